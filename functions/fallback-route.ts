@@ -2,6 +2,6 @@ import { createFallbackRoute } from '../lib/http/fallback-route.ts';
 import { createLog } from '../lib/shared/log.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 
-const allowed = JSON.parse(requiredVariable('ALLOWED_METHODS'));
+const allowedMethods = JSON.parse(requiredVariable('ALLOWED_METHODS'));
 
-export const handler = createFallbackRoute({ now: Date.now, log: createLog() }, allowed);
+export const handler = createFallbackRoute({ now: Date.now, log: createLog() }, allowedMethods);

@@ -6,7 +6,7 @@ import { requiredVariable } from '../lib/shared/settings.ts';
 const deps = await createDeps({ connections: 1 });
 
 export const handler = createUsageKeyAuthorizer(
-  createAppKeys(deps, { lookUpMs: deps.timeLimits.authorizerMs, recordsUse: true }),
+  createAppKeys(deps, { lookupMs: deps.timeLimits.authorizerMs, recordsUse: true }),
   deps,
   requiredVariable('SHARED_GATEWAY_KEY'),
 );

@@ -22,6 +22,7 @@ export interface Caller {
 }
 
 const CACHE_SIZE = 10_000;
+/** How long an unknown key is cached at most. It is short, since the key may be created meanwhile. */
 const UNKNOWN_KEY_MS = 3_000;
 
 /** A key's last use is stored at most once in this time. */
@@ -32,47 +33,48 @@ const USE_TIMEOUT_MS = 100;
 /** The only form in which a key is stored or compared: its SHA-256, in hex. */
 export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
 
-/** The part of a key's hash that is shown. */
+/** The id of a key in logs and commands: the beginning of its hash. */
 export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
 
 export type AppKeys = ReturnType<typeof createAppKeys>;
 
-/** The row of a key; undefined: there is no such key. */
-type Found = AppKeyRow | undefined;
+/** The row of a key; undefined if there is no such key. */
+type MaybeRow = AppKeyRow | undefined;
 
 interface AppKeysOptions {
+  /** A soft limit: QuickLRU keeps up to twice as many keys. */
   cacheSize?: number;
-  lookUpMs?: number;
+  /** Time limit of a lookup in milliseconds. */
+  lookupMs?: number;
+  /** Whether to store when a valid key was last used, at most once an hour. */
   recordsUse?: boolean;
 }
 
 /**
- * Looks app keys up, with a cache. Concurrent calls share the look-up of a key. A found key is cached for `appKeyCacheSeconds` from the
- * start of its look-up, an unknown one for at most three seconds.
- * @param options `cacheSize`: soft limit, QuickLRU keeps up to twice as many; `lookUpMs`: time limit of a look-up in milliseconds;
- *   `recordsUse`: stores when a valid key was last used, at most once an hour
+ * Looks app keys up, with a cache. Concurrent calls share the lookup of a key. A key that exists is cached for `appKeyCacheSeconds` from
+ * the start of its lookup, an unknown one for at most three seconds.
  */
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
-  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
+  { cacheSize = CACHE_SIZE, lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
 ) {
-  const trustedMs = settings.appKeyCacheSeconds * 1000;
-  const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
-  const rows = new QuickLRU<string, { row: Found; sinceMs: number }>({ maxSize: cacheSize });
-  const pending = new Map<string, Promise<Found>>();
+  const cacheMs = settings.appKeyCacheSeconds * 1000;
+  const lifetimeMs = (row: MaybeRow) => (row ? cacheMs : Math.min(cacheMs, UNKNOWN_KEY_MS));
+  const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: cacheSize });
+  const pending = new Map<string, Promise<MaybeRow>>();
 
-  async function lookUp(hash: string): Promise<Found> {
+  async function lookUp(hash: string): Promise<MaybeRow> {
     const sinceMs = now();
-    // Its own signal, since other calls may share it.
-    const row = await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash));
-    rows.set(hash, { row, sinceMs });
+    // Not the call's signal, since other calls may share the lookup.
+    const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
+    cache.set(hash, { row, sinceMs });
     if (recordsUse && row && isValid(row, sinceMs)) await recordUse(table, hash, row, sinceMs);
     return row;
   }
 
-  function rowOf(hash: string): Found | Promise<Found> {
-    const known = rows.get(hash);
-    if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;
+  function rowOf(hash: string): MaybeRow | Promise<MaybeRow> {
+    const cached = cache.get(hash);
+    if (cached && isCurrent(cached.sinceMs, lifetimeMs(cached.row), now())) return cached.row;
     let promise = pending.get(hash);
     if (!promise) {
       promise = lookUp(hash).finally(() => pending.delete(hash));
@@ -83,8 +85,8 @@ export function createAppKeys(
 
   return {
     /**
-     * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
-     * Unknown, expired and valid keys take the same work.
+     * The caller that an app key identifies; undefined if the key is unknown, expired or revoked, or its account is suspended.
+     * These take the same work, so that the duration of a refusal does not tell why.
      * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
      */
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
@@ -103,12 +105,13 @@ export function createAppKeys(
   };
 }
 
-/** Stores that a key is used, unless another function has done so within the hour. Errors are ignored: the next look-up tries again. */
+/** Stores that a key is used, unless that was stored within the last hour. Ignores errors: the next lookup tries again. */
 async function recordUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
   const nowSeconds = Math.floor(nowMs / 1000);
-  const due = nowSeconds - USE_INTERVAL_SECONDS;
-  if (last_used_at > due) return;
-  const isDue = all(EXISTS, isBelow('last_used_at', due + 1));
+  const latestDue = nowSeconds - USE_INTERVAL_SECONDS;
+  if (last_used_at > latestDue) return;
+  // Another function may have stored it since this one read the row.
+  const isDue = all(EXISTS, isBelow('last_used_at', latestDue + 1));
   await updateRow(
     withSignal(table, AbortSignal.timeout(USE_TIMEOUT_MS)),
     keys.appKey(hash),
@@ -117,13 +120,13 @@ async function recordUse(table: Table, hash: string, { last_used_at = 0 }: AppKe
   ).catch(() => undefined);
 }
 
-/** Waits for a promise until the signal aborts. @throws the signal's reason */
-function untilAborted<Value>(signal: AbortSignal, waitedFor: Promise<Value>): Promise<Value> {
+/** Waits for a promise, at most until the signal aborts. @throws the signal's reason */
+function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const end = () => reject(signal.reason);
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-    waitedFor.then(resolve, reject);
+    const stopWaiting = () => reject(signal.reason);
+    if (signal.aborted) stopWaiting();
+    signal.addEventListener('abort', stopWaiting, { once: true });
+    promise.then(resolve, reject);
   });
 }
 

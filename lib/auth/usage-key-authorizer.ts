@@ -3,11 +3,11 @@ import type { Deps } from '../shared/deps.ts';
 import type { AppKeys } from './app-keys.ts';
 
 /**
- * Maps a call to the gateway key that it counts against: the account's, or the shared one. Despite its type it authorizes nobody: the
- * handler checks the app key, so that all refusals are alike.
+ * Chooses the gateway key by which API Gateway throttles a call: the account's, or the shared one. It refuses no call, although it is an
+ * authorizer: the handler checks the app key, so that all refusals are alike.
  * @param sharedGatewayKey value of the gateway key for all callers without their own
- * @throws when keys cannot be looked up: API Gateway answers 503 and does not cache it. It would cache the shared key, and the caller
- *   would share the throttle of callers without a key long after DynamoDB recovers
+ * @throws when the app key cannot be looked up. API Gateway then answers 503 and caches nothing. If this returned the shared key instead,
+ *   API Gateway would cache it, and throttle the caller with those without a key long after DynamoDB recovers
  */
 export function createUsageKeyAuthorizer(
   appKeys: AppKeys,
@@ -20,7 +20,7 @@ export function createUsageKeyAuthorizer(
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
       log.warn('app key lookup failed', { error_name: error.name });
-      // Not the error itself: Lambda would log all of it.
+      // Not the error itself, since Lambda would log all of it.
       throw new Error('the app key cannot be looked up');
     });
     if (caller && !caller.gatewayKey) {
@@ -29,7 +29,7 @@ export function createUsageKeyAuthorizer(
     }
     return {
       principalId: caller ? String(caller.accountId) : 'unknown',
-      // API Gateway caches one policy for a key and uses it for every path, so it must allow all of them.
+      // API Gateway caches one policy for an app key and uses it for every path, so it must allow all of them.
       policyDocument: {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stageArnOf(event.methodArn)}/*` }],

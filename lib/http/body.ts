@@ -2,27 +2,29 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { hasRoundedNumber, parseJson } from '../shared/json.ts';
 import { depthOf, positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
 import type { Settings } from '../shared/settings.ts';
-import { type ApiEvent, type ApiMiddleware, headerOf, listOf } from './call.ts';
+import { type ApiEvent, type ApiMiddleware, headerListOf, headerOf } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 
-/** Maximum nesting: the exact parser is recursive, and its stack overflows at about 3,000 levels. */
+/** Maximum nesting. The exact parser is recursive, and its stack overflows at about 3,000 levels. */
 const MAX_LEVELS = 1_000;
 
-/** A quick test, so that the depth of most bodies need not be measured. */
+/** A quick test that spares most bodies the measuring of their depth. */
 const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MAX_LEVELS;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Checks the content type, then the size, then parses the body. No body counts as `{}` and needs no content type. middy's parser parses
- * it, unless it has a number that `JSON.parse` may round. What that parser rejects is parsed again exactly: a member named `__proto__` is
- * an unknown field like any other. Its errors quote the body and are dropped. API Gateway decompresses bodies whose encoding it knows,
- * but not small ones; one that is still encoded is `BadRequest`.
+ * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
+ *
+ * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads the others, and those that
+ * middy's rejects: a member named `__proto__` is an unknown field like any other. Errors of the parsers quote the body, so they are dropped.
+ *
+ * API Gateway decompresses bodies whose encoding it knows, but not small ones. A body that is still encoded is `BadRequest`.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
-  const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
+  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
     event: { body: unknown };
   }) => void;
 
@@ -30,11 +32,11 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     const event = { body: text as unknown };
     try {
       if (!hasRoundedNumber(text)) {
-        stock({ event });
+        middyParser({ event });
         return event.body;
       }
     } catch {
-      // Malformed, or a member name that the stock parser rejects: the exact parser decides.
+      // The body is malformed, or has a member name that middy's parser rejects: the exact parser decides.
     }
     try {
       return parseJson(text);
@@ -50,7 +52,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
       if (mayBeDeep(text) && depthOf(text) > MAX_LEVELS) throw refuse('bodyTooDeep', { levels: MAX_LEVELS });
       return parse(text);
     } catch (error) {
-      const encoding = listOf(event, 'content-encoding')?.trim();
+      const encoding = headerListOf(event, 'content-encoding')?.trim();
       if (!encoding || /^identity$/i.test(encoding) || !isUnreadable(error)) throw error;
       throw refuse('bodyEncoded', { encoding });
     }

@@ -8,13 +8,13 @@ export interface CallState {
   readonly requestId: string;
   /** When the handler started, in Unix milliseconds. */
   readonly startedMs: number;
-  /** Aborts shortly before the answer is due; never on routes without I/O. */
+  /** Aborts shortly before the response is due; never on routes without I/O. */
   readonly signal: AbortSignal;
   /** Set once the app key is known to be valid. */
   caller?: Caller;
-  /** Headers of the answer, whether success or failure. */
+  /** Headers of the response, whether success or failure. */
   headers: Readonly<Record<string, string>>;
-  /** Code of the answer, once it is made. */
+  /** `OK` or the error code, once the response is made. */
   code?: string;
 }
 
@@ -31,30 +31,30 @@ export interface Reply<Data = unknown> {
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 
-type GivenHeaders = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
+type HeaderMaps = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
 
-/** The values of a header, whose name may have any case. @param name in lower case */
-const headerValues = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
+/** The values of a header in one map, whose names may have any case. @param name in lower case */
+const valuesIn = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
   Object.entries(headers ?? {}).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
 
-/** All values of a header that was given any number of times. */
-export function allValuesOf({ headers, multiValueHeaders }: GivenHeaders, name: string): string[] {
-  const all = headerValues(multiValueHeaders, name);
-  return all.length > 0 ? all : headerValues(headers, name);
+/** All values of a header, which may be sent several times. @param name in lower case */
+export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name: string): string[] {
+  const all = valuesIn(multiValueHeaders, name);
+  return all.length > 0 ? all : valuesIn(headers, name);
 }
 
-/** The value of a header that is a list. RFC 9110, 5.3: several such headers are one list. */
-export const listOf = (event: GivenHeaders, name: string): string | undefined =>
-  allValuesOf(event, name).join(', ') || undefined;
+/** The value of a header that is a list; undefined when it is absent. Several such headers are one list: RFC 9110, 5.3. */
+export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
+  headerValuesOf(event, name).join(', ') || undefined;
 
 /** The first value of a header; undefined when it is absent. */
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
-  headerValues(headers, name)[0];
+  valuesIn(headers, name)[0];
 
-/** Maximum time before the handler's start that counts as elapsed, in milliseconds: API Gateway has another clock. */
+/** At most this much time before the handler's start counts, in milliseconds, since API Gateway's clock may differ. */
 const MAX_BEFORE_MS = 1_000;
 
-/** Gives a call the signal that aborts `callMs` after the arrival of its first byte. */
+/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway. */
 export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
   before({ event }) {
     const { startedMs } = event.call;

@@ -7,8 +7,8 @@ import { ApiError, refuse } from './errors.ts';
 const MAX_APP_KEY_LENGTH = 256;
 
 /**
- * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Missing, malformed, unknown,
- * expired and revoked keys all get the same `Unauthorized`.
+ * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Whatever is wrong with the
+ * key, even if there are several, the response is the same `Unauthorized`.
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
@@ -21,7 +21,7 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   },
 });
 
-/** Requires a permission of the caller's account; without it: `AccessDenied`. */
+/** Refuses callers whose account lacks the permission. */
 export const permissionMiddleware = (permission: string): ApiMiddleware => ({
   before({ event }) {
     if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
@@ -34,7 +34,7 @@ export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
   return call.caller;
 }
 
-/** Removes every `app_key` of the query string from the event. @returns their values */
+/** Removes every `app_key` of the query string from the event, and returns their values. */
 function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
   const last = single?.app_key;
   const all = multi?.app_key ?? (last === undefined ? [] : [last]);

@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { causeOf } from '../dynamodb/failures.ts';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
-import { type ApiMiddleware, type ApiRequest, listOf, type Reply } from './call.ts';
+import { type ApiMiddleware, type ApiRequest, headerListOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import type { Catalogs } from './messages/catalog.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
@@ -11,17 +11,17 @@ import type { Operation } from './operations.ts';
 /** `Retry-After` in seconds when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
 
-const NEVER = new AbortController().signal;
+const NEVER_ABORTS = new AbortController().signal;
 const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-/** Whether a dependency caused a failure. */
-type Unavailable = (error: unknown) => boolean;
+/** Whether an error means that a dependency is unavailable. */
+type IsUnavailable = (error: unknown) => boolean;
 
 /**
- * Converts whatever was thrown to the error that the caller gets. A dependency that is down, throttled or slow is `ServiceUnavailable`;
- * anything unexpected is `InternalError`, with a fixed text.
+ * Converts whatever was thrown to the error that the caller gets: `ServiceUnavailable` if a dependency is down, throttles or is slow;
+ * `InternalError`, with a fixed text, for anything unexpected.
  */
-export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError {
+export function toApiError(error: unknown, isUnavailable: IsUnavailable): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error))
     return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });
@@ -29,20 +29,20 @@ export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError
 }
 
 /**
- * Makes every answer, whatever happened, the contract's envelope, with the request id in the body and in `Svc-Request-Id`. Only
- * {@link observeMiddleware} stands before it in the chain, so that it sees the final code.
+ * Makes every response, whatever happened, the contract's envelope, with the request id in the body and in `Svc-Request-Id`. In the chain
+ * only {@link observeMiddleware} comes before this, so that it observes the final code.
  */
 export function envelopeMiddleware(
   { now, log }: Pick<Deps, 'now' | 'log'>,
   catalogs: Catalogs,
-  isUnavailable: Unavailable = () => false,
+  isUnavailable: IsUnavailable = () => false,
 ): ApiMiddleware {
   return {
     before({ event, context }) {
       event.call = {
         requestId: event.requestContext?.requestId ?? context.awsRequestId,
         startedMs: now(),
-        signal: NEVER,
+        signal: NEVER_ABORTS,
         headers: {},
       };
     },
@@ -51,7 +51,7 @@ export function envelopeMiddleware(
       const { call } = request.event;
       const { data, headers } = request.response as Reply;
       call.code = 'OK';
-      request.response = answer(200, { ...call.headers, ...headers }, call.requestId, { data });
+      request.response = responseOf(200, { ...call.headers, ...headers }, call.requestId, { data });
     },
 
     onError(request) {
@@ -63,9 +63,9 @@ export function envelopeMiddleware(
           cause: causeOf(request.error),
           ...failureFields(request.error),
         });
-      const catalog = catalogFor(listOf(request.event, 'accept-language'), catalogs);
+      const catalog = catalogFor(headerListOf(request.event, 'accept-language'), catalogs);
       call.code = error.code;
-      request.response = answer(
+      request.response = responseOf(
         ERROR_CODES[error.code].status,
         { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
         call.requestId,
@@ -75,7 +75,7 @@ export function envelopeMiddleware(
   };
 }
 
-function answer(
+function responseOf(
   statusCode: number,
   headers: Record<string, string>,
   requestId: string,
@@ -88,7 +88,7 @@ function answer(
   };
 }
 
-/** What is logged of an unexpected error: its name and stack, but not its message, which may quote input. */
+/** The log fields of an unexpected error: its name and stack, but not its message, which may quote input. */
 function failureFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error_name: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
@@ -100,7 +100,7 @@ function failureFields(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Writes one log line and one metric per call: operation, code and duration. Only the log line has the account. */
+/** Writes a log line and a metric of each call: operation, code and duration. Only the log line has the account. */
 export function observeMiddleware(
   operation: Operation,
   { now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>,
@@ -112,7 +112,7 @@ export function observeMiddleware(
       operation: operation.name,
       code: call.code,
       request_id: call.requestId,
-      // API Gateway's own: a client may choose the other with the header x-amzn-RequestId.
+      // API Gateway makes this id. A client may choose the other one by the header x-amzn-RequestId.
       extended_request_id: requestContext?.extendedRequestId,
       duration_ms: durationMs,
       ...(call.caller && { account_id: String(call.caller.accountId), app_key_id: call.caller.appKeyId }),

@@ -1,7 +1,4 @@
-/**
- * Error codes with the HTTP status of each. `reserved` codes belong to the contract but no operation
- * here can produce them.
- */
+/** The contract's codes with their HTTP status. No operation here refuses a call with a `reserved` one. */
 export const ERROR_CODES = {
   OK: { status: 200, reserved: true },
   InvalidParameter: { status: 400 },
@@ -27,58 +24,58 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error code, typed with the values that the refusal's message takes. */
-type With<Values> = ErrorCode & { readonly values?: Values };
+/** An error code, with the type of the values that the message takes. */
+type CodeWith<Values> = ErrorCode & { readonly values?: Values };
 
-/** Refusals with a message of their own: the error code of each, and the values of its message, which each catalogue has by this name. */
+/** Refusals with a message of their own, which each language's catalog has by this name: the code of each, and its message's values. */
 const REFUSALS = {
-  invalidFields: 'InvalidParameter' as With<{ fieldErrors: FieldError[] }>,
-  malformedBody: 'InvalidParameter' as With<{ line: number; column: number }>,
-  bodyNotUtf8: 'InvalidParameter' as With<undefined>,
-  bodyEncoded: 'BadRequest' as With<{ encoding: string }>,
-  bodyTooDeep: 'InvalidParameter' as With<{ levels: number }>,
-  bodyNotObject: 'InvalidParameter' as With<undefined>,
-  bodyTooLarge: 'EntityTooLarge' as With<{ maxBytes: number }>,
+  invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: FieldError[] }>,
+  malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
+  bodyNotUtf8: 'InvalidParameter' as CodeWith<undefined>,
+  bodyEncoded: 'BadRequest' as CodeWith<{ encoding: string }>,
+  bodyTooDeep: 'InvalidParameter' as CodeWith<{ levels: number }>,
+  bodyNotObject: 'InvalidParameter' as CodeWith<undefined>,
+  bodyTooLarge: 'EntityTooLarge' as CodeWith<{ maxBytes: number }>,
   /** `other`: the first character that a key may not hold. */
-  invalidIdempotencyKey: 'InvalidParameter' as With<{ other: { position: number; codePoint: string } | undefined }>,
-  idempotencyKeyReused: 'InvalidParameter' as With<undefined>,
-  workItemNotFound: 'ResourceNotFound' as With<{ workItemId: string }>,
-  workItemTooLarge: 'BadRequest' as With<{ workItemId: string }>,
-  versionDiffers: 'InvalidParameter' as With<{ given: string; stored: string }>,
-  rumResourceNotFound: 'ResourceNotFound' as With<undefined>,
-  alertsTooLarge: 'BadRequest' as With<{ some: readonly string[]; more: number }>,
-  incidentTooLarge: 'BadRequest' as With<{ incidentId: string }>,
-  mergesPending: 'ServiceUnavailable' as With<{ pending: number }>,
-  mergeTargetsNotFound: 'ResourceNotFound' as With<{
+  invalidIdempotencyKey: 'InvalidParameter' as CodeWith<{ other: { position: number; codePoint: string } | undefined }>,
+  idempotencyKeyReused: 'InvalidParameter' as CodeWith<undefined>,
+  workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
+  workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
+  versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
+  rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
+  alertsTooLarge: 'BadRequest' as CodeWith<{ some: readonly string[]; more: number }>,
+  incidentTooLarge: 'BadRequest' as CodeWith<{ incidentId: string }>,
+  mergesPending: 'ServiceUnavailable' as CodeWith<{ pending: number }>,
+  mergeTargetsNotFound: 'ResourceNotFound' as CodeWith<{
     some: readonly { what: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
     /** Alerts that were not looked up. */
     unread: number;
   }>,
-  mergesReadTooMuch: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
-  permissionMissing: 'AccessDenied' as With<{ permission: string }>,
-  tooFrequent: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
-  methodNotAllowed: 'MethodNotAllowed' as With<{ allow: string }>,
+  mergesReadTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
+  permissionMissing: 'AccessDenied' as CodeWith<{ permission: string }>,
+  tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
+  methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
 };
 
 export type RefusalName = keyof typeof REFUSALS;
 
 export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 
-/** The values of each refusal's sentence. */
-export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends With<infer Values> ? Values : never };
+/** The values of each refusal's message. */
+export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends CodeWith<infer Values> ? Values : never };
 
-/** One sentence of the catalogue with its values. */
+/** A refusal's name and the values of its message. */
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
 
 /** One offending field of a request body. */
 export interface FieldError {
   field: string;
-  /** All that is required of it, not only what is violated: the message says all of it. */
+  /** All that the field must be, not only what it violates, since the message says all of it. */
   schema: FieldSchema;
   /** The field is required and absent. */
   missing?: boolean;
-  /** Index of the first invalid item of an array; `schema` is then that of the items. */
+  /** Index of the first invalid item, if the field is an array with invalid items; `schema` is then that of the items. */
   item?: number;
   /** How many more items of the field are invalid. */
   moreItems?: number;
@@ -94,7 +91,7 @@ export interface FieldSchema {
   readonly maximum?: number;
   /** The other field that `minimum` is the value of. */
   readonly 'x-minimum-field'?: string;
-  /** Of an int64, if a double cannot hold it. */
+  /** The exact maximum of an int64, where a double cannot hold it. */
   readonly 'x-maximum'?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -104,8 +101,8 @@ export interface FieldSchema {
 }
 
 /**
- * An error for the caller: a code of the table, its explanation, and response headers.
- * Anything else that is thrown becomes `InternalError` or `ServiceUnavailable` in the envelope.
+ * An error for the caller. Without an explanation, its message is that of the code. Anything else that is thrown becomes `InternalError` or
+ * `ServiceUnavailable` in the envelope.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -121,10 +118,10 @@ export class ApiError extends Error {
   }
 }
 
-type Values<K extends RefusalName> = Explanations[K] extends undefined
+type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
   ? []
   : [values: Explanations[K], headers?: Record<string, string>];
 
 /** Builds the {@link ApiError} of a refusal. */
-export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: Values<K>): ApiError =>
+export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: RefuseArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);

@@ -8,22 +8,22 @@ import { ROUTE_CATALOGS } from './messages/index.ts';
 import type { Handler } from './operation-handler.ts';
 
 /**
- * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It uses
- * `event.resource`: `event.path` can begin with the base path of a custom domain and end in a slash.
- * @param allowed the method of each path that is served: passed in, since the list of operations with its schemas would be most
- *   of the bundle
+ * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It looks the path up by
+ * `event.resource`, since `event.path` can begin with the base path of a custom domain and end in a slash.
+ * @param allowedMethods the method of each path that is served. It is passed in, since the list of operations with its schemas would be
+ *   most of the bundle
  */
 export function createFallbackRoute(
   deps: Pick<Deps, 'now' | 'log'>,
-  allowed: Readonly<Record<string, string>>,
+  allowedMethods: Readonly<Record<string, string>>,
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>().use(
     envelopeMiddleware(deps, ROUTE_CATALOGS),
   );
   return chain.handler(({ resource }) => {
-    const allow = allowed[resource];
+    const allow = allowedMethods[resource];
     if (allow === undefined) throw new ApiError('RouteNotFound');
-    // Not by `refuse`: the table of all refusals would not fit into this bundle.
+    // Not by `refuse`, which would add the table of all refusals to this bundle.
     throw new ApiError('MethodNotAllowed', { name: 'methodNotAllowed', values: { allow } }, { Allow: allow });
   }) as unknown as Handler;
 }

@@ -1,25 +1,25 @@
-import { type ApiEvent, allValuesOf } from './call.ts';
+import { type ApiEvent, headerValuesOf } from './call.ts';
 import { refuse } from './errors.ts';
 
 const MAX_LENGTH = 255;
-/** Matches a character that is neither visible ASCII nor a blank. */
+/** Matches a character that is neither visible ASCII nor a space. */
 const INVALID = /[^\x20-\x7e]/u;
 
 /**
  * The `Idempotency-Key` header of a call; undefined when there is none.
- * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 visible ASCII characters and blanks
+ * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 visible ASCII characters and spaces
  */
 export function idempotencyKeyOf(event: ApiEvent): string | undefined {
-  const [key, ...more] = allValuesOf(event, 'idempotency-key');
+  const [key, ...more] = headerValuesOf(event, 'idempotency-key');
   if (key === undefined) return undefined;
-  const other = otherCharacter(key);
+  const other = firstInvalidCharacter(key);
   if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || other)
     throw refuse('invalidIdempotencyKey', { other });
   return key;
 }
 
 /** The first invalid character of a key, and its position, from 1. */
-function otherCharacter(key: string): { position: number; codePoint: string } | undefined {
+function firstInvalidCharacter(key: string): { position: number; codePoint: string } | undefined {
   const found = INVALID.exec(key);
   if (!found) return undefined;
   const digits = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');

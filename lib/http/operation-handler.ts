@@ -13,7 +13,7 @@ import type { Operation } from './operations.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
 
-/** An operation is cancelled this long before the function's time-out, so that its caller gets an answer. Milliseconds. */
+/** An operation is cancelled this long before the function's time-out, so that its caller gets a response. Milliseconds. */
 const EARLY_MS = 500;
 
 /** One validated call of an operation. */
@@ -23,12 +23,13 @@ export interface Call<Body> {
   readonly requestId: string;
   /** Undefined if the caller sent none, or the operation takes none. */
   readonly idempotencyKey: string | undefined;
-  /** Aborts shortly before the answer is due. */
+  /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
 }
 
-/** The code of an operation: its compiled schema and further checks, and what it does. */
+/** The code of an operation: how it checks a call, and what it does. */
 export interface Implementation<Body, Data> {
+  /** Compiled from the operation's request schema. */
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
   /** The last check before the rate limit counts the call. @throws ApiError */
@@ -39,8 +40,8 @@ export interface Implementation<Body, Data> {
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * Builds the handler of an operation. All have the same chain, in the contract's order of checks: app key, permission, content type,
- * size, body, exact rate limit. The gateway has checked route and method.
+ * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body, exact
+ * rate limit. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,

@@ -1,6 +1,6 @@
 /**
- * The operations, and all that is declared of each: path, permission, limits, grants, schemas, documentation. Handlers, stack, local
- * gateway, reference and tests read them. Each has its own export, so that a function's bundle contains only its own.
+ * The operations: path, permission, limits, grants, schemas and documentation of each. Handlers, stack, local gateway, API reference and
+ * tests read them. Each has its own export, so that a function's bundle contains only its own.
  */
 import type { JSONSchema } from 'json-schema-to-ts';
 import type { Grant } from '../dynamodb/grants.ts';
@@ -38,17 +38,17 @@ export interface Operation {
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   readonly request: JSONSchema & { readonly properties: object };
-  /** Schema of `data` in a successful answer. */
+  /** Schema of `data` in a successful response. */
   readonly response: JSONSchema;
-  /** Headers that only this operation's successful answers have. */
+  /** Headers that only this operation's successful responses have. */
   readonly headers?: readonly 'Age'[];
-  /** A request to the sample data, and the `data` of its answer; absent if `infra/generate/examples.ts` computes that from the sample. */
+  /** A request to the sample data, and the `data` of its response; absent if `infra/generate/examples.ts` computes that from the sample. */
   readonly example: { readonly request: object; readonly data?: unknown };
   /** Examples of this operation's own errors, and of common errors that have another message here. */
   readonly refusals: readonly RefusalExample[];
 }
 
-/** The groups of operations in the description. */
+/** The groups of operations in openapi.json. */
 export type Tag = 'Monitoring' | 'RUM' | 'Incidents';
 
 interface RefusalExample {
@@ -56,16 +56,16 @@ interface RefusalExample {
   readonly explanation: Explanation;
 }
 
-/** The validated body of an operation, defaults filled in. */
+/** The validated body of an operation, with defaults filled in. */
 export type RequestOf<O extends Operation> = TypeOf<O['request']>;
-/** The `data` of an operation's answer. */
+/** The `data` of an operation's response. */
 export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
 
 const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
 
-const PLAN = { rate: 50, burst: 100 } as const;
-/** Each merge writes the one row of its account's merge order. */
-const MERGE_PLAN = { rate: 20, burst: 40 } as const;
+const THROTTLE = { rate: 50, burst: 100 } as const;
+/** Lower, since all merges of an account write one row, its merge order. */
+const MERGE_THROTTLE = { rate: 20, burst: 40 } as const;
 
 export const browseFleet = {
   name: 'browse-fleet',
@@ -87,7 +87,7 @@ export const browseFleet = {
     { name: 'second', limit: 2, seconds: 1 },
     { name: 'minute', limit: 30, seconds: 60 },
   ],
-  throttle: PLAN,
+  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },
@@ -165,7 +165,7 @@ export const getRumResource = {
   description:
     'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
   tag: 'RUM',
-  throttle: PLAN,
+  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rum'] },
     { actions: ['Query'], on: ['rum'] },
@@ -201,7 +201,7 @@ export const deleteWorkItem = {
   description:
     '`version` must be the stored version; the deletion adds 1 to it. Repeating the call with the same version succeeds and does nothing.',
   tag: 'Incidents',
-  throttle: PLAN,
+  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'workItems'] },
     { actions: ['UpdateItem'], on: ['workItems'] },
@@ -256,7 +256,7 @@ export const mergeAlerts = {
     '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
     'repeat it with the same key to find out. `BadRequest`: an alert or the incident has too much stored data (400 KB) to be changed.',
   tag: 'Incidents',
-  throttle: MERGE_PLAN,
+  throttle: MERGE_THROTTLE,
   grants: [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
     { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
@@ -327,19 +327,19 @@ export const mergeAlerts = {
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
 
 export type OperationName = (typeof operations)[number]['name'];
-/** An element of {@link operations}, whose name is a key of any `Record<OperationName, …>`. */
+/** An element of {@link operations}: its name is an {@link OperationName}. */
 export type ListedOperation = Operation & { readonly name: OperationName };
 
 type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
-/** `browseFleet` of `browse-fleet`: what an operation is called in code and in the description of the API. */
+/** The name of an operation in code and in openapi.json: `browseFleet` for `browse-fleet`. */
 export type OperationId<Name extends string = OperationName> = CamelCase<Name>;
 
 export const operationIdOf = <Name extends string>(name: Name): OperationId<Name> =>
   name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()) as OperationId<Name>;
 
-/** The route of the API's description, which needs no key. */
+/** The route of openapi.json, which needs no app key. */
 export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 
 /** The method of each path that is served. A function, so that a bundle that does not call it lacks the list. */

@@ -22,7 +22,7 @@ export interface WindowState {
 }
 
 export interface Verdict {
-  /** The full window, if the call is refused. */
+  /** The window whose limit is used up, if the call is refused. */
   readonly refusedBy?: WindowState;
   /** All windows, from the shortest to the longest. */
   readonly windows: readonly WindowState[];
@@ -31,13 +31,14 @@ export interface Verdict {
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 const CACHED_REFUSALS = 10_000;
-/** Seconds that a row is kept after its window, so that DynamoDB's TTL, whose clock may be an hour ahead, removes none in use. */
+/** Seconds that a row is kept after its window, so that DynamoDB's TTL removes none in use even if its clock is an hour ahead. */
 const KEPT_SECONDS = 2 * 3_600;
 
 /**
- * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one
- * conditional write counts a call in both at once. Each call adds a random nonce, so that a write whose reply was lost
- * is recognized when the SDK repeats it, or in the row. After a refusal the rest of the window is refused from memory.
+ * Counts an operation's calls exactly, in two windows: the inner is the shorter, and the outer a multiple of it. There is a row for each
+ * account and outer window, with the count of each inner window in it, so that one conditional write counts a call in both windows. Each
+ * call adds a random nonce to the row, which shows whether a write was applied whose reply was lost, also to the SDK's next attempt. After
+ * a refusal, further calls of the account in that window are refused from memory.
  */
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
@@ -49,18 +50,19 @@ export function createRateLimiter(
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
   const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: cacheSize });
 
-  const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
+  const windowIndex = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 
-  function windowsAt(atMs: number, used: RateCountRow | undefined): [WindowState, WindowState] {
+  function windowsAt(atMs: number, counts: RateCountRow | undefined): [WindowState, WindowState] {
     const state = (window: RateWindow, count: number): WindowState => ({
       window,
       remaining: Math.max(0, window.limit - count),
-      endsMs: (indexOf(window, atMs) + 1) * window.seconds * 1000,
+      endsMs: (windowIndex(window, atMs) + 1) * window.seconds * 1000,
     });
-    return [state(inner, used?.[innerName(atMs)] ?? 0), state(outer, used?.total ?? 0)];
+    return [state(inner, counts?.[innerAttribute(atMs)] ?? 0), state(outer, counts?.total ?? 0)];
   }
 
-  const innerName = (atMs: number) => `w${indexOf(inner, atMs) % (outer.seconds / inner.seconds)}` as const;
+  /** The attribute that holds the count of the inner window at this time. */
+  const innerAttribute = (atMs: number) => `w${windowIndex(inner, atMs) % (outer.seconds / inner.seconds)}` as const;
 
   async function count(
     account: Int64,
@@ -69,19 +71,19 @@ export function createRateLimiter(
     signal: AbortSignal | undefined,
   ): Promise<{ passed: boolean; counts: RateCountRow }> {
     const nonce = newId().slice(0, 8);
-    const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
-    const used = innerName(atMs);
-    const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
+    const key = keys.rateCount(account, operation.name, windowIndex(outer, atMs));
+    const innerCount = innerAttribute(atMs);
+    const ttl = (windowIndex(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
     const isCounted = (counts: RateCountRow | undefined) => counts?.nonces?.has(nonce) ?? false;
     const { done, row } = await settle(withSignal(table, signal), {
       send: (table) =>
         updateRow(
           table,
           key,
-          expression`ADD #total ${amount}, ${attribute(used)} ${amount}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          expression`ADD #total ${amount}, ${attribute(innerCount)} ${amount}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
           all(
             isBelow('total', boundOf(outer, amount)),
-            isBelow(used, boundOf(inner, amount)),
+            isBelow(innerCount, boundOf(inner, amount)),
             expression`NOT contains(#nonces, ${nonce})`,
           ),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
@@ -95,8 +97,8 @@ export function createRateLimiter(
     return { passed: done || isCounted(row), counts: row };
   }
 
-  /** The current windows of a cached refusal. If the inner window has ended since, the current one is unused. */
-  function current({ windows }: Verdict, atMs: number): WindowState[] {
+  /** The current windows after a cached refusal. If its inner window has ended, the current one is unused. */
+  function currentWindows({ windows }: Verdict, atMs: number): WindowState[] {
     const [unused] = windowsAt(atMs, undefined);
     return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
   }
@@ -105,41 +107,42 @@ export function createRateLimiter(
     /** The current windows, without counting a call. */
     async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
-      const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
+      const key = keys.rateCount(account, operation.name, windowIndex(outer, atMs));
       return windowsAt(atMs, await getRow(table, key));
     },
 
     /**
-     * Counts a call of an account, unless a window is full.
-     * @param amount what the call counts for; one that is larger than a window's limit passes when the window is unused
+     * Counts a call of an account, unless that would exceed the limit of a window.
+     * @param amount what is added to the counts; if it is above a window's limit, the call passes while the window is unused
      * @param signal ends the attempt to count
      */
     async take(account: Int64, signal?: AbortSignal, amount = 1): Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
-      if (cached && isIn(cached.refusedBy, atMs))
-        return { refusedBy: cached.refusedBy, windows: current(cached, atMs) };
+      if (cached && isOpen(cached.refusedBy, atMs))
+        return { refusedBy: cached.refusedBy, windows: currentWindows(cached, atMs) };
 
       const { passed, counts } = await count(account, atMs, amount, signal);
       const windows = windowsAt(atMs, counts);
       if (passed) return { windows };
       const refusedBy = (counts.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
-      // Where something is left, a smaller call may pass.
+      // While something remains, a call with a smaller amount may pass.
       if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
       return { windows, refusedBy };
     },
   };
 }
 
-/** A call of this amount passes while less than this is used. */
+/** A call of this amount passes while the window's count is below this. */
 const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - amount + 1);
 
-const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
+/** Whether the window has begun and not ended. */
+const isOpen = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
 /**
- * Enforces the exact limit of an operation. Responses to counted or refused calls have the rate-limit headers; those to calls that
- * could not be counted do not.
+ * Enforces the exact limit of an operation. Responses to calls that it counts or refuses have the rate-limit headers. If a call cannot be
+ * counted, its response has none.
  */
 export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware => ({
   async before({ event }) {
@@ -160,17 +163,17 @@ export const retryAfter = ({ endsMs }: WindowState, atMs: number) => ({
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
 
 /**
- * `X-RateLimit-*` for the window closest to exhaustion (the longer one if equal), and the
- * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
+ * `X-RateLimit-*` for the window with the least remaining calls (the longer one if equal), and `RateLimit-Policy` and `RateLimit`, of
+ * draft-ietf-httpapi-ratelimit-headers, for all windows.
  */
 export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {
-  const nearest = windows.reduce((nearest, window) => (window.remaining <= nearest.remaining ? window : nearest));
+  const scarcest = windows.reduce((least, state) => (state.remaining <= least.remaining ? state : least));
   const fields = (field: (state: WindowState) => string) =>
     windows.map((state) => `"${state.window.name}";${field(state)}`).join(', ');
   return {
-    'X-RateLimit-Limit': String(nearest.window.limit),
-    'X-RateLimit-Remaining': String(nearest.remaining),
-    'X-RateLimit-Reset': String(Math.ceil(nearest.endsMs / 1000)),
+    'X-RateLimit-Limit': String(scarcest.window.limit),
+    'X-RateLimit-Remaining': String(scarcest.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(scarcest.endsMs / 1000)),
     'RateLimit-Policy': fields(({ window }) => `q=${window.limit};w=${window.seconds}`),
     RateLimit: fields(({ remaining, endsMs }) => `r=${remaining};t=${secondsUntil(endsMs, atMs)}`),
   };

@@ -1,6 +1,6 @@
 /**
- * Schemas of the operations' answers. A schema with a title is published under that name. They allow no further fields here, so that
- * handlers return no undeclared one; as published they do, so that fields can be added.
+ * Schemas of the operations' responses. A schema with a title is published under that name. Here they allow no further fields, so that
+ * handlers return only declared ones. The published ones allow further fields, so that fields can be added.
  */
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -166,7 +166,7 @@ const rumFields = {
   'session_replay.used_cnt': int64('Replayed sessions used in the window so far; 0 when none'),
 } as const;
 
-/** The fields of {@link rumResource} that are stored in the usage row; the others are in the record's row. */
+/** The fields of {@link rumResource} that are stored in the usage row. The others are in the resource row. */
 export const USAGE_FIELDS = [
   'session_limit_reached',
   'session_investigate.used_cnt',

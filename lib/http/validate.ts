@@ -6,7 +6,7 @@ import { type FieldError, type FieldSchema, refuse } from './errors.ts';
 
 type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
 
-/** A validator that ajv has compiled. It fills in defaults, and sets `errors`. */
+/** A validator that ajv has compiled. It fills defaults into the body, and sets `errors`. */
 export interface Validator {
   (body: unknown): boolean;
   errors?: AjvError[] | null;
@@ -15,14 +15,12 @@ export interface Validator {
 export type Fields = Readonly<Record<string, FieldSchema>>;
 
 /**
- * Checks what a schema cannot express: bounds that depend on another field or on the caller.
- * @param offending fields that failed the schema: their values may not have the type of `Body`
+ * Checks what a schema cannot express, such as bounds that depend on another field or on the caller.
+ * @param offending fields that failed the schema, whose values may not have the type in `Body`
  */
 export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, caller: () => Caller) => FieldError[];
 
-/**
- * Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be.
- */
+/** Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be. */
 export function validateMiddleware<Body>(
   schema: { readonly properties: object },
   validate: Validator,
@@ -44,7 +42,7 @@ export function validateMiddleware<Body>(
 
 const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));
 
-/** Converts ajv's error to that of a field, or of an item of it. */
+/** Converts ajv's error to that of a field or of an item of it. */
 export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields): FieldError {
   const [, name = '', item] = instancePath.split('/');
   const missing = name === '';
@@ -58,7 +56,7 @@ export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields)
   };
 }
 
-/** One error per offending field, in ajv's order; of an array, that of the first invalid item. */
+/** One error for each offending field, in ajv's order. Of the errors of a field's items, it is the first. */
 function fieldErrorsOf(errors: AjvError[], fields: Fields): FieldError[] {
   const found = errors.map((error) => fieldErrorOf(error, fields));
   return [...Map.groupBy(found, ({ field }) => field).values()].map((same) => {
@@ -68,12 +66,12 @@ function fieldErrorsOf(errors: AjvError[], fields: Fields): FieldError[] {
   });
 }
 
-/** Strings with half of a surrogate pair: valid in JSON, but not in UTF-8 or DynamoDB. */
-function illFormedStrings(body: Record<string, unknown>, fields: Fields, known: ReadonlySet<string>): FieldError[] {
+/** Finds strings with half of a surrogate pair, which are valid in JSON, but not in UTF-8 or DynamoDB. Skips `offending` fields. */
+function illFormedStrings(body: Record<string, unknown>, fields: Fields, offending: ReadonlySet<string>): FieldError[] {
   const fieldErrors: FieldError[] = [];
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];
-    if (known.has(field)) continue;
+    if (offending.has(field)) continue;
     if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema });
     const item = Array.isArray(value)
       ? value.findIndex((item) => typeof item === 'string' && !item.isWellFormed())

@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts';
 
 const RETRY_FROZEN_SECONDS = '60';
 
-/** The last check of an operation that writes: refuses every call while writes are frozen. */
+/** Refuses every call while writes are frozen. Operations that write have it as their last check. */
 export const writesFrozenCheck =
   ({ settings }: Pick<Deps, 'settings'>) =>
   (): void => {

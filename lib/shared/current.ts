@@ -1,5 +1,5 @@
 /**
- * Whether a value cached at `sinceMs` is still current. It is not if the clock was set back to before that, since its age is unknown.
+ * Whether a value cached at `sinceMs` is still current. It is not if the clock was set back to before that, since then its age is unknown.
  * @param sinceMs Unix milliseconds
  * @param nowMs Unix milliseconds
  */

@@ -9,7 +9,7 @@ import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-/** What code gets from outside: table, clock, randomness, log, settings. */
+/** What a function depends on. Tests replace parts of it. */
 export interface Deps {
   readonly table: Table;
   /** Unix time in milliseconds. */
@@ -46,31 +46,31 @@ export async function createDeps({
   });
   await warmUp(table, connections);
   const metrics = settings.quiet
-    ? { call: nothing, event: nothing, records: nothing }
+    ? { call: noop, event: noop, records: noop }
     : createMetrics({ namespace: settings.metricsNamespace, version: settings.functionVersion });
   return {
     table,
     now: Date.now,
     newId: randomUUID,
-    log: settings.quiet ? { info: nothing, warn: sayCause, error: log.error } : log,
+    log: settings.quiet ? { info: noop, warn: printCause, error: log.error } : log,
     metrics,
     settings,
     timeLimits: TIME_LIMITS,
   };
 }
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
-/** Why a call is answered 503, in one line for a person; other warnings are not printed. */
-function sayCause(message: string, { cause, error_name, request_id }: Record<string, unknown>): void {
+/** Prints for a person why a call was answered 503. Drops all other warnings. */
+function printCause(message: string, { cause, error_name, request_id }: Record<string, unknown>): void {
   if (cause !== undefined) process.stdout.write(`${message}: ${cause} (${error_name}), request_id ${request_id}\n`);
 }
 
-/** Milliseconds. In DynamoDB's region, a connection and a read take about 10 ms; waiting longer does not help the first call. */
+/** Milliseconds. In DynamoDB's region a connection and a read take about 10 ms; to wait longer does not help the first call. */
 const MAX_WARM_UP_MS = 100;
 
-/** Opens connections and compiles the read path by reading a row that does not exist. Ignores errors: the first call would report them. */
+/** Opens connections and compiles the read path by reading a row that does not exist. Ignores errors: the first call reports them. */
 async function warmUp(table: Table, connections: number): Promise<void> {
-  const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(nothing));
+  const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(noop));
   await Promise.race([Promise.all(reads), sleep(MAX_WARM_UP_MS, undefined, { ref: false })]);
 }

@@ -1,14 +1,18 @@
-/** Finds the position of a syntax error in JSON, and its depth. */
+/** Measures JSON texts: where the first syntax error is, and how deep they are nested. */
 import { codePoints } from './code-points.ts';
 import { endOfString } from './json.ts';
 
-const BLANKS = /[ \t\n\r]*/y;
-/** Up to its closing quote, or to what no string may hold. */
+const WHITESPACE = /[ \t\n\r]*/y;
+/** A string without its closing quote. The match ends there, or before the first character that a string may not hold. */
 const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
-/** The index at which a text stops being the beginning of JSON; undefined for JSON. `JSON.parse` reports it only for some errors. */
+/**
+ * The index of the first syntax error; undefined for valid JSON. It is that of the wrong character, or the start of the word, number or
+ * escape that it breaks. `JSON.parse` reports it only for some errors.
+ */
 export function syntaxErrorAt(text: string): number | undefined {
+  /** The closing brackets of the objects and arrays that are open. */
   const closing: string[] = [];
   let at = 0;
   function take(pattern: RegExp): boolean {
@@ -17,31 +21,31 @@ export function syntaxErrorAt(text: string): number | undefined {
     if (found) at = pattern.lastIndex;
     return found;
   }
-  function takeSign(sign: string): boolean {
-    if (text[at] !== sign) return false;
+  function takeMark(mark: string): boolean {
+    if (text[at] !== mark) return false;
     at += 1;
-    return take(BLANKS);
+    return take(WHITESPACE);
   }
-  const takeString = () => take(STRING) && takeSign('"');
-  const takeName = () => takeString() && takeSign(':');
+  const takeString = () => take(STRING) && takeMark('"');
+  const takeName = () => takeString() && takeMark(':');
 
-  take(BLANKS);
+  take(WHITESPACE);
   for (;;) {
-    if (takeSign('{')) {
+    if (takeMark('{')) {
       closing.push('}');
       if (text[at] !== '}') {
         if (!takeName()) return at;
         continue;
       }
-    } else if (takeSign('[')) {
+    } else if (takeMark('[')) {
       closing.push(']');
       if (text[at] !== ']') continue;
-    } else if (!takeString() && !(take(SCALAR) && take(BLANKS))) return at;
-    // A value has ended, and with it those that end here.
-    while (closing.length > 0 && takeSign(closing.at(-1) as string)) closing.pop();
+    } else if (!takeString() && !(take(SCALAR) && take(WHITESPACE))) return at;
+    // A value has ended: closes the objects and arrays that end after it.
+    while (closing.length > 0 && takeMark(closing.at(-1) as string)) closing.pop();
     const inside = closing.at(-1);
     if (inside === undefined) return at < text.length ? at : undefined;
-    if (!takeSign(',') || (inside === '}' && !takeName())) return at;
+    if (!takeMark(',') || (inside === '}' && !takeName())) return at;
   }
 }
 
@@ -51,15 +55,15 @@ export function positionOf(text: string, index: number): { line: number; column:
   return { line: lines.length, column: codePoints(lines.at(-1) ?? '') + 1 };
 }
 
-/** Levels of objects and arrays in a JSON text. */
+/** How deep objects and arrays are nested in a JSON text. */
 export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (let index = 0; index < text.length; index += 1) {
-    const sign = text[index];
-    if (sign === '"') index = endOfString(text, index + 1) - 1;
-    else if (sign === '{' || sign === '[') deepest = Math.max(deepest, ++depth);
-    else if (sign === '}' || sign === ']') depth -= 1;
+    const character = text[index];
+    if (character === '"') index = endOfString(text, index + 1) - 1;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth -= 1;
   }
   return deepest;
 }

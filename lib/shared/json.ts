@@ -1,9 +1,9 @@
 /**
- * JSON whose integers stay exact over the whole int64 range. `JSON.parse` alone rounds beyond 2^53; the source text of
- * each number, which newer engines pass to the reviver, is exact.
+ * JSON whose integers stay exact over the whole int64 range. `JSON.parse` alone rounds beyond 2^53, but newer engines pass the exact
+ * source text of each number to the reviver.
  */
 
-/** An integer of the int64 range: a number while that is exact, a bigint beyond. */
+/** An integer of the int64 range: a number while that is exact, below 2^53, and a bigint beyond. */
 export type Int64 = number | bigint;
 
 const INT64_MIN = -(2n ** 63n);
@@ -20,16 +20,16 @@ export function isInt64(value: unknown): value is Int64 {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
-// The reviver's third argument and JSON.rawJSON are missing in TypeScript's library.
+// TypeScript's library lacks the reviver's third argument and JSON.rawJSON.
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
-/** Digits of the largest integer that is read exactly: more than any of the int64 range has. */
+/** Integers of more digits are not read exactly. An int64 has at most 19. */
 const MAX_DIGITS = 20;
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 
-/** What a JSON number is, by its text: an integer, exactly; a fraction; or an integer of more than 20 digits. */
+/** The exact value of a JSON number, by its text; `fraction` for one, `large` for an integer of more than 20 digits. */
 function exactValue(source: string): bigint | 'fraction' | 'large' {
   const [, sign = '', whole = '', fraction = '', exponent = ''] = NUMBER.exec(source) ?? [];
   const digits = whole + fraction;
@@ -43,7 +43,7 @@ function exactValue(source: string): bigint | 'fraction' | 'large' {
   return BigInt(`${sign}${digits.slice(first, end)}${'0'.repeat(zeros)}`);
 }
 
-/** A parsed number, given its text. */
+/** Corrects a number that `JSON.parse` has read from this text. */
 function exactNumber(value: number, source: string): number | bigint {
   if (Number.isSafeInteger(value) && String(value) === source) return value;
   const exact = exactValue(source);
@@ -53,8 +53,8 @@ function exactNumber(value: number, source: string): number | bigint {
 }
 
 /**
- * Parses JSON; an integer, however it is written, is a number while that is exact, a bigint beyond. A fraction that a double
- * rounds to an integer is NaN, so that nothing takes it for one. A member named `__proto__` is dropped.
+ * Parses JSON. An integer, in whatever notation, becomes an {@link Int64}. A fraction that a double rounds to an integer becomes NaN, so
+ * that it does not pass for an integer. A member named `__proto__` is dropped.
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string): unknown {

@@ -2,7 +2,7 @@ import { stringifyJson } from './json.ts';
 
 type Write = (message: string, fields: Record<string, unknown>) => void;
 
-/** Structured log lines. Of what a caller sent, they contain only ids. */
+/** Writes structured log lines. Of what a caller sent, they contain only ids. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', Write>>;
 
 /** The service's name in log lines and metrics. */
@@ -17,8 +17,8 @@ export function createLog(mapFrames: (frames: string[]) => string[] = (frames) =
     (level: string): Write =>
     (message, fields) => {
       const { error_stack } = fields as { error_stack?: string[] };
-      const more = error_stack && { error_stack: mapFrames(error_stack) };
-      const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
+      const mapped = error_stack && { error_stack: mapFrames(error_stack) };
+      const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...mapped };
       process.stdout.write(`${stringifyJson(line)}\n`);
     };
   return { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };

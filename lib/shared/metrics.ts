@@ -1,6 +1,6 @@
 import { SERVICE } from './log.ts';
 
-/** Namespace of the service's own metrics, which a stack's name follows, and their names: for the functions and for the alarms on them. */
+/** Names of the service's own metrics, for functions and alarms. A stack adds `/` and its name to the namespace. */
 export const METRICS = {
   namespace: 'IncidentMonitoringRum',
   calls: 'Calls',
@@ -12,8 +12,8 @@ export const METRICS = {
   refused: 'RefusedRecords',
 } as const;
 
-/** Codes of answers that a worse version gives more often. */
-const FAILURES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable']);
+/** Error codes that are the service's failures: a rollout compares how often each version answers them. */
+const FAILURE_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable']);
 
 /** Something that an operator must know. */
 export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
@@ -24,17 +24,17 @@ export interface RecordCounts {
   refused: number;
 }
 
-/** What the service counts; never by key or account. */
+/** The service's metrics. None is by app key or account. */
 export interface MetricsSink {
-  /** One answered call: by operation and by the code of its answer. */
+  /** One answered call, by its operation and the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
-  /** Records of the feed: taken, of them late ones, and refused ones. */
+  /** Records of the feed. `late` ones were older than the stored rows and changed nothing. */
   records(counts: RecordCounts): void;
 }
 
 /**
- * Metrics in CloudWatch's embedded metric format, a line each on standard output: CloudWatch reads them from the log.
+ * Writes each metric as a line on standard output in CloudWatch's embedded metric format. CloudWatch reads them from the log.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
 export function createMetrics({
@@ -43,40 +43,40 @@ export function createMetrics({
   now = Date.now,
 }: {
   namespace?: string | undefined;
-  /** Of the function, where several versions serve calls: a rollout compares their failures. */
+  /** The function's version, if calls may be served by several; its failures are then also counted by version. */
   version?: string | undefined;
   now?: () => number;
 } = {}): MetricsSink {
-  const line = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
+  const emit = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
     const names = Object.entries(metrics).map(([Name, [Unit]]) => ({ Name, Unit }));
     const values = Object.fromEntries(Object.entries(metrics).map(([name, [, value]]) => [name, value]));
     const ofService = { service: SERVICE, ...dimensions };
     const directives = [{ Namespace: namespace, Dimensions: [Object.keys(ofService)], Metrics: names }];
-    write(directives, { ...ofService, ...values });
+    writeLine(directives, { ...ofService, ...values });
   };
-  const write = (CloudWatchMetrics: object[], members: Record<string, unknown>) =>
+  const writeLine = (CloudWatchMetrics: object[], members: Record<string, unknown>) =>
     process.stdout.write(`${JSON.stringify({ _aws: { Timestamp: now(), CloudWatchMetrics }, ...members })}\n`);
-  const failure = (operation: string) => {
-    const all = ['service', 'operation'];
+  const countFailure = (operation: string) => {
+    const dimensions = ['service', 'operation'];
     const directive = {
       Namespace: namespace,
-      Dimensions: [all, [...all, 'version']],
+      Dimensions: [dimensions, [...dimensions, 'version']],
       Metrics: [{ Name: METRICS.failed, Unit: 'Count' }],
     };
-    write([directive], { service: SERVICE, operation, version, [METRICS.failed]: 1 });
+    writeLine([directive], { service: SERVICE, operation, version, [METRICS.failed]: 1 });
   };
   return {
     call(operation, code, durationMs) {
-      line({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] });
-      if (version !== undefined && FAILURES.has(code)) failure(operation);
+      emit({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] });
+      if (version !== undefined && FAILURE_CODES.has(code)) countFailure(operation);
     },
     records: (counts) =>
-      line(
+      emit(
         {},
         Object.fromEntries(
           Object.entries(counts).map(([name, value]) => [METRICS[name as keyof RecordCounts], ['Count', value]]),
         ),
       ),
-    event: (name) => line({ event: name }, { [METRICS.events]: ['Count', 1] }),
+    event: (name) => emit({ event: name }, { [METRICS.events]: ['Count', 1] }),
   };
 }

@@ -1,4 +1,4 @@
-/** Types of schemas, and parts that several schemas have. */
+/** Types of schemas, and parts that several schemas share. */
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { Int64 } from './json.ts';
 

@@ -1,7 +1,7 @@
-/** The settings of a deployment, read once from the environment; all problems are reported together. */
+/** The settings of a deployment, read once from the environment. All problems are reported together. */
 
 /** Type, default and bounds of a setting. */
-type Values =
+type SettingSpec =
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'flag'; readonly default: boolean };
 
@@ -20,7 +20,7 @@ export const SETTINGS = {
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
-} as const satisfies Record<string, Values & { readonly env: string }>;
+} as const satisfies Record<string, SettingSpec & { readonly env: string }>;
 
 /** The values of {@link SETTINGS}. */
 export type SettingValues = {
@@ -32,11 +32,11 @@ export interface Settings extends SettingValues {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
-  /** `METRICS_NAMESPACE`: where the service's own metrics go, by stack. */
+  /** `METRICS_NAMESPACE`: the namespace of this stack's own metrics. */
   metricsNamespace: string | undefined;
-  /** `AWS_LAMBDA_FUNCTION_VERSION`, unless it is the only one, `$LATEST`. */
+  /** `AWS_LAMBDA_FUNCTION_VERSION`; undefined for `$LATEST`, where no versions are published. */
   functionVersion: string | undefined;
-  /** `QUIET`: only errors and why calls failed are logged, and no metrics; for `npm start`, which prints each call itself. */
+  /** `QUIET`: logs only errors and why calls failed, and no metrics. For `npm start`, which prints each call itself. */
   quiet: boolean;
 }
 
@@ -47,40 +47,40 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** The environment of this function: read here and nowhere else. */
+/** The environment of this function. Only this file reads it. */
 const OWN: Environment = process.env;
 
-/** A variable that a function cannot do without. @throws SettingsError */
+/** The value of a variable that the function requires. @throws SettingsError if it is absent or empty */
 export function requiredVariable(name: string, env: Environment = OWN): string {
   const value = env[name];
   if (!value) throw new SettingsError(`${name} is required`);
   return value;
 }
 
-/** A variable that only a deployment in another place than AWS has. */
+/** The value of a variable; undefined if it is absent or empty. */
 export const optionalVariable = (name: string, env: Environment = OWN): string | undefined => env[name] || undefined;
 
 /**
- * Parses the value of a setting; without text, its default.
- * @param onWrong called with what the value must be
+ * Parses the text of a setting; undefined gives the default.
+ * @param onWrong called for an invalid text with what the value must be
  */
 export function settingValue(
-  values: Values,
+  spec: SettingSpec,
   text: string | undefined,
   onWrong: (must: string) => void,
 ): number | boolean {
-  if (text === undefined) return values.default;
-  if (values.type === 'flag') {
+  if (text === undefined) return spec.default;
+  if (spec.type === 'flag') {
     if (text !== 'true' && text !== 'false') onWrong('true or false');
     return text === 'true';
   }
-  const { min, max } = values;
+  const { min, max } = spec;
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) onWrong(`an integer from ${min} to ${max}`);
   return number;
 }
 
-/** The values of all {@link SETTINGS}. @param textOf the text that gives a setting its value; undefined: the default */
+/** Parses the values of all {@link SETTINGS}. @param textOf the text of a setting; undefined gives the default */
 export const settingValues = (
   textOf: (name: keyof typeof SETTINGS) => string | undefined,
   onWrong: (name: keyof typeof SETTINGS, must: string) => void,
@@ -97,7 +97,7 @@ const publishedVersion = (version: string | undefined) => (version === '$LATEST'
 /** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
 export function readSettings(env: Environment = OWN): Settings {
   const problems: string[] = [];
-  const given = (variable: string) => env[variable] || undefined;
+  const given = (variable: string) => optionalVariable(variable, env);
   const wrong = (variable: string, must: string) =>
     problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
 

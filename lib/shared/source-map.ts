@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)/;
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The map beside a bundle or a script of it; undefined if there is none, for code that runs from its sources. */
+/** The source map next to a file of a bundle; undefined if there is none, as for code that runs from its sources. */
 function mapOf(url: string): SourceMap | undefined {
   if (!maps.has(url))
     try {
@@ -21,8 +21,8 @@ export const inRepository = (source: string): string =>
   source.replace(/^(?:.*?(?=node_modules\/)|.*\/(?=(?:lib|functions|infra)\/))/, '');
 
 /**
- * Frames of a stack as the sources have them. Done where an error is logged: Node's own `--enable-source-maps` reads the
- * map at every start, which makes a cold start a fifth longer.
+ * Maps the frames of a stack to positions in the sources. It reads the map only when an error is logged: Node's own
+ * `--enable-source-maps` reads it at every start, which makes a cold start a fifth longer.
  */
 export const originalFrames = (frames: readonly string[]): string[] =>
   frames.map((frame) => {

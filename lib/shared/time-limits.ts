@@ -1,14 +1,14 @@
 /** How long the parts of a call may take, in milliseconds. */
 export const TIME_LIMITS = {
-  /** From the call's first byte: then calls to DynamoDB are cancelled, which leaves time to answer within 3 s. */
+  /** Counted from the request's first byte. Then calls to DynamoDB are cancelled, which leaves time to answer within 3 s. */
   callMs: 2_700,
-  /** The authorizer's look-up, part of `callMs`. Later it fails, and API Gateway answers 503. */
+  /** The authorizer's lookup of the app key, part of `callMs`. After that it fails, and API Gateway answers 503. */
   authorizerMs: 900,
-  /** Reading the inventory for a page, which then ends early. DynamoDB reads 1 MB at a time, and rows may be large. */
+  /** Reading the inventory for a fleet page, which then ends early. DynamoDB reads 1 MB at a time, and rows may be large. */
   inventoryMs: 800,
-  /** Reading live status for a page, which then counts as unreadable. */
+  /** Reading the live status of a fleet page's hosts. What is not read by then counts as unreadable. */
   liveStatusMs: 1_000,
-  /** The moves of a large merge after its commit. finish-merges makes the remaining ones. */
+  /** Moving the alerts of a large merge after its commit. finish-merges moves the rest. */
   movesMs: 1_500,
 };
 

@@ -42,7 +42,7 @@ const hanging = () =>
 
 function authorizerOver(of: Table, { authorizerMs } = PATIENT_LIMITS) {
   const deps = testDeps(of);
-  const appKeys = createAppKeys(deps, { lookUpMs: authorizerMs });
+  const appKeys = createAppKeys(deps, { lookupMs: authorizerMs });
   const label = createUsageKeyAuthorizer(appKeys, deps, 'local-account-0');
   return { deps, label };
 }

@@ -5,7 +5,7 @@ import type { Catalog, Catalogs, RouteCatalog } from './catalog.ts';
 
 export { CATALOGS, ROUTE_CATALOGS } from './languages.ts';
 
-/** Language and script of a tag; what it lacks is filled in: `zh`, `zh-SG` and `zh-Hans-CN` are all `zh-Hans`; `zh-TW` is not. */
+/** The language and the likely script of a tag: `zh-Hans` for `zh`, `zh-SG` and `zh-Hans-CN`, but not for `zh-TW`. */
 function languageAndScript(tag: string): string | undefined {
   try {
     const { language, script } = new Intl.Locale(tag).maximize();
@@ -16,7 +16,7 @@ function languageAndScript(tag: string): string | undefined {
 }
 
 /** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
-function names(range: string, language: string): boolean {
+function isNamedBy(range: string, language: string): boolean {
   try {
     const [wanted, own] = [new Intl.Locale(range), new Intl.Locale(language)];
     const { script } = own.maximize();
@@ -30,15 +30,15 @@ function names(range: string, language: string): boolean {
   }
 }
 
-/** What `*` stands for: the first catalogue whose language no range of the header names, not even with a q-value of 0. */
+/** What `*` stands for: the first catalog whose language no range of the header names, not even with a q-value of 0. */
 function firstUnnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catalogs<C>): C | undefined {
   const ranges = acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim());
-  return catalogs.find(({ language }) => !ranges.some((range) => names(range, language)));
+  return catalogs.find(({ language }) => !ranges.some((range) => isNamedBy(range, language)));
 }
 
 /**
- * The catalog for an `Accept-Language` header, by q-values; the default if none matches.
- * Matching is by language and script, so that a regional tag finds the language it is a form of.
+ * The catalog for an `Accept-Language` header, by its q-values; the default if none matches. Language and script must match, not the region,
+ * so that `en-GB` finds `en`.
  */
 export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
   if (!acceptLanguage) return catalogs[0];
@@ -53,13 +53,13 @@ export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | unde
   return catalogs[0];
 }
 
-/** Undefined if the catalog lacks the sentence. */
+/** The sentence of an explanation; undefined if the catalog lacks it. */
 function explain<E extends Explanation>({ explain: sentences }: RouteCatalog, { name, values }: E): string | undefined {
   const sentence = (sentences as Partial<Catalog['explain']>)[name] as ((given: E['values']) => string) | undefined;
   return sentence?.(values);
 }
 
-/** The message: what is wrong and what to do. */
+/** The message of an error: what is wrong and what to do. */
 export function messageOf(catalog: RouteCatalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
   return (
     (error.explanation && explain(catalog, error.explanation)) ??

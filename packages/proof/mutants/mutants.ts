@@ -190,8 +190,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a revoked key lives on in a cache that is used',
     file: 'lib/auth/app-keys.ts',
-    find: 'if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;',
-    replace: 'if (known) {\n      known.sinceMs = now();\n      return known.row;\n    }',
+    find: 'if (cached && isCurrent(cached.sinceMs, lifetimeMs(cached.row), now())) return cached.row;',
+    replace: 'if (cached) {\n      cached.sinceMs = now();\n      return cached.row;\n    }',
     tests: [integration('app-keys')],
   },
   {
