@@ -1,5 +1,5 @@
 import { createIngestRecords } from '../lib/ingest/ingest.ts';
-import { connectQueues } from '../lib/ingest/refused-queue.ts';
+import { connectQueues } from '../lib/ingest/queues.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 

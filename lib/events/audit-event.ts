@@ -1,8 +1,8 @@
 import type { Int64 } from '../shared/json.ts';
 
 /**
- * The event that an operator's command publishes. The command stores it in the audit row that it writes in its transaction. It contains no
- * secret, since its subscribers are not known.
+ * The event that an operator's command publishes. The command stores it in the audit row of its transaction. An event contains no secret,
+ * since its subscribers are not known.
  */
 export type CommandEvent =
   | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
@@ -12,7 +12,7 @@ export type CommandEvent =
       readonly event_detail: { readonly work_item_id: string; readonly work_item_version: Int64 };
     };
 
-/** The fields of an audit row that an event is made from. */
+/** The fields of an audit row from which its event is made. */
 export interface AuditEventFields {
   readonly pk: string;
   readonly sk: string;

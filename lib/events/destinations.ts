@@ -1,4 +1,4 @@
-/** Where `relay` sends: queues and the event bus, ten messages or events a call. */
+/** Sends what `relay` has found to queues and to the event bus. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
@@ -9,20 +9,20 @@ import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
 import type { ServiceEvent } from './event.ts';
 
-/** Maximum messages or events of a call, for both services. Ten events of at most 16 KB each are far below their 256 KB. */
+/** Maximum messages or events of a call, for both services. Ten events of at most 16 KB are far below the limit of 256 KB a call. */
 const MAX_BATCH = 10;
 
 export interface Destinations {
-  /** @returns for each message, in the same order, whether the queue took it */
+  /** @returns for each message, in the same order, whether the queue accepted it */
   send(queueUrl: string, bodies: readonly string[]): Promise<boolean[]>;
-  /** @returns for each event, in the same order, whether the bus took it */
+  /** @returns for each event, in the same order, whether the bus accepted it */
   publish(events: readonly ServiceEvent[]): Promise<boolean[]>;
 }
 
 export interface DestinationOptions {
   eventBus: string;
   region: string;
-  /** A server in place of EventBridge; SQS is then at the origin of a queue's URL. Absent: AWS. */
+  /** A server in place of EventBridge; SQS is then at the origin of each queue's URL. Absent: AWS. */
   endpoint?: string | undefined;
 }
 
@@ -45,24 +45,25 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     signer: createSigner(() => bus.config, 'events'),
   });
 
-  /** A failed call counts as a failure of each message in it. */
-  async function inCalls<One>(all: readonly One[], call: (some: readonly One[]) => Promise<boolean[]>) {
-    const taken: boolean[] = [];
-    for (const some of chunksOf(all, MAX_BATCH)) taken.push(...(await call(some).catch(() => some.map(() => false))));
-    return taken;
+  /** Sends items in batches. If the call of a batch fails, none of its items is accepted. */
+  async function sendBatches<Item>(items: readonly Item[], sendBatch: (batch: readonly Item[]) => Promise<boolean[]>) {
+    const accepted: boolean[] = [];
+    for (const batch of chunksOf(items, MAX_BATCH))
+      accepted.push(...(await sendBatch(batch).catch(() => batch.map(() => false))));
+    return accepted;
   }
 
   return {
     send: (QueueUrl, bodies) =>
-      inCalls(bodies, async (some) => {
-        const Entries = some.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+      sendBatches(bodies, async (batch) => {
+        const Entries = batch.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
         const { Successful = [] } = await queues.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
         const ids = new Set(Successful.map(({ Id }) => Id));
-        return some.map((_, index) => ids.has(String(index)));
+        return batch.map((_, index) => ids.has(String(index)));
       }),
     publish: (events) =>
-      inCalls(events, async (some) => {
-        const entries = some.map(({ type, detail }) => ({
+      sendBatches(events, async (batch) => {
+        const entries = batch.map(({ type, detail }) => ({
           EventBusName: eventBus,
           Source: SERVICE,
           DetailType: type,
@@ -70,7 +71,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
           Detail: stringifyJson(detail),
         }));
         const { Entries = [] } = await bus.send(new PutEventsCommand({ Entries: entries }));
-        return some.map((_, index) => Entries[index]?.EventId !== undefined);
+        return batch.map((_, index) => Entries[index]?.EventId !== undefined);
       }),
   };
 }

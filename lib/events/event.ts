@@ -1,4 +1,4 @@
-/** The events that the service publishes: each is made from the stream record of the write that it reports. */
+/** Makes the events that the service publishes. Each is made from the stream record of the write that it reports. */
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -20,7 +20,7 @@ export interface ServiceEvent {
   readonly detail: Readonly<Record<string, unknown>> & { readonly id: string };
 }
 
-/** What all events hold. */
+/** What is common to all events. */
 interface EventCommon {
   account: Int64;
   atMs: number;
@@ -30,7 +30,7 @@ interface EventCommon {
   from: { request_id: string } | { command: string };
 }
 
-/** Its id is a hash of type, account and `dedupKey`: an event that is delivered again has the same id. */
+/** Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id. */
 function createEvent(type: string, { account, atMs, by, dedupKey, from }: EventCommon, fields: object): ServiceEvent {
   const id = createHash('sha256').update(`${type}\n${account}\n${dedupKey}`).digest('hex').slice(0, 32);
   return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...from, by, ...fields } };
@@ -38,20 +38,20 @@ function createEvent(type: string, { account, atMs, by, dedupKey, from }: EventC
 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
 
-/** The row that a stream record shows, as it was written. */
-export const rowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
+/** The row of a stream record after the write; undefined if the write removed it. */
+export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.NewImage && table.unmarshall<Key>(dynamodb.NewImage as Image & Record<string, AttributeValue>);
 
-/** The event of a record's row; undefined: none. */
+/** The event that reports the write of a stream record; undefined if there is none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
-  const row = rowOf(table, record);
+  const row = writtenRowOf(table, record);
   const { kind, account } = (row && parseKey(row)) ?? {};
   if (!row || account === undefined) return undefined;
   switch (kind) {
     case 'feedEntry':
       return record.eventName === 'INSERT' ? entryEvent(table, account, row as Stored<'feedEntry'>) : undefined;
     case 'mergeOrder': {
-      // Whole seconds; the row itself has no time.
+      // The row itself has no time. The record's is in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
       return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
     }

@@ -4,23 +4,23 @@ import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
 import { forEach } from '../dynamodb/pool.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Destinations } from './destinations.ts';
-import { eventOf, rowOf, type ServiceEvent } from './event.ts';
+import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
-/** URLs of queues. */
+/** URLs of the queues to which `relay` sends. */
 export interface RelayQueues {
-  /** Takes the keys of large merges, for finish-merges. */
+  /** Takes the keys of the feed entries of large merges, for finish-merges. */
   merges: string;
-  /** Takes stream records that cannot be parsed. */
+  /** Takes stream records that can never be relayed. */
   deadLetters: string;
 }
 
-/** Something to send, and the index of its record in the batch. */
+/** What to send, and the index of its record in the batch. */
 type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
- * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. When some
- * cannot be sent, it reports the first of their records: Lambda sends that record and all after it again, so that each is sent at
- * least once. A record that it cannot parse would block its shard: it goes to the dead letters at once.
+ * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. If some cannot be
+ * sent, it reports the first of their records. Lambda then delivers that record and all after it again, so that everything is sent at least
+ * once. A record that can never be relayed, such as a malformed one, goes to the dead letters at once, since it would block its shard.
  */
 export function createRelay(
   { table, log }: Pick<Deps, 'table' | 'log'>,
@@ -31,7 +31,7 @@ export function createRelay(
     const failed = new Set<number>();
     const mergeKeys: Outgoing<string>[] = [];
     const events: Outgoing<ServiceEvent>[] = [];
-    const unreadable: Outgoing<string>[] = [];
+    const deadLetters: Outgoing<string>[] = [];
 
     async function classify(record: DynamoDBRecord, index: number): Promise<void> {
       try {
@@ -46,25 +46,25 @@ export function createRelay(
           failed.add(index);
         } else {
           log.error('record cannot be relayed', { error_name, event_id: record.eventID });
-          unreadable.push({ index, payload: JSON.stringify({ Records: [record] }) });
+          deadLetters.push({ index, payload: JSON.stringify({ Records: [record] }) });
         }
       }
     }
 
     async function sendAll<Payload>(
       all: Outgoing<Payload>[],
-      to: (payloads: Payload[]) => Promise<boolean[]>,
+      sendPayloads: (payloads: Payload[]) => Promise<boolean[]>,
     ): Promise<void> {
-      // The records were parsed concurrently: restores their order in the stream.
+      // Restores the order of the stream, since the records were read concurrently.
       all.sort((one, other) => one.index - other.index);
-      const taken = await to(all.map(({ payload }) => payload));
-      for (const [at, { index }] of all.entries()) if (!taken[at]) failed.add(index);
+      const accepted = await sendPayloads(all.map(({ payload }) => payload));
+      for (const [at, { index }] of all.entries()) if (!accepted[at]) failed.add(index);
     }
 
     await forEach([...Records.entries()], ([index, record]) => classify(record, index));
     await Promise.all([
       sendAll(mergeKeys, (bodies) => send(queues.merges, bodies)),
-      sendAll(unreadable, (bodies) => send(queues.deadLetters, bodies)),
+      sendAll(deadLetters, (bodies) => send(queues.deadLetters, bodies)),
       sendAll(events, publish),
     ]);
     if (failed.size === 0) return { batchItemFailures: [] };
@@ -74,9 +74,9 @@ export function createRelay(
   };
 }
 
-/** The key of a large feed entry that a record shows, as finish-merges takes it. */
+/** The key of the large feed entry that a record inserts, in the form that finish-merges reads; undefined if it inserts none. */
 function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
-  const row = rowOf(table, record) as Stored<'feedEntry'> | undefined;
+  const row = writtenRowOf(table, record) as Stored<'feedEntry'> | undefined;
   if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };
 }

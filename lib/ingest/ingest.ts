@@ -6,8 +6,8 @@ import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
+import type { Queues, Refusal } from './queues.ts';
 import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
-import type { Queues, Refusal } from './refused-queue.ts';
 import { rowsOf } from './write-records.ts';
 
 /** Writing ends this long before the function's time-out. Milliseconds. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import type { Delay, Refusal } from '../../lib/ingest/refused-queue.ts';
+import type { Delay, Refusal } from '../../lib/ingest/queues.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { testDeps } from './service.ts';
 

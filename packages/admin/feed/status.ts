@@ -1,6 +1,6 @@
 /** The state of the feed: waiting messages, refused records with the reasons, and messages that were given up. */
 import type { Message } from '@aws-sdk/client-sqs';
-import type { Refusal } from '../../../lib/ingest/refused-queue.ts';
+import type { Refusal } from '../../../lib/ingest/queues.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 import type { Metrics } from './metrics.ts';
 import type { Feed, FeedQueue } from './queues.ts';

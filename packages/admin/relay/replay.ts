@@ -10,7 +10,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../../lib/events/destinations.ts';
-import { rowOf } from '../../../lib/events/event.ts';
+import { writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audited.ts';
@@ -56,7 +56,7 @@ export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<
     const there = letters.filter(({ records }) => records !== undefined);
     const result = { letters: letters.length, left: letters.length - there.length };
     if (!audit) return result;
-    const rows = there.flatMap(({ records = [] }) => records.flatMap((record) => rowOf(table, record) ?? []));
+    const rows = there.flatMap(({ records = [] }) => records.flatMap((record) => writtenRowOf(table, record) ?? []));
     const accounts = new Map(rows.flatMap((row) => parseKey(row)?.account ?? []).map((id) => [String(id), id]));
     const log = { info: nothing, warn: nothing, error: nothing };
     const destinations = createDestinations({ eventBus, region });
