@@ -1,4 +1,4 @@
-/** Checks lines to import and records of the feed by the validators that are generated from {@link DATA_LINES} and {@link FEED_LINES}. */
+/** Checks import lines and feed records with the validators that are generated from {@link DATA_LINES} and {@link FEED_LINES}. */
 import type { ErrorObject } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
@@ -11,10 +11,10 @@ type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
 
 const validators = new Map(Object.entries(generated as unknown as Readonly<Record<string, LineValidator>>));
 
-/** Problems of a parsed line of data; empty if it is an `Entity`. */
+/** Problems of a parsed import line; empty if it is an `Entity`. */
 export const problemsOf = (line: unknown) => problemsBy(line, 'data');
 
-/** Problems of a parsed record of the feed. */
+/** Problems of a parsed feed record. */
 export const recordProblems = (record: unknown) => problemsBy(record, 'feed');
 
 function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
@@ -28,7 +28,7 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const fields = schema.properties as Fields;
   const validate = validators.get(hasFeedSchema ? `feed_${schemaName}` : `data_${kind}`) as LineValidator;
   validate(line);
-  const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields, line));
+  const problems = (validate.errors ?? []).flatMap((error) => problemTexts(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
   if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
@@ -36,12 +36,12 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('field names must not be empty');
   for (const [field, value] of Object.entries(line))
-    for (const problem of Object.hasOwn(fields, field) ? malformed(value) : unstorable(value))
+    for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
       problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
 }
 
-/** Checks of a work item that no schema expresses. */
+/** Problems of a work item that no schema can express. */
 function* workItemProblems(line: object): Generator<string> {
   for (const name of RESERVED_WORK_ITEM_FIELDS) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
@@ -56,26 +56,26 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** Names that the further fields of a work item must not have: the service's attributes, and `large`, by which the stream's filter finds large merges. */
+/** A work item's own fields must not have these names: the service's attributes, and `large`, by which relay finds large merges. */
 const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
 
-/** Maximum nesting levels of a row, including its own. */
+/** Maximum nesting levels of a row, counting the row itself. */
 const MAX_DEPTH = 31;
 /** The smallest magnitude that DynamoDB stores. */
 const SMALLEST_NUMBER = 1e-130;
 
-function* malformed(value: unknown): Generator<string> {
+function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
   if (texts.some((one) => typeof one === 'string' && !one.isWellFormed())) yield 'must be well-formed Unicode';
 }
 
-/** Why an open field's value cannot be stored. */
-function* unstorable(value: unknown, depth = 1): Generator<string> {
-  yield* malformed(value);
+/** Why the value of a field that is not in the schema cannot be stored. */
+function* storageProblems(value: unknown, depth = 1): Generator<string> {
+  yield* textProblems(value);
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
   if (typeof value === 'number') {
     const size = Math.abs(value);
-    // `parseJson` gives NaN for a fraction that a double would round to an integer.
+    // `parseJson` returns NaN for a fraction that a double would round to an integer.
     if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
       yield 'must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
   }
@@ -85,11 +85,12 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
     for (const [name, inner] of Object.entries(value)) {
       if (name === '' || !name.isWellFormed())
         yield 'must not contain field names that are empty or not well-formed Unicode';
-      yield* unstorable(inner, depth + 1);
+      yield* storageProblems(inner, depth + 1);
     }
 }
 
-function problemText(error: LineError, fields: Fields, line: object): string[] {
+/** An error of ajv in words; none if another error says it better. */
+function problemTexts(error: LineError, fields: Fields, line: object): string[] {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return [`${params.additionalProperty} is not a field of this kind`];
   // A wrong value of a nullable field gives three errors: of `anyOf`, of type null, and of its own type. Only the last one says what the
@@ -99,8 +100,8 @@ function problemText(error: LineError, fields: Fields, line: object): string[] {
   const fieldError = fieldErrorOf(error, withoutNull(fields));
   const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
   const value = (line as Partial<Record<string, unknown>>)[fieldError.field];
-  const isTooLate = fieldError.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
-  return [isTooLate ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
+  const isInMilliseconds = fieldError.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
+  return [isInMilliseconds ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
 }
 
 const withoutNull = (fields: Fields): Fields =>

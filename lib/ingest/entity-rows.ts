@@ -1,16 +1,15 @@
 /** Converts entities to rows. */
-
 import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Entity } from './kinds.ts';
 
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
-/** These of the fields, in lower case, as ids are stored. */
-const lower = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
+/** The fields of these names that are present, in lower case, as ids are stored. */
+const inLowerCase = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
   Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
-/** The row of an entity, without its order among records. Accounts and app keys have their own code. */
+/** The row of an entity, without the order of its record. `packages/admin` writes accounts and app keys. */
 export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
@@ -25,18 +24,22 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // `deleted_request_id` makes relay publish an event, which the table that the line was exported from has done.
+      // With `deleted_request_id`, relay would publish the deletion again, which the table of the export has published.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),
       };
     case 'incident':
-      return { ...fields, ...keys.incident(account, String(fields.incident_id)), ...lower(fields, 'incident_id') };
+      return {
+        ...fields,
+        ...keys.incident(account, String(fields.incident_id)),
+        ...inLowerCase(fields, 'incident_id'),
+      };
     case 'alert':
       return {
         ...fields,
         ...keys.alert(account, String(fields.alert_id)),
-        ...lower(fields, 'alert_id', 'incident_id'),
+        ...inLowerCase(fields, 'alert_id', 'incident_id'),
       };
     case 'account':
     case 'app_key':
@@ -44,13 +47,13 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
   }
 }
 
-/** The fields of a kind that may have any further fields, whose values are any JSON. */
+/** Converts the fields of a kind that may have further fields, of any JSON value. */
 export const storableFields = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /**
- * A value of JSON as the document client stores it whole. The client recognizes objects by their `constructor`, which a member of
- * that name hides; maps do not have this problem.
+ * Converts a JSON value so that the document client stores all of it. The client recognizes objects by their `constructor`, which a member
+ * of that name hides; maps do not have this problem.
  */
 function storable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storable);

@@ -1,7 +1,7 @@
 /**
- * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order, so the row stores for
- * each field the order of the report that it is from. A group of fields that are usually reported together shares one attribute for
- * that; a field that the group's latest report lacks has its own, `<field>_order`.
+ * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order. So the row stores for each
+ * field the order (see `order.ts`) of the report that it is from. Fields that are usually reported together are a group, with one attribute
+ * for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */
 import type { Table } from '../dynamodb/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, joined, set } from '../dynamodb/expression.ts';
@@ -18,13 +18,13 @@ type Field = keyof typeof STATUS_FIELDS | 'ttl';
 
 /** The latest known value of a field, and the order of its report. */
 interface Cell {
-  /** undefined: the report removes the field. */
+  /** undefined if the report removes the field. */
   value: unknown;
   order: bigint;
 }
 export type Cells = Map<Field, Cell>;
 
-const SNAPSHOT: readonly Field[] = [
+const SNAPSHOT_FIELDS: readonly Field[] = [
   'received_at_ms',
   'observed_at_ms',
   'node_count',
@@ -35,29 +35,29 @@ const SNAPSHOT: readonly Field[] = [
   'snapshot_degraded',
 ];
 
-/** By the attribute that stores a group's order: the fields of the group. */
+/** The fields of each group, by the attribute that stores the group's order. */
 const GROUPS = Object.entries({
   feed_order: ['ttl'],
-  snapshot_order: SNAPSHOT,
+  snapshot_order: SNAPSHOT_FIELDS,
   health_order: ['health_at_ms'],
   reasons_order: ['reason_codes'],
 } as const satisfies Record<string, readonly Field[]>) as [string, readonly Field[]][];
 
-/** All attributes of a status row that are orders. */
-export const REPORT_ORDERS = [...GROUPS.map(([group]) => group), ...SNAPSHOT.map((field) => `${field}_order`)];
-
 const ownOrder = (field: Field) => `${field}_order`;
 
+/** All attributes of a status row that are orders. */
+export const REPORT_ORDERS = [...GROUPS.map(([group]) => group), ...SNAPSHOT_FIELDS.map(ownOrder)];
+
 /** Values of required fields that were never reported or were removed. */
-const BLANKS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
+const DEFAULTS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
   STATUS_SCHEMA.required
     .filter((name) => name !== 'host_id')
     .map((name) => [name, STATUS_FIELDS[name].type === 'boolean' ? false : 0]),
 );
 
 /**
- * The latest value of each field in these reports and retirements of one host. Since the agent of a retired host may go on reporting, the
- * row's time to live counts from the latest of all records.
+ * The latest value of each field in these reports and retirements of one host. A retirement removes all fields and sets the row's time to
+ * live, which counts from the latest of the records, since the agent of a retired host may go on reporting.
  */
 export function cellsOf(records: readonly FeedRecord[]): Cells {
   const cells: Cells = new Map();
@@ -70,17 +70,19 @@ export function cellsOf(records: readonly FeedRecord[]): Cells {
         const value = reported[field];
         if (value === undefined) continue;
         const known = cells.get(field);
-        if (!known || known.order < order) cells.set(field, { value: value ?? BLANKS[field], order });
+        if (!known || known.order < order) cells.set(field, { value: value ?? DEFAULTS[field], order });
       }
   }
   const removal = cells.get('ttl');
-  if (removal) removal.value = removalAfter([...cells.values()].map(({ order }) => order));
+  if (removal) removal.value = removalTimeAfter([...cells.values()].map(({ order }) => order));
   return cells;
 }
 
-const removalAfter = (orders: readonly bigint[]) =>
+/** The time to live that counts from the latest of these orders, in Unix seconds. */
+const removalTimeAfter = (orders: readonly bigint[]) =>
   removalTime(timeOf(orders.reduce((last, order) => (order > last ? order : last), 0n)));
 
+/** The orders and the time to live of a stored row. */
 type StoredOrders = Readonly<Record<string, unknown>>;
 
 /** The order of the report that a stored field is from; 0 if it was never reported. */
@@ -88,7 +90,8 @@ const storedOrder = (row: StoredOrders, group: string, field: Field) =>
   (row[ownOrder(field)] ?? row[group] ?? 0) as Int64;
 
 /**
- * Writes each field that is later than the stored one. If all fields are later than their groups' orders, one write without a read does it.
+ * Writes each field that is later than the stored one. The first attempt takes one write and no read: it succeeds if all fields are later
+ * than the orders of their groups. Otherwise the failed condition returns the row, by which the next attempt chooses the fields.
  * @returns whether anything was written
  */
 export async function writeReports(
@@ -119,7 +122,7 @@ interface Write {
   condition: Expression;
 }
 
-/** Removes the time to live of a status row, since its retired host is back. */
+/** Removes the time to live of a status row, since its retired host is back at this order. */
 export async function cancelRemoval(
   table: Table,
   key: ReturnType<typeof keys.hostStatus>,
@@ -129,14 +132,14 @@ export async function cancelRemoval(
   await updateRow(table, key, set({ feed_order: order, ttl: undefined }), isRetired);
 }
 
-/** The write without a read, on condition that all cells are later than their groups' orders. */
+/** The write without a read, on condition that all cells are later than the orders of their groups. */
 function blindWrite(cells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = cells.has('ttl') ? [] : [is('ttl', undefined)];
   for (const [group, fields] of GROUPS) {
     const orders = fields.flatMap((field) => cells.get(field)?.order ?? []);
     if (orders.length === 0) {
-      for (const field of fields) changes.blank(field);
+      for (const field of fields) changes.setDefault(field);
       continue;
     }
     const [first, last] = orders.reduce(
@@ -149,18 +152,18 @@ function blindWrite(cells: Cells): Write {
       const cell = cells.get(field);
       if (cell) changes.cell(field, cell, last, fields.length > 1);
       else {
-        // Keeps the stored field's order, which the group's new one would replace; 0 in a row without reports.
+        // Keeps the order of the stored field, which the group's new order would replace; it is 0 in a row without reports.
         const own = attribute(ownOrder(field));
         const before = expression`if_not_exists(${attribute(group)}, ${0})`;
         changes.add(expression`${own} = if_not_exists(${own}, ${before})`);
-        changes.blank(field);
+        changes.setDefault(field);
       }
     }
   }
   return { update: changes.update(), condition: all(...conditions) };
 }
 
-/** The write on condition that the row is still as read. */
+/** The write on condition that the row still has the orders and the time to live that were read. */
 function conditionalWrite(row: StoredOrders, later: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = [is('ttl', row.ttl)];
@@ -171,7 +174,7 @@ function conditionalWrite(row: StoredOrders, later: Cells): Write {
     const orders = GROUPS.flatMap(([group, fields]) =>
       fields.map((field) => later.get(field)?.order ?? BigInt(storedOrder(row, group, field))),
     );
-    cells.set('ttl', { value: removalAfter(orders), order: removal.order });
+    cells.set('ttl', { value: removalTimeAfter(orders), order: removal.order });
   }
   for (const [group, fields] of GROUPS) {
     const isTouched = fields.some((field) => cells.has(field));
@@ -185,13 +188,14 @@ function conditionalWrite(row: StoredOrders, later: Cells): Write {
       if (cell) changes.cell(field, cell, last, fields.length > 1);
       else {
         if (isTouched && orders[index] !== last) changes.set(ownOrder(field), orders[index]);
-        changes.blank(field);
+        changes.setDefault(field);
       }
     }
   }
   return { update: changes.update(), condition: all(...conditions) };
 }
 
+/** Collects the changes of an update. */
 function createChanges() {
   const sets: Expression[] = [];
   const removed: Expression[] = [];
@@ -199,17 +203,22 @@ function createChanges() {
   return {
     add: (change: Expression) => void sets.push(change),
     set: assign,
-    /** @param last the order of the field's group */
+    /**
+     * Writes a field and, if it differs from that of the group, its order.
+     * @param last the order of the group
+     * @param isOfMany whether the group has more fields, so that this one may have an order of its own
+     */
     cell(field: Field, { value, order }: Cell, last: bigint, isOfMany: boolean) {
       if (value === undefined) removed.push(attribute(field));
       else assign(field, value);
       if (order !== last) assign(ownOrder(field), order);
       else if (isOfMany) removed.push(attribute(ownOrder(field)));
     },
-    blank(field: Field) {
-      const blank = BLANKS[field];
-      if (blank !== undefined)
-        sets.push(expression`${attribute(field)} = if_not_exists(${attribute(field)}, ${blank})`);
+    /** Gives a required field its default, unless the row has it. */
+    setDefault(field: Field) {
+      const value = DEFAULTS[field];
+      if (value !== undefined)
+        sets.push(expression`${attribute(field)} = if_not_exists(${attribute(field)}, ${value})`);
     },
     update: () => {
       const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];

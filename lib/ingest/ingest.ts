@@ -15,26 +15,26 @@ const EARLY_MS = 5_000;
 /** Rows that are written concurrently. */
 const CONCURRENCY = 32;
 const KNOWN_ACCOUNTS = 10_000;
-/** Seconds until a failed message is received again: the first delay, which doubles each time, and the maximum. */
-const DELAY = { first: 5, max: 900 } as const;
+/** Seconds until a message that failed once is received again. Each further failure doubles them, up to the maximum. */
+const DELAY = { first: 10, max: 900 } as const;
 
 interface Message {
   messageId: string;
   receiptHandle: string;
   sentMs: number;
   receives: number;
-  /** Each record with the text and the number of its line. */
+  /** The records, each with the number, from 1, and the text of its line. */
   records: Map<FeedRecord, { line: number; text: string }>;
   refusals: Refusal[];
   isFailed: boolean;
 }
 
 /**
- * Applies the records of a batch of messages. A record that can never be applied goes to the queue of refused records. One that may
- * succeed later fails its message, which is received again after a growing delay.
+ * Applies the records of a batch of messages of the ingest queue to the table. A record that can never be applied goes to the queue of
+ * refused records. One that may succeed later fails its message, which is received again after a growing delay.
  */
 export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
-  /** Accounts are never deleted. */
+  /** Accounts that exist. The cache has no expiry, since accounts are never deleted. */
   const known = new QuickLRU<string, true>({ maxSize: KNOWN_ACCOUNTS });
 
   async function hasAccount(table: Table, account: Int64): Promise<boolean> {
@@ -50,31 +50,30 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
   ): Promise<SQSBatchResponse> {
     const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
-    const signalled = withSignal(table, signal);
+    const tableWithSignal = withSignal(table, signal);
     const messages = event.Records.map(messageOf);
-    const messagesOf = new Map(
+    const messageByRecord = new Map(
       messages.flatMap((message) => [...message.records.keys()].map((record) => [record, message])),
     );
-    const ownersOf = (records: readonly FeedRecord[]) => new Set(records.flatMap((one) => messagesOf.get(one) ?? []));
-    const counts = { records: messagesOf.size, late: 0, refused: 0 };
+    const counts = { records: messageByRecord.size, late: 0, refused: 0 };
 
     function refuse(record: FeedRecord, reason: string): void {
-      const { messageId, sentMs, refusals, records } = messagesOf.get(record) as Message;
+      const { messageId, sentMs, refusals, records } = messageByRecord.get(record) as Message;
       const { line, text } = records.get(record) as { line: number; text: string };
       refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
     }
-    /** Fails the messages of records, whatever the error: they are received again, and become dead letters if it lasts. */
+    /** Fails the messages of records, whatever the error. They are received again, and become dead letters if it lasts. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
-      for (const message of ownersOf(records)) message.isFailed = true;
+      for (const record of records) (messageByRecord.get(record) as Message).isFailed = true;
       log.warn('ingest failed', { error_name: (error as Error).name, records: records.length });
     }
 
-    const byAccount = Map.groupBy(messagesOf.keys(), ({ entity }) => String(entity.account_id));
+    const byAccount = Map.groupBy(messageByRecord.keys(), ({ entity }) => String(entity.account_id));
     const writable: FeedRecord[] = [];
     await forEach(byAccount.values(), async (records) => {
       const account = (records[0] as FeedRecord).entity.account_id;
       try {
-        if (await hasAccount(signalled, account)) writable.push(...records);
+        if (await hasAccount(tableWithSignal, account)) writable.push(...records);
         else for (const record of records) refuse(record, `account ${account} does not exist`);
       } catch (error) {
         fail(records, error);
@@ -84,7 +83,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       rowsOf(writable),
       async ({ records, write }) => {
         try {
-          if (!(await write(signalled))) counts.late += records.length;
+          if (!(await write(tableWithSignal))) counts.late += records.length;
         } catch (error) {
           if ((error as Error).name !== 'ValidationException') fail(records, error);
           else {
@@ -103,13 +102,13 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     const failed = messages.filter(({ isFailed }) => isFailed);
     await queues
       .delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })))
-      // They are then received again after the queue's visibility timeout.
+      // Messages that are not delayed are received again after the queue's visibility timeout.
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-const delayAfter = (receives: number) => Math.min(DELAY.max, DELAY.first * 2 ** Math.min(receives, 20));
+const delayAfter = (receives: number) => Math.min(DELAY.max, DELAY.first * 2 ** (receives - 1));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const sentMs = Number(attributes.SentTimestamp);

@@ -1,6 +1,6 @@
 /**
- * The kinds of entities that import and the feed take: the one specification for the checks of both, `feed.schema.json` and
- * `docs/data-format.md`.
+ * The kinds of entities that import and the feed take. The checks of both, `feed.schema.json` and the documented lines of
+ * `docs/data-format.md` follow from these schemas.
  */
 import { getRumResource, operations } from '../http/operations.ts';
 import { USAGE_FIELDS } from '../http/resources.ts';
@@ -49,7 +49,7 @@ const SCHEMAS = {
     properties: { name, permissions: { type: 'array', items: { type: 'string', enum: PERMISSIONS } }, suspended: flag },
   },
   app_key: {
-    // `check-line.ts` checks that either the key or, as in exports, its hash is there.
+    // `check-line.ts` checks that there is either the key or, as in exports, its hash.
     required: [],
     properties: {
       app_key: { type: 'string', minLength: MIN_APP_KEY_LENGTH, maxLength: 256 },
@@ -95,7 +95,7 @@ const ACCESS = ['account', 'app_key'] as const;
 export type FeedKind = Exclude<Kind, (typeof ACCESS)[number]>;
 export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS as readonly Kind[]).includes(kind));
 
-/** An entity that passed the check of its kind. */
+/** An entity that passed the checks of its kind. */
 export type Entity<OfKind extends Kind = Kind> = { kind: OfKind; account_id: Int64 } & Record<string, unknown>;
 
 /** The schema of a whole line. */
@@ -120,15 +120,18 @@ const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 const { host_id: hostId, ...statusFields } = STATUS_SCHEMA.properties;
 const nullable = Object.fromEntries(Object.entries(statusFields).map(([field, schema]) => [field, orNull(schema)]));
 
-/** The schema of a line to import, by its kind. */
+/** The schemas of import lines, by kind. */
 export const DATA_LINES = Object.fromEntries(
   KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])]),
 ) as unknown as Readonly<Record<Kind, LineSchema>>;
 
-/** Schemas of the feed's records that differ from those of import: a report may have only some fields, and a host may be retired. */
+/**
+ * The schemas of feed records that differ from those of import lines: a status report may have only some of the fields, an alert may have a
+ * `source_id`, and a host may be retired.
+ */
 export const FEED_LINES = {
   host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...nullable } }),
-  // A source without ObjectIDs sends its own id as `source_id`, from which the alert's id is made.
+  // A source without ObjectIDs sends an id of its own as `source_id`, from which `recordOf` makes the alert's id.
   alert: lineSchema('alert', {
     required: ['title'],
     properties: { ...SCHEMAS.alert.properties, source_id: { type: 'string', minLength: 1, maxLength: 1_024 } },
@@ -139,7 +142,7 @@ export const FEED_LINES = {
   }),
 } as const;
 
-/** Fields that identify an entity of a kind, besides the account. */
+/** The field that identifies an entity of a kind within its account. Kinds without one have one entity an account. */
 const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
   member: 'member_id',
   host: 'host_id',
@@ -149,7 +152,7 @@ const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
   alert: 'alert_id',
 };
 
-/** Identifies an entity: two with the same identity have the same row. */
+/** Identifies an entity. Two entities with the same identity have the same row. */
 export function identityOf(entity: Entity): string {
   const field = IDENTITY[entity.kind];
   const id = field === undefined ? '' : String(entity[field]);

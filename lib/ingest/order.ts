@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { stringifyJson } from '../shared/json.ts';
 
-/** Makes room for 12 digits of a hash, so that the order of two records of one millisecond does not depend on which arrives first. */
-const TIE = 10n ** 12n;
+/** The last 12 digits of an order are a hash, so that the order of two records of one millisecond does not depend on which arrives first. */
+const HASH_RANGE = 10n ** 12n;
 
 /** The order of a record among those of its row: by time, then by content. It has at most 25 digits, of DynamoDB's 38. */
 export const orderOf = (atMs: number, content: object): bigint =>
-  BigInt(atMs) * TIE + (BigInt(`0x${hash('sha256', canonical(content), 'hex').slice(0, 16)}`) % TIE);
+  BigInt(atMs) * HASH_RANGE + (BigInt(`0x${hash('sha256', canonical(content), 'hex').slice(0, 16)}`) % HASH_RANGE);
 
 /** The time of the record that has this order, in Unix milliseconds. */
-export const timeOf = (order: number | bigint): number => Number(BigInt(order) / TIE);
+export const timeOf = (order: number | bigint): number => Number(BigInt(order) / HASH_RANGE);
 
-/** A text that is the same for the same content, whatever the order of its fields. */
+/** The same text for the same content, whatever the order of its fields. */
 const canonical = (content: object): string => stringifyJson(sorted(content));
 
 function sorted(value: unknown): unknown {

@@ -22,17 +22,20 @@ export interface Delay {
   seconds: number;
 }
 
+/** Calls of the queues of ingest-records. */
 export interface Queues {
+  /** Sends refused records to their queue. */
   refuse(refusals: readonly Refusal[]): Promise<void>;
+  /** Sets when failed messages of the ingest queue are received again. */
   delay(delays: readonly Delay[]): Promise<void>;
 }
 
 const MAX_BATCH = 10;
-/** SQS takes 1 MiB for all messages of a batch. A longer line is cut: its beginning is enough to find it at its source. */
+/** SQS takes 1 MiB for all messages of a batch. A longer record is cut, since its beginning is enough to find it at its source. */
 const MAX_BATCH_BYTES = 1_000_000;
 const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 
-/** Both methods throw when the call fails; `refuse` also when SQS does not take all messages. */
+/** Both methods throw if a call fails, and `refuse` also if SQS does not take all messages. */
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   // A local server checks no credentials.
   const local = refusedUrl.startsWith('http:') && {
@@ -55,8 +58,8 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
       }
     },
     async delay(delays) {
-      for (const some of chunksOf(delays, MAX_BATCH)) {
-        const Entries = some.map(({ receiptHandle: ReceiptHandle, seconds: VisibilityTimeout }, index) => ({
+      for (const batch of chunksOf(delays, MAX_BATCH)) {
+        const Entries = batch.map(({ receiptHandle: ReceiptHandle, seconds: VisibilityTimeout }, index) => ({
           Id: String(index),
           ReceiptHandle,
           VisibilityTimeout,
@@ -70,7 +73,7 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
 function bodyOf(refusal: Refusal): string {
   const body = stringifyJson(refusal);
   if (Buffer.byteLength(body) <= MAX_BATCH_BYTES) return body;
-  // A character of JSON text takes six bytes at most.
+  // A character of JSON text takes at most six bytes.
   return stringifyJson({ ...refusal, record: refusal.record.slice(0, MAX_BATCH_BYTES / 6 - 1_000), cut: true });
 }
 

@@ -5,7 +5,7 @@ import type { Entity, FeedKind } from './kinds.ts';
 import { orderOf } from './order.ts';
 import { sizeProblem } from './row-size.ts';
 
-/** A record that passed its checks. */
+/** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
 export interface FeedRecord {
   entity: Entity<FeedKind>;
   atMs: number;
@@ -13,13 +13,13 @@ export interface FeedRecord {
   retired: boolean;
 }
 
-/** Maximum lines of a message. */
+/** Maximum number of lines of a message. */
 export const MAX_LINES = 1_000;
 /** How far a sender's clock may be ahead. A record with a later time would make all records until then count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
-/** A report with one of these fields has a snapshot, which `received_at_ms` belongs to. */
-const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
+/** A report with a value of one of these fields has a snapshot, which `received_at_ms` dates. */
+const SNAPSHOT_SIGNS = ['node_count', 'edge_count', 'observed_at_ms'];
 
 /**
  * Checks a line of a message.
@@ -49,12 +49,12 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
     entity.alert_id = hash('sha256', `${entity.account_id} ${entity.source_id}`, 'hex').slice(0, 24);
     delete entity.source_id;
   }
-  const isSnapshot = SNAPSHOT.some((name) => (entity[name] ?? null) !== null);
+  const isSnapshot = SNAPSHOT_SIGNS.some((name) => (entity[name] ?? null) !== null);
   if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
   return { record: recordOfEntity({ ...entity, at_ms }, retired) };
 }
 
-/** The record of an entity with its time, `at_ms`. */
+/** The record of an entity, whose time is its `at_ms`. */
 export function recordOfEntity({ at_ms, ...rest }: Entity, retired = false): FeedRecord {
   const entity = rest as Entity<FeedKind>;
   const atMs = Number(at_ms);

@@ -1,4 +1,4 @@
-/** DynamoDB removes a retired host's rows after this time. Until then late records are compared with them; a later one brings the host back. */
+/** DynamoDB removes the rows of a retired host after this time. Until then older records change nothing, and a later one brings it back. */
 const KEPT_DAYS = 30;
 
 /** The time to live of the rows that a retirement leaves, in Unix seconds. */

@@ -3,13 +3,13 @@ import { itemBytes, MAX_ITEM_BYTES } from '../dynamodb/item-size.ts';
 import { storableFields } from './entity-rows.ts';
 import type { Entity } from './kinds.ts';
 
-/** Bytes of a row reserved for the service's writes: a merge, a deletion. */
+/** Bytes of a row that are reserved for what the service writes to it in a merge or a deletion. */
 const HEADROOM_BYTES = 2 * 1024;
 /** Maximum bytes of a row's key. */
 const KEY_BYTES = 600;
 const MAX_BYTES = MAX_ITEM_BYTES - HEADROOM_BYTES;
 
-/** Fields that count toward the headroom, so that a row that the service has written to can always be imported again. */
+/** Fields that are in the headroom, so that a row that the service has written to can always be imported again. */
 const WRITTEN_BY_THE_SERVICE = new Set([
   'incident_id',
   'owner_id',
@@ -20,10 +20,10 @@ const WRITTEN_BY_THE_SERVICE = new Set([
   'undone_deletion',
 ]);
 
-/** Shorter lines never make a row that is too large: DynamoDB counts at most three bytes for a character of JSON. */
+/** A shorter line never makes a row that is too large, since DynamoDB counts at most three bytes for a character of JSON. */
 const SHORT_LINE = 80_000;
 
-/** Why an entity's row is too large for the service to write to; undefined if it is not. @param text its line */
+/** Why the row of an entity leaves too little room for the service's writes; undefined if it does not. @param text its line */
 export function sizeProblem(
   { kind: _kind, account_id: _account, ...fields }: Entity,
   text: string,

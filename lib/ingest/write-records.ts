@@ -1,4 +1,4 @@
-/** Writes records to the table. docs/feed.md says what a record does to a stored row. */
+/** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
 import type { Table } from '../dynamodb/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
@@ -12,34 +12,23 @@ import { type Entity, identityOf } from './kinds.ts';
 import type { FeedRecord } from './records.ts';
 import { removalTime } from './retirement.ts';
 
-/** All records of a batch for one row. */
-export interface RowRecords {
-  /** Identifies the row. */
-  name: string;
-  records: FeedRecord[];
-  /** @returns whether the row was changed; false if nothing is later than what is stored */
+/** The records of a batch for one row. */
+interface RowRecords {
+  records: readonly FeedRecord[];
+  /** @returns whether the row was changed; false if no record is later than what is stored */
   write(table: Table): Promise<boolean>;
 }
 
 /** Groups records by their rows. */
 export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
-  const rows = new Map<string, RowRecords>();
-  const add = (name: string, record: FeedRecord, write: (table: Table, records: FeedRecord[]) => Promise<boolean>) => {
-    let row = rows.get(name);
-    if (!row) {
-      const own: FeedRecord[] = [];
-      row = { name, records: own, write: (table) => write(table, own) };
-      rows.set(name, row);
-    }
-    row.records.push(record);
-  };
-  for (const record of records) {
-    const { entity } = record;
-    add(identityOf(entity), record, WRITERS[entity.kind]);
-  }
-  return [...rows.values()];
+  const byRow = Map.groupBy(records, ({ entity }) => identityOf(entity));
+  return [...byRow.values()].map((own) => {
+    const { kind } = (own[0] as FeedRecord).entity;
+    return { records: own, write: (table) => WRITERS[kind](table, own) };
+  });
 }
 
+/** Writes the records of one row. @returns whether the row was changed */
 type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>;
 
 const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
@@ -48,22 +37,23 @@ const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
 const isLater = (order: bigint) => isBelow('feed_order', order);
 const STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
-/** A stored row; `feed_order` is the order of the latest record that was written to it. */
 interface Ordered {
+  /** The order of the latest record that was written to the row. */
   feed_order?: number | bigint;
 }
 const isLate = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
 
-/** The latest record replaces the row. */
-async function replace(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+/** Replaces the row by the latest record. */
+async function writeWhole(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const { entity, order } = latest;
   return (await putRow(table, { ...rowOf(entity), feed_order: order }, isLater(order))).done;
 }
 
 /**
- * A retirement empties the status row, with a time to live, before it replaces the host's row. So a record that brings the host back finds
- * that time to live, and cancels it.
+ * Replaces the inventory row by the latest record. A retirement first empties the status row and gives it a time to live, so that a later
+ * record that brings the host back finds the time to live and cancels it. A record that does not retire the host first expects an active
+ * host; after a failed attempt the condition is by the row that is stored.
  */
 async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
@@ -75,8 +65,8 @@ async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<
   const row = retired
     ? { ...keys.host(account_id, String(host_id)), retired, ttl: removalTime(atMs), feed_order: order }
     : { ...rowOf(entity), feed_order: order };
-  const isUsual = all(EXISTS, isLater(order), is('retired', undefined));
-  let condition = retired ? isLater(order) : isUsual;
+  const isActive = all(EXISTS, isLater(order), is('retired', undefined));
+  let condition = retired ? isLater(order) : isActive;
   for (;;) {
     const { done, row: found } = await putRow(table, row, condition, STORED);
     const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
@@ -97,8 +87,9 @@ async function writeStatus(table: Table, records: readonly FeedRecord[]): Promis
 const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
 
 /**
- * A deletion wins over every other record, whichever arrives first, and a deletion by a caller of the API over every record. After an
- * operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing.
+ * A record that deletes the item prevails over all that do not, whichever arrives first; a deletion by a caller of the API prevails over
+ * all records. After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion
+ * does nothing.
  */
 async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const deletions = records.filter(isDeletion);
@@ -113,7 +104,7 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   const row = { ...rowOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
-  const isUsual = all(isAlive, isLater(order), expression`attribute_not_exists(undone_deletion)`);
+  const isNeverRestored = all(isAlive, isLater(order), expression`attribute_not_exists(undone_deletion)`);
   for (let stored: (WorkItemRow & Ordered) | undefined; ; ) {
     const undone = stored?.undone_deletion;
     const kept = undone && {
@@ -121,22 +112,22 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
     const isRead = stored && all(isAsRead(stored, ['feed_order', 'undone_deletion']), isAlive);
-    const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isUsual, STORED);
+    const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isNeverRestored, STORED);
     if (done) return true;
     stored = found as (WorkItemRow & Ordered) | undefined;
     if (!stored || stored.deleted_at_ms !== undefined || isLate(stored, latest)) return false;
   }
 }
 
-/** Changes title and owner, unless a merge has changed them later than the record. */
+/** Changes title and owner, but not one that a merge has changed later than the record. */
 async function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const { entity, order, atMs } = latest;
   const { incident_id, title, owner_id } = rowOf(entity) as unknown as IncidentRow;
   const key = keys.incident(entity.account_id, incident_id);
-  const noMergeSince = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
+  const isUnmergedSince = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
   let update = set({ incident_id, title, owner_id, feed_order: order });
-  let condition = all(isLater(order), noMergeSince);
+  let condition = all(isLater(order), isUnmergedSince);
   for (;;) {
     const { done, row } = await updateRow(table, key, update, condition, STORED);
     if (done) return true;
@@ -149,7 +140,7 @@ async function writeIncident(table: Table, records: readonly FeedRecord[]): Prom
   }
 }
 
-/** Whether merges after `atMs` have changed title and owner of an incident. */
+/** Whether merges after `atMs` have changed the title of an incident, and whether its owner. */
 async function mergedSince(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
   const { last_change: last, loaded_after: loadedAfter = 0 } = row;
   if (!last || last.sequence <= atMs) return { title: false, owner: false };
@@ -161,7 +152,7 @@ async function mergedSince(table: Table, { account_id, incident_id }: Entity, ro
   };
 }
 
-/** Creates an alert in its incident. Later records do not move it: only merges do. */
+/** Creates an alert in the incident of its first record. Later records do not move it: only merges do. */
 async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const first = records.reduce((found, record) => (record.order < found.order ? record : found));
@@ -178,11 +169,11 @@ async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise
 }
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {
-  member: replace,
+  member: writeWhole,
   host: writeHost,
   host_status: writeStatus,
-  rum_resource: replace,
-  rum_usage: replace,
+  rum_resource: writeWhole,
+  rum_usage: writeWhole,
   work_item: writeWorkItem,
   incident: writeIncident,
   alert: writeAlert,
