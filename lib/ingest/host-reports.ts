@@ -1,5 +1,5 @@
 /**
- * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order. So the row stores for each
+ * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order. So the row has for each
  * field the order (see `order.ts`) of the report that it is from. Fields that are usually reported together are a group, with one attribute
  * for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { stringifyJson } from '../shared/json.ts';
 
-/** The last 12 digits of an order are a hash, so that the order of two records of one millisecond does not depend on which arrives first. */
+/** An order ends in 12 digits of a hash, so that of two records of one millisecond the later does not depend on which arrives first. */
 const HASH_RANGE = 10n ** 12n;
 
 /** The order of a record among those of its row: by time, then by content. It has at most 25 digits, of DynamoDB's 38. */

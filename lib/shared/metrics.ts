@@ -29,7 +29,7 @@ export interface MetricsSink {
   /** One answered call, by its operation and the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
-  /** Records of the feed. `late` ones were older than the stored rows and changed nothing. */
+  /** Feed records. `late` ones were no later than the stored rows, and changed nothing. */
   records(counts: RecordCounts): void;
 }
 

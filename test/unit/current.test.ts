@@ -6,6 +6,6 @@ it.each([
   [1_000, 1_499, true],
   [1_000, 1_500, false],
   [1_000, 999, false],
-])('what was read at %i and is kept for 500 ms is current at %i: %s', (since, nowMs, counts) => {
-  expect(isCurrent(since, 500, nowMs)).toBe(counts);
+])('a value cached at %i for 500 ms is current at %i: %s', (sinceMs, nowMs, expected) => {
+  expect(isCurrent(sinceMs, 500, nowMs)).toBe(expected);
 });

@@ -10,7 +10,7 @@ test.each([
   ['false', ['INFO', 'METRIC', 'WARN', 'ERROR']],
 ])('QUIET=%s prints %j', async (QUIET, printed) => {
   const lines: string[] = [];
-  // Nothing listens there: to warm up is no more than an attempt.
+  // Nothing listens there. The failed reads of the warm-up are ignored.
   const env = { TABLE_NAME: 'table', DYNAMODB_ENDPOINT: 'http://127.0.0.1:1', QUIET };
   const { log, metrics, table } = await createDeps({ connections: 1, env });
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {

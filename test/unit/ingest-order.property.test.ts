@@ -29,7 +29,7 @@ const STATUS_FIELDS = {
   health_at_ms: [1, 2, 3],
   reason_codes: [['a'], ['b', 'c']],
 } as const;
-const BLANKS: Record<string, unknown> = {
+const DEFAULTS: Record<string, unknown> = {
   node_count: 0,
   edge_count: 0,
   authoritative: false,
@@ -85,12 +85,12 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
       if (Object.keys(fields).length === 0) continue;
       const before = rows.get(name);
       // The agent of a retired host goes on reporting.
-      const row = { ...BLANKS, ...before, ...fields, ...(before?.ttl !== undefined && { ttl }) };
-      const shown = Object.entries(row).map(([field, value]) => [field, value ?? BLANKS[field]]);
+      const row = { ...DEFAULTS, ...before, ...fields, ...(before?.ttl !== undefined && { ttl }) };
+      const shown = Object.entries(row).map(([field, value]) => [field, value ?? DEFAULTS[field]]);
       rows.set(name, Object.fromEntries(shown.filter(([, value]) => value !== undefined)));
     } else if (retired) {
       rows.set(name, { retired: true, ttl });
-      rows.set(`host_status ${id}`, { ...BLANKS, ttl });
+      rows.set(`host_status ${id}`, { ...DEFAULTS, ttl });
     } else if (kind === 'alert') {
       const { incident_id: _created, ...own } = fields;
       rows.set(name, own);

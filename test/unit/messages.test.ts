@@ -230,7 +230,7 @@ it('the list of languages is what their files say today: `npm run generate`', ()
   expect(readFileSync(LANGUAGES_FILE, 'utf8')).toBe(languagesSource());
 });
 
-describe('the catalogues of refused routes', () => {
+describe('the catalogs of fallback-route', () => {
   it('are of the same languages, and lack the explanations', () => {
     expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(CATALOGS.map(({ language }) => language));
     const [english] = ROUTE_CATALOGS;

@@ -59,7 +59,7 @@ describe('the rate-limit headers', () => {
       atMs,
     );
 
-  it('show the window nearest to its end of quota, and both windows in the fields of the draft standard', () => {
+  it('show the window with the fewest calls left, and both windows in the fields of the draft standard', () => {
     expect(of(1, 29)).toEqual({
       'X-RateLimit-Limit': '2',
       'X-RateLimit-Remaining': '1',
@@ -73,7 +73,7 @@ describe('the rate-limit headers', () => {
     [1, 1],
     [0, 0],
     [2, 1],
-  ])('with %i left in the second and %i in the minute show the minute, which binds longer', (inSecond, inMinute) => {
+  ])('with %i left in the second and %i in the minute show the minute, which ends later', (inSecond, inMinute) => {
     expect(of(inSecond, inMinute)).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' });
   });
 });

@@ -28,13 +28,13 @@ function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}
   };
   return { eventName: 'INSERT', dynamodb: { SequenceNumber: String(sequence), NewImage } };
 }
-/** An attribute that no release writes. */
+/** Attributes of a form that no release writes. */
 const UNREADABLE = { moved: { S: 'none' }, stayed: {} as AttributeValue };
 const records = [1, 2, 3].map((sequence) => entryRecord(sequence));
 const sequenceOf = (what: string | ServiceEvent) => (typeof what === 'string' ? undefined : what.detail.sequence);
 
 describe('relay', () => {
-  it('reports the first record that was not taken', async () => {
+  it('reports the first record whose event was not accepted', async () => {
     expect((await relayed(newDouble(), records)).failures).toEqual([]);
     const { events, failures } = await relayed(newDouble(), records, (what) => sequenceOf(what) === 1);
     expect(events.map(sequenceOf)).toEqual([1]);
@@ -48,7 +48,7 @@ describe('relay', () => {
     expect(failures).toEqual([]);
     expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
     expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
-    // When the dead letters do not take it either, it is reported.
+    // A record that the dead letters do not accept either is reported.
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });
 
@@ -87,7 +87,7 @@ describe('a batch of messages or events', () => {
     }),
   );
 
-  it('is sent ten a call; of a call that EventBridge takes in part each event is reported', async () => {
+  it('is sent ten in a call; if EventBridge accepts a call in part, the result says which events it accepted', async () => {
     const details: string[] = [];
     const { to, calls } = await serving((_target, { Entries = [] }) => {
       details.push(...Entries.map((entry) => (entry as { Detail: string }).Detail));
@@ -96,8 +96,8 @@ describe('a batch of messages or events', () => {
         Entries: Entries.map((_, index) => (index === 1 ? { ErrorCode: 'ThrottlingException' } : { EventId: 'e' })),
       };
     });
-    const taken = events.map((_, index) => index !== 1 && index !== 11);
-    expect(await to.publish(events)).toEqual(taken);
+    const accepted = events.map((_, index) => index !== 1 && index !== 11);
+    expect(await to.publish(events)).toEqual(accepted);
     expect(calls).toEqual([
       ['AWSEvents.PutEvents', 10],
       ['AWSEvents.PutEvents', 2],
@@ -105,7 +105,7 @@ describe('a batch of messages or events', () => {
     expect(details[0]).toBe('{"id":"0","at_ms":5,"account_id":1152921504606846976}');
   });
 
-  it('of which a call fails is not taken as far as that call goes', async () => {
+  it('counts as not accepted where its call fails or SQS lists it as failed', async () => {
     const { to, endpoint } = await serving((_target, { Entries = [] }) => {
       if (Entries.length === 10) return undefined;
       const Successful = (Entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => ({
@@ -114,7 +114,7 @@ describe('a batch of messages or events', () => {
       }));
       return { Successful: Successful.slice(1), Failed: [{ Id: '0' }] };
     });
-    const taken = await to.send(`${endpoint}/1/queue`, Array.from({ length: 12 }, String));
-    expect(taken).toEqual([...Array(10).fill(false), false, true]);
+    const accepted = await to.send(`${endpoint}/1/queue`, Array.from({ length: 12 }, String));
+    expect(accepted).toEqual([...Array(10).fill(false), false, true]);
   });
 });

@@ -13,7 +13,7 @@ const problemsOf = (env: Record<string, string>) => {
 };
 
 describe('the settings', () => {
-  it('have the defaults of the decisions', () => {
+  it('have these defaults', () => {
     expect(readSettings({ TABLE_NAME: 't' })).toEqual({
       tableName: 't',
       dynamodbEndpoint: undefined,
@@ -53,7 +53,7 @@ describe('the settings', () => {
     });
   });
 
-  it('have no version where there is only one', () => {
+  it('have no version for $LATEST', () => {
     expect(readSettings({ TABLE_NAME: 't', AWS_LAMBDA_FUNCTION_VERSION: '$LATEST' }).functionVersion).toBeUndefined();
   });
 
@@ -65,7 +65,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('that are missing or wrong are reported all together', () => {
+  it('that are missing or wrong are all reported together', () => {
     const env = {
       MAX_BODY_BYTES: '12k',
       APP_KEY_CACHE_SECONDS: '31',

@@ -6,22 +6,22 @@ import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts
 const SHARED = 'shared-key-of-strangers';
 const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permissions: [], cursorSecret: new Uint8Array() };
 
-function authorized(find: () => Promise<Caller | undefined>) {
-  const said: string[] = [];
-  const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
-  const log = { info: keep, warn: keep, error: keep };
-  const metrics = { call: () => undefined, records: () => undefined, event: (name: string) => void said.push(name) };
-  const label = createUsageKeyAuthorizer({ find }, { log, metrics }, SHARED);
+function authorize(find: () => Promise<Caller | undefined>) {
+  const written: string[] = [];
+  const write = (message: string, fields: object) => void written.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { info: write, warn: write, error: write };
+  const metrics = { call: () => undefined, records: () => undefined, event: (name: string) => void written.push(name) };
+  const authorizer = createUsageKeyAuthorizer({ find }, { log, metrics }, SHARED);
   const event = {
     methodArn: 'arn:aws:execute-api:eu-west-1:123456789012:abcdef/v1/POST/alert/merge',
     queryStringParameters: { app_key: 'the-secret-key' },
   } as unknown as APIGatewayRequestAuthorizerEvent;
-  return { result: label(event), said };
+  return { result: authorizer(event), written };
 }
 
-describe('the label of a call', () => {
-  it("is the account's gateway key, and allows every path, for the policy is kept", async () => {
-    const { result, said } = authorized(async () => ({ ...caller, gatewayKey: 'gateway-key-of-the-account' }));
+describe('the gateway key of a call', () => {
+  it("is the account's; the policy allows every path, since API Gateway caches it", async () => {
+    const { result, written } = authorize(async () => ({ ...caller, gatewayKey: 'gateway-key-of-the-account' }));
     expect(await result).toEqual({
       principalId: '9007199254740993',
       usageIdentifierKey: 'gateway-key-of-the-account',
@@ -36,34 +36,34 @@ describe('the label of a call', () => {
         ],
       },
     });
-    expect(said).toEqual([]);
+    expect(written).toEqual([]);
   });
 
-  it('of an unknown key is the shared one, and refuses nothing', async () => {
-    expect(await authorized(async () => undefined).result).toMatchObject({
+  it('is the shared one for an unknown app key', async () => {
+    expect(await authorize(async () => undefined).result).toMatchObject({
       principalId: 'unknown',
       usageIdentifierKey: SHARED,
     });
   });
 
-  it('of an account without a gateway key is the shared one; log and metric tell the operator, without the key', async () => {
-    const { result, said } = authorized(async () => caller);
+  it('is the shared one for an account without its own, which log and metric report without the app key', async () => {
+    const { result, written } = authorize(async () => caller);
     expect(await result).toMatchObject({
       usageIdentifierKey: SHARED,
       policyDocument: { Statement: [{ Effect: 'Allow' }] },
     });
-    expect(said).toEqual([
+    expect(written).toEqual([
       'account_without_gateway_key',
       'account without a gateway key {"account_id":"9007199254740993"}',
     ]);
   });
 
-  it('is none when keys cannot be looked up: it throws, and neither log nor error holds the key', async () => {
-    const { result, said } = authorized(async () => Promise.reject(new Error('the-secret-key')));
+  it('is none when the app key cannot be looked up: the authorizer throws, and neither log nor error has the key', async () => {
+    const { result, written } = authorize(async () => Promise.reject(new Error('the-secret-key')));
     await expect(result).rejects.toThrow('the app key cannot be looked up');
     const error = await result.catch((thrown: Error) => thrown);
-    expect(said).toHaveLength(1);
-    expect([said.join(), String(error), JSON.stringify(error)].join()).not.toContain('the-secret-key');
+    expect(written).toHaveLength(1);
+    expect([written.join(), String(error), JSON.stringify(error)].join()).not.toContain('the-secret-key');
     expect((error as Error).cause).toBeUndefined();
   });
 });
