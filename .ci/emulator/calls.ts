@@ -7,6 +7,9 @@ export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'
 /** As many as one transaction moves: finish-merges may be stopped (large-merge.ts). */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
+/** The incident of the merge with this number: by turns one and the other, so that each merge moves the alerts. */
+const incidentOf = (merge: number) => INCIDENTS[merge % 2 === 0 ? 0 : 1];
+
 const PAUSE_MS = 600;
 /** Fewer than the 30 calls a minute that fleet browse allows: the smoke test makes some, too. */
 const FLEET_PAUSE_MS = 3_000;
@@ -51,7 +54,7 @@ export function startCalls(url: string, appKey: string) {
     repeat(PAUSE_MS, () => call('/rum/resource/info', { no_cache: true })),
     repeat(PAUSE_MS, () => {
       merges += 1;
-      const merge = { alert_ids: ALERTS, incident_id: INCIDENTS[merges % 2] };
+      const merge = { alert_ids: ALERTS, incident_id: incidentOf(merges) };
       return call('/alert/merge', merge, { 'Idempotency-Key': `deployment ${run} ${merges}` });
     }),
   ];
@@ -61,7 +64,7 @@ export function startCalls(url: string, appKey: string) {
       await sleep(FLEET_PAUSE_MS + PAUSE_MS);
       stopped = true;
       await Promise.all(running);
-      return { answers, failures, lastIncident: INCIDENTS[merges % 2] };
+      return { answers, failures, lastIncident: incidentOf(merges) };
     },
   };
 }

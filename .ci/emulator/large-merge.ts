@@ -56,7 +56,9 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
   async function countOf(queue: string): Promise<number> {
     const command = new GetQueueAttributesCommand({ QueueUrl: queue, AttributeNames: ['All'] });
     const { Attributes = {} } = await sqs.send(command);
-    const counts = ['', 'NotVisible', 'Delayed'].map((which) => Attributes[`ApproximateNumberOfMessages${which}`]);
+    const counts = (['', 'NotVisible', 'Delayed'] as const).map(
+      (which) => Attributes[`ApproximateNumberOfMessages${which}`],
+    );
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 

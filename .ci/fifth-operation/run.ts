@@ -1,23 +1,16 @@
 /**
- * Adds a fifth operation to a copy of the tree, as a developer would, by three files: an entry of the list, a feature and a function.
+ * Adds a fifth operation to a copy of the tree, as a developer would, by three files of this folder: an entry of the list, a feature and
+ * a function. The compiler checks them here, too, so that it notices a rename in `lib`.
  * The compiler then names the tests that must learn how to call it. With these extended, check, synthesis, client, the local service
  * and the tests that go through the list work, without another change.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { sampleData } from '../../infra/generate/sample.ts';
 import { root, run, startService } from '../support/processes.ts';
+import { getWorkItem } from './operation.ts';
 
-const NAME = 'get-work-item';
-const PATH = '/incident/work-item/info';
-const FEATURE = fileURLToPath(new URL('get-work-item.ts.txt', import.meta.url));
-
-/** A work item of the sample data, which no example deletes. */
-const { work_item_id, version, title } = JSON.parse(
-  [...sampleData(Date.now())].find((line) => line.includes('"wi-1002"')) ?? '{}',
-);
+const { name, path, example } = getWorkItem;
 
 const folder = mkdtempSync(join(tmpdir(), 'fifth-operation-'));
 const inCopy = (command: string, ...args: string[]) => run(command, args, {}, folder);
@@ -27,12 +20,12 @@ const say = (text: string) => process.stdout.write(`${text}, after ${Math.round(
 
 /** Puts text before the one place of a file that holds `anchor`. */
 function insert(file: string, anchor: string, text: string): void {
-  const path = join(folder, file);
-  const source = readFileSync(path, 'utf8');
-  if (source.split(anchor).length !== 2) throw new Error(`${file} must hold this once: ${anchor}`);
+  const copy = join(folder, file);
+  const before = readFileSync(copy, 'utf8');
+  if (before.split(anchor).length !== 2) throw new Error(`${file} must hold this once: ${anchor}`);
   writeFileSync(
-    path,
-    source.replace(anchor, () => `${text}${anchor}`),
+    copy,
+    before.replace(anchor, () => `${text}${anchor}`),
   );
 }
 
@@ -45,55 +38,28 @@ async function compilerAsksFor(project: string, ...files: string[]): Promise<voi
   say(`the compiler asks for ${files.join(', ')}`);
 }
 
+/** A file of this folder, with its imports as they are at `to`. */
+function source(file: string, imports: Record<string, string>): string {
+  let text = readFileSync(new URL(file, import.meta.url), 'utf8');
+  for (const [from, to] of Object.entries(imports)) {
+    if (!text.includes(from)) throw new Error(`${file} must hold: ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
 function addOperation(): void {
-  insert(
-    'lib/http/operations.ts',
-    'export const operations = [',
-    `export const getWorkItem = {
-      name: '${NAME}',
-      method: 'POST',
-      path: '${PATH}',
-      summary: 'Read a work item',
-      description: 'The work item as it is now.',
-      tag: 'Incidents',
-      throttle: PLAN,
-      grants: [{ actions: ['GetItem'], on: ['appKey', 'workItems'] }],
-      request: {
-        title: 'GetWorkItemRequest',
-        type: 'object',
-        required: ['work_item_id'],
-        properties: { work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'The work item' } },
-      },
-      response: {
-        title: 'WorkItem',
-        type: 'object',
-        required: ['work_item_id', 'version', 'title'],
-        properties: {
-          work_item_id: { type: 'string', description: 'Names it' },
-          version: { type: 'integer', format: 'int64', description: 'Its version' },
-          title: { type: 'string', description: 'Its title' },
-        },
-      },
-      example: { request: { work_item_id: '${work_item_id}' }, data: ${JSON.stringify({ work_item_id, version, title })} },
-      refusals: [
-        {
-          summary: 'The work item does not exist',
-          explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
-        },
-      ],
-    } as const satisfies Operation;
-
-    `,
-  );
+  const entry = source('operation.ts', { "import type { Operation } from '../../lib/http/operations.ts';\n": '' });
+  insert('lib/http/operations.ts', 'export const operations = [', entry);
   insert('lib/http/operations.ts', '] as const satisfies Operation[]', ', getWorkItem');
-  cpSync(FEATURE, join(folder, `lib/operations/${NAME}/read.ts`));
+  mkdirSync(join(folder, `lib/operations/${name}`));
   writeFileSync(
-    join(folder, `functions/${NAME}.ts`),
-    `import { createDeps } from '../lib/shared/deps.ts';
-    import { createGetWorkItemHandler } from '../lib/operations/${NAME}/read.ts';
-
-    export const handler = createGetWorkItemHandler(await createDeps({ connections: 1 }));
-    `,
+    join(folder, `lib/operations/${name}/read.ts`),
+    source('read.ts', { '../../lib/': '../../', './operation.ts': '../../http/operations.ts' }),
+  );
+  writeFileSync(
+    join(folder, `functions/${name}.ts`),
+    source('function.ts', { '../../lib/': '../lib/', './read.ts': `../lib/operations/${name}/read.ts` }),
   );
 }
 
@@ -103,12 +69,12 @@ function addToTests(): void {
   insert(
     'test/support/handlers.ts',
     'import { createMergeAlertsHandler',
-    `import { createGetWorkItemHandler } from '../../lib/operations/${NAME}/read.ts';\n`,
+    `import { createGetWorkItemHandler } from '../../lib/operations/${name}/read.ts';\n`,
   );
   insert(
     'test/integration/security.test.ts',
     "  'merge-alerts': {",
-    `'${NAME}': {
+    `'${name}': {
       valid: () => ({ work_item_id: 'none' }),
       text: 'work_item_id',
       integer: '',
@@ -128,9 +94,9 @@ async function synthesize(): Promise<void> {
 async function callLocally(): Promise<void> {
   const { output, stop } = await startService([], folder);
   try {
-    const call = output.split('\n').find((line) => line.startsWith('curl ') && line.includes(PATH));
+    const call = output.split('\n').find((line) => line.startsWith('curl ') && line.includes(path));
     const answer = call && JSON.parse(await inCopy('bash', '-c', call));
-    if (answer?.data?.title !== title) throw new Error(`${call}: ${JSON.stringify(answer)}`);
+    if (answer?.data?.title !== example.data.title) throw new Error(`${call}: ${JSON.stringify(answer)}`);
     say('called on the local service');
   } finally {
     await stop();

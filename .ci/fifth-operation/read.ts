@@ -1,11 +1,12 @@
-import { refuse } from '../../http/errors.ts';
-import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { getWorkItem, type RequestOf } from '../../http/operations.ts';
+import { withSignal } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { getRow } from '../../lib/dynamodb/row.ts';
+import { refuse } from '../../lib/http/errors.ts';
+import { type Call, createOperationHandler, type Handler } from '../../lib/http/operation-handler.ts';
+import type { RequestOf } from '../../lib/http/operations.ts';
+import type { Deps } from '../../lib/shared/deps.ts';
+import { getWorkItem } from './operation.ts';
 import validate from './validate-get-work-item.ts';
-import type { Deps } from '../../shared/deps.ts';
-import { withSignal } from '../../dynamodb/client.ts';
-import { keys } from '../../dynamodb/keys.ts';
-import { getRow } from '../../dynamodb/row.ts';
 
 function createGetWorkItem({ table }: Deps) {
   return async function readItem({ body, caller, signal }: Call<RequestOf<typeof getWorkItem>>) {
