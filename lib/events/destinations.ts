@@ -3,7 +3,6 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
-import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
@@ -32,17 +31,11 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     maxAttempts: PATIENT.maxAttempts,
     ...(endpoint && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
   };
-  const handler = () => createHttpHandler(PATIENT.timeouts);
-  const queues: SQSClient = new SQSClient({
-    ...common,
-    requestHandler: handler(),
-    signer: createSigner(() => queues.config, 'sqs'),
-  });
-  const bus: EventBridgeClient = new EventBridgeClient({
+  const queues = new SQSClient({ ...common, requestHandler: createHttpHandler(PATIENT.timeouts) });
+  const bus = new EventBridgeClient({
     ...common,
     ...(endpoint && { endpoint }),
-    requestHandler: handler(),
-    signer: createSigner(() => bus.config, 'events'),
+    requestHandler: createHttpHandler(PATIENT.timeouts),
   });
 
   /** Sends items in batches. If the call of a batch fails, none of its items is accepted. */

@@ -1,6 +1,5 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
-import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 
@@ -43,11 +42,7 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  const client: SQSClient = new SQSClient({
-    ...local,
-    requestHandler: createHttpHandler(TIMEOUTS),
-    signer: createSigner(() => client.config, 'sqs'),
-  });
+  const client = new SQSClient({ ...local, requestHandler: createHttpHandler(TIMEOUTS) });
 
   return {
     async refuse(refusals) {
