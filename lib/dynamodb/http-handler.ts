@@ -15,11 +15,11 @@ type Handler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown
 
 const SOCKETS = { keepAlive: true, maxSockets: 100 } as const;
 
-/** Like the SDK's handler, names them TimeoutError: a transient error, which the SDK retries. */
+/** They become a TimeoutError, as in the SDK's handler: a transient error, which the SDK retries. */
 const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-const timeoutError = (message: string) =>
-  Object.assign(new Error(message), { name: 'TimeoutError', code: 'ETIMEDOUT' });
+const timeoutError = (message: string, code = 'ETIMEDOUT') =>
+  Object.assign(new Error(message), { name: 'TimeoutError', code });
 const abortError = ({ reason }: AbortSignal) =>
   Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
 
@@ -44,10 +44,8 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
       const target = { method, path, host, port, headers, agent: isPlain ? plainAgent : tlsAgent };
       const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
       let connecting: NodeJS.Timeout | undefined;
-      const waiting = setTimeout(
-        () => sent.destroy(timeoutError(`no reply within ${requestTimeout} ms`)),
-        requestTimeout,
-      );
+      const endWaiting = () => sent.destroy(timeoutError(`no reply within ${requestTimeout} ms`));
+      const waiting = setTimeout(endWaiting, requestTimeout);
       const onAbort = () => sent.destroy(abortError(abortSignal as AbortSignal));
       const end = () => {
         clearTimeout(waiting);
@@ -56,7 +54,7 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
       };
       const fail = (error: Error & { code?: string }) => {
         end();
-        reject(LOST.has(error.code) ? Object.assign(error, { name: 'TimeoutError' }) : error);
+        reject(LOST.has(error.code) ? timeoutError(error.message, error.code) : error);
       };
       abortSignal?.addEventListener('abort', onAbort);
       sent.on('error', fail);

@@ -1,7 +1,7 @@
 import { batchGet } from '../../dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { collections, keys } from '../../dynamodb/keys.ts';
-import { queryRange, type Range } from '../../dynamodb/query-range.ts';
+import { queryRange, type Range } from '../../dynamodb/query.ts';
 import type { Int64 } from '../../shared/json.ts';
 import {
   decodeHost,
@@ -72,7 +72,8 @@ export function createHostReader(options: HostReaderOptions) {
   async function readHosts(range: Omit<Range, 'partition'>): Promise<Found> {
     const partition = collections.hosts(account);
     const attributes = [...HOST_ATTRIBUTES, 'retired'];
-    const { rows, reached } = await queryRange<RawRow>(table, { partition, ...range }, 'host_id', attributes, signal);
+    const signalled = withSignal(table, signal);
+    const { rows, reached } = await queryRange<RawRow>(signalled, { partition, ...range }, 'host_id', attributes);
     const hosts = rows.filter(({ retired }) => retired === undefined);
     if (hosts.length > 0 || reached === undefined) return { rows: hosts, reached };
     return readHosts({ after: reached, limit: RETIRED_HOSTS_AT_ONCE });
@@ -81,7 +82,7 @@ export function createHostReader(options: HostReaderOptions) {
   function readStatuses(read: StatusRead): Promise<Found> {
     if ('hostIds' in read) return readEach(read.hostIds);
     const range = { partition: collections.hostStatuses(account), ...read };
-    return queryRange(table, range, 'host_id', STATUS_ATTRIBUTES, liveTime.signal);
+    return queryRange(withSignal(table, liveTime.signal), range, 'host_id', STATUS_ATTRIBUTES);
   }
 
   async function readEach(hostIds: readonly string[]): Promise<Found> {

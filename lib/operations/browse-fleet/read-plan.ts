@@ -4,7 +4,7 @@
  *
  * Invariant: the status of every host up to `covered` is known: its row was read, or it has none.
  */
-import type { RangePage } from '../../dynamodb/query-range.ts';
+import type { RangePage } from '../../dynamodb/query.ts';
 import type { RawRow } from './fleet-rows.ts';
 
 /** How far a fleet is read. An empty host id means none. */
