@@ -7,6 +7,7 @@ import { bodyMiddleware } from './body.ts';
 import { type ApiEvent, deadlineMiddleware, type Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
 import { envelopeMiddleware, observeMiddleware } from './envelope.ts';
+import { ApiError } from './errors.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { CATALOGS } from './messages/index.ts';
 import type { Operation } from './operations.ts';
@@ -15,6 +16,8 @@ import { type CrossCheck, type Validator, validateMiddleware } from './validate.
 
 /** An operation is cancelled this long before the function's time-out, so that its caller gets a response. Milliseconds. */
 const EARLY_MS = 500;
+/** `Retry-After` in seconds while writes are frozen. */
+const RETRY_FROZEN_SECONDS = '60';
 
 /** One validated call of an operation. */
 export interface Call<Body> {
@@ -55,10 +58,15 @@ export function createOperationHandler<Body, Data>(
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
   if (check) chain.before(check);
   const { rateWindows } = operation;
   if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
+}
+
+function refuseFrozenWrite(): never {
+  throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {

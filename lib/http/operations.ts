@@ -37,6 +37,8 @@ export interface Operation {
   readonly grants: readonly Grant[];
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
+  /** Whether its calls change the account's data: they are refused while writes are frozen. */
+  readonly writes?: boolean;
   readonly request: JSONSchema & { readonly properties: object };
   /** Schema of `data` in a successful response. */
   readonly response: JSONSchema;
@@ -206,6 +208,7 @@ export const deleteWorkItem = {
     { actions: ['GetItem'], on: ['appKey', 'workItems'] },
     { actions: ['UpdateItem'], on: ['workItems'] },
   ],
+  writes: true,
   request: {
     title: 'DeleteWorkItemRequest',
     type: 'object',
@@ -266,6 +269,7 @@ export const mergeAlerts = {
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   idempotent: true,
+  writes: true,
   request: {
     title: 'MergeAlertsRequest',
     type: 'object',

@@ -8,7 +8,6 @@ import { settle } from '../../dynamodb/settle.ts';
 import { type ApiError, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../../http/operations.ts';
-import { writesFrozenCheck } from '../../http/writes-frozen.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import validate from './validate-delete-work-item.ts';
@@ -64,8 +63,4 @@ function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version:
 }
 
 export const createDeleteWorkItemHandler = (deps: Deps): Handler =>
-  createOperationHandler(
-    deleteWorkItem,
-    { validate, check: writesFrozenCheck(deps), operate: createDeleteWorkItem(deps) },
-    deps,
-  );
+  createOperationHandler(deleteWorkItem, { validate, operate: createDeleteWorkItem(deps) }, deps);

@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a merge commits before it knows whether all its alerts exist',
-    file: 'lib/operations/merge-alerts/merge.ts',
+    file: 'lib/operations/merge-alerts/prepare.ts',
     find: 'if (!incident || missing.length > 0)',
     replace: 'if (!incident)',
     tests: [integration('merge-large'), integration('merge-alerts')],

@@ -1,0 +1,249 @@
+/** Prepares the entry of a merge: reads and checks all that it depends on. */
+
+import { createHash } from 'node:crypto';
+import { batchGet, MAX_BATCH, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
+import type { Table } from '../../dynamodb/client.ts';
+import { type KeyOf, keys, type RowKind } from '../../dynamodb/keys.ts';
+import { CONCURRENCY } from '../../dynamodb/pool.ts';
+import type { IdempotencyRow } from '../../dynamodb/rows.ts';
+import { type Explanations, refuse } from '../../http/errors.ts';
+import type { Call } from '../../http/operation-handler.ts';
+import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
+import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
+import type { Deps } from '../../shared/deps.ts';
+import { stringifyJson } from '../../shared/json.ts';
+import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
+import {
+  type Attempt,
+  claimsOn,
+  type Idempotency,
+  nextSequence,
+  type PendingEntryReader,
+  type PreparedEntry,
+} from './commit.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+
+export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
+
+const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
+/** Ids that a message names. */
+const NAMED = 10;
+/**
+ * Largest small merge, in read units of 4 KB. A transaction costs two write units per KB, and a partition has 1,000 a second. Far
+ * below the 4 MB of a transaction.
+ */
+const SMALL_UNITS = 125;
+
+/** Read of every row. Of the incident a merge also reads what it changes. */
+const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
+type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
+type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
+
+const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
+
+export interface PreparerOptions {
+  call: MergeCall;
+  deps: Pick<Deps, 'now' | 'newId'>;
+  table: Table;
+  readPending: PendingEntryReader;
+  /** Limits what the account's merges read. */
+  readBudget: Pick<RateLimiter, 'take'>;
+  /** Maximum actions of one transaction. */
+  transactionItems: number;
+}
+
+/**
+ * Creates the function that prepares each attempt to commit a merge. It keeps what it has read for the next attempt: a large merge only
+ * requires that its alerts exist, so their rows are not read again.
+ * @returns the function. It throws an ApiError when something is missing or cannot be moved, when the Idempotency-Key was used for
+ *   another body, or when the account's merges have read too much
+ */
+export function createPreparer({ call, deps, table, readPending, readBudget, transactionItems }: PreparerOptions) {
+  const { body, caller, requestId, signal } = call;
+  const { accountId: account } = caller;
+  const owner = body.owner_id;
+  const alertIds = alertIdsOf(call);
+  const incidentId = incidentIdOf(call);
+  const idempotency = idempotencyOf(call, Math.floor(deps.now() / 1000));
+
+  const alertKeys = alertIds.map((id) => keys.alert(account, id));
+  const incidentKey = keys.incident(account, incidentId);
+  const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
+  const orderKey = keys.mergeOrder(account);
+  /** Of rows that need not exist. */
+  const optionalKeys: KeyOf<MergeKind>[] = [orderKey, ...(idempotency ? [idempotency.key] : [])];
+  const otherKeys: KeyOf<MergeKind>[] = [...optionalKeys, incidentKey, ...ownerKeys];
+
+  const changesIncident = Boolean(body.title) || owner !== undefined;
+  // Beside the alerts: the entry and the merge order.
+  const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
+  const isLong = alertKeys.length + written > transactionItems;
+
+  let rows = new RowMap<MergeKind, MergeAttribute>();
+  /** The batches in which the alerts were read. */
+  let batches: ReadBatch<MergeKind>[] = [];
+  /** Alerts that were not read, since something else is missing. */
+  let unread = 0;
+  /** It is known that the alerts' rows have room for a move. */
+  let hasRoom = false;
+
+  return async function prepare({
+    large: isTooLarge,
+    order: currentOrder,
+  }: Attempt): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
+    if (!currentOrder) await ((isLong || isTooLarge) && batches.length > 0 ? readOthersAgain() : readAll());
+    if (isDoneBefore()) return { result: REPLAYED };
+    const { incident, assignments } = foundTargets();
+    if (!hasRoom) {
+      const full = await findUnmovable(table, batches);
+      if (full.length > 0) throw refuse('alertsTooLarge', named(full));
+      hasRoom = true;
+    }
+
+    const orderRow = rows.of(orderKey);
+    let order = currentOrder ?? mergeOrderOf(orderRow ? [orderRow] : []);
+    const large =
+      isLong ||
+      isTooLarge ||
+      unitsOf(batches) > SMALL_UNITS ||
+      (await claimsOn(table, readPending, account, order, assignments)).length > 0;
+    // Read again, with the rows of the previous release, since reading many alerts takes time.
+    if (large && !currentOrder) order = await readMergeOrder(table, account);
+    const atMs = deps.now();
+    const entry: PreparedEntry['entry'] = {
+      kind: 'merge',
+      incident_id: incidentId,
+      sequence: nextSequence(atMs, { order, assignments, incident }),
+      merge_id: deps.newId(),
+      at_ms: atMs,
+      by: caller.appKeyId,
+      request_id: requestId,
+      ...(body.comment && { comment: body.comment }),
+      ...(body.title && { old_title: incident.title, new_title: body.title }),
+      ...(owner !== undefined && {
+        new_owner_id: owner,
+        ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
+      }),
+    };
+    const prepared: PreparedEntry = {
+      account,
+      entry,
+      alertIds,
+      decide: decideMerge(entry),
+      assignments,
+      incident,
+      order,
+      large,
+      ...(owner !== undefined && { owner }),
+      ...(idempotency && { idempotency }),
+    };
+    return { prepared };
+  };
+
+  /** What to read of each row. Title and owner are read of the incident; the request is one for all rows. */
+  function attributes(): MergeAttribute[] {
+    return [
+      ...ATTRIBUTES,
+      ...(body.title ? ['title' as const] : []),
+      ...(owner === undefined ? [] : ['owner_id' as const]),
+    ];
+  }
+
+  /** Reads all rows but the alerts, for a further attempt of a large merge. */
+  async function readOthersAgain(): Promise<void> {
+    const again = await batchGet(table, otherKeys, { attributes: attributes() });
+    for (const key of otherKeys) {
+      const row = again.rows.of(key);
+      if (row) rows.set(rowName(key), row);
+      else rows.delete(rowName(key));
+    }
+  }
+
+  /**
+   * Reads all rows, in growing batches up to the first that shows a missing one. What one batch shows to be impossible, or done before,
+   * costs no more than that batch.
+   */
+  async function readAll(): Promise<void> {
+    const allKeys = [...otherKeys, ...alertKeys];
+    rows = new RowMap();
+    batches = [];
+    let size = MAX_BATCH;
+    let taken = 0;
+    for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
+      const some = allKeys.slice(from, from + size);
+      const got = await batchGet(table, some, { attributes: attributes() });
+      for (const [name, row] of got.rows) rows.set(name, row);
+      batches.push(...got.batches);
+      if (isDoneBefore()) return;
+      const isMissing = some.some((key) => !rows.of(key) && !optionalKeys.includes(key));
+      const read = from + some.length;
+      const units = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / read));
+      if (units - taken > SMALL_UNITS) {
+        await takeFromBudget(units - taken);
+        taken = units;
+      }
+      if (isMissing) {
+        unread = allKeys.length - read;
+        return;
+      }
+    }
+  }
+
+  async function takeFromBudget(units: number): Promise<void> {
+    const { refusedBy } = await readBudget.take(account, signal, units);
+    if (!refusedBy) return;
+    const { limit, seconds } = refusedBy.window;
+    throw refuse('mergesReadTooMuch', { limit, windowSeconds: seconds }, retryAfter(refusedBy, deps.now()));
+  }
+
+  /** Whether the same call was committed before. @throws ApiError when the Idempotency-Key was used with another body */
+  function isDoneBefore(): boolean {
+    const row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined = idempotency && rows.of(idempotency.key);
+    if (!idempotency || !row || row.ttl <= idempotency.nowSeconds) return false;
+    if (row.body_hash !== idempotency.bodyHash) throw refuse('idempotencyKeyReused');
+    return true;
+  }
+
+  /** The incident and the alerts' assignments. @throws ApiError when one of them, or the owner, does not exist */
+  function foundTargets() {
+    const incident = rows.of(incidentKey);
+    const assignments = new Map<string, Assignment>();
+    const missing: Explanations['mergeTargetsNotFound']['some'][number][] = [];
+    if (!incident) missing.push({ what: 'incident', id: incidentId });
+    for (const key of alertKeys.slice(0, alertKeys.length - unread)) {
+      const row = rows.of(key);
+      if (row) assignments.set(key.sk, row);
+      else missing.push({ what: 'alert', id: key.sk });
+    }
+    if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
+    if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', { ...named(missing), unread });
+    return { incident, assignments };
+  }
+}
+
+const alertIdsOf = ({ body }: MergeCall) => [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
+
+export const incidentIdOf = ({ body }: MergeCall) => body.incident_id.toLowerCase();
+
+function idempotencyOf(call: MergeCall, nowSeconds: number): Idempotency | undefined {
+  const { body, caller, idempotencyKey } = call;
+  if (idempotencyKey === undefined) return undefined;
+  const { comment, title, owner_id } = body;
+  // Equal for bodies that mean the same.
+  const meaning = [alertIdsOf(call).toSorted(), incidentIdOf(call), comment || null, title || null, owner_id ?? null];
+  return {
+    key: keys.idempotency(caller.accountId, mergeAlerts.name, sha256(idempotencyKey)),
+    bodyHash: sha256(stringifyJson(meaning)),
+    nowSeconds,
+    ttl: nowSeconds + IDEMPOTENCY_SECONDS,
+  };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Read units of batches; at least one for each key, also where there is no row. */
+const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
+  batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
+
+/** The first items, which a message names, and how many more there are. */
+const named = <Item>(all: readonly Item[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
