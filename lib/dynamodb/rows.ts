@@ -16,6 +16,15 @@ export interface AccountRow {
   revision: number;
 }
 
+/** The event that an operator's command publishes. It contains no secret, since its subscribers are not known. */
+export type CommandEvent =
+  | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
+  | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }
+  | {
+      readonly event: 'WorkItemRestored';
+      readonly event_detail: { readonly work_item_id: string; readonly work_item_version: Int64 };
+    };
+
 /** One command of an operator, as it was run. Never an app key. */
 export interface AuditEntry {
   readonly id: string;
@@ -31,7 +40,7 @@ export interface AuditEntry {
   readonly result: 'started' | 'done' | 'failed';
   readonly detail?: string;
   /** The event to publish of it; only of a change that was done. */
-  readonly event?: string;
+  readonly event?: CommandEvent['event'];
   readonly event_detail?: object;
 }
 

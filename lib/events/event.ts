@@ -8,7 +8,6 @@ import { getRow } from '../dynamodb/row.ts';
 import { decodeAlertList } from '../operations/merge-alerts/feed.ts';
 import { EntryUnreadableError, readEntry } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { AuditEventFields } from './audit-event.ts';
 
 const VERSION = 1;
 /** Maximum number of alert ids in an event. */
@@ -59,7 +58,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
       // An insertion is an import, which has no event.
       return record.eventName === 'MODIFY' ? deletedEvent(account, row as Stored<'workItem'>) : undefined;
     case 'audit':
-      return operatorEvent(account, row as AuditEventFields);
+      return operatorEvent(account, row as Stored<'audit'>);
     default:
       return undefined;
   }
@@ -120,7 +119,7 @@ function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | u
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
-function operatorEvent(account: Int64, row: AuditEventFields): ServiceEvent | undefined {
+function operatorEvent(account: Int64, row: Stored<'audit'>): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
   if (type === undefined || result !== 'done') return undefined;
   return createEvent(

@@ -11,7 +11,12 @@ import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
 import type { Int64 } from '../shared/json.ts';
 import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
-import { removalTime } from './retirement.ts';
+
+/** DynamoDB removes the rows of a retired host after this time. Until then older records change nothing, and a later one brings it back. */
+const KEPT_DAYS = 30;
+
+/** The time to live of the rows that a retirement leaves, in Unix seconds. */
+export const removalTime = (retiredAtMs: number): number => Math.ceil(retiredAtMs / 1000) + KEPT_DAYS * 24 * 3600;
 
 const { host_id: _key, ...STATUS_FIELDS } = STATUS_SCHEMA.properties;
 type Field = keyof typeof STATUS_FIELDS | 'ttl';

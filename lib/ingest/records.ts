@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { parseJson } from '../shared/json.ts';
 import { recordProblems } from './check-line.ts';
+import { sizeProblem } from './entity-rows.ts';
 import type { Entity, FeedKind } from './kinds.ts';
 import { orderOf } from './order.ts';
-import { sizeProblem } from './row-size.ts';
 
 /** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
 export interface FeedRecord {

@@ -7,10 +7,9 @@ import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
 import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';
-import { cancelRemoval, cellsOf, writeReports } from './host-reports.ts';
+import { cancelRemoval, cellsOf, removalTime, writeReports } from './host-reports.ts';
 import { type Entity, identityOf } from './kinds.ts';
 import type { FeedRecord } from './records.ts';
-import { removalTime } from './retirement.ts';
 
 /** The records of a batch for one row. */
 interface RowRecords {

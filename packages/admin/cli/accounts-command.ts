@@ -1,5 +1,4 @@
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import type { CommandEvent } from '../../../lib/events/audit-event.ts';
+import type { AccountRow, CommandEvent } from '../../../lib/dynamodb/rows.ts';
 import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';

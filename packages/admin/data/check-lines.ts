@@ -1,8 +1,8 @@
 import { rowName } from '../../../lib/dynamodb/batch-get.ts';
 import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
 import { problemsOf } from '../../../lib/ingest/check-line.ts';
+import { sizeProblem } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
-import { sizeProblem } from '../../../lib/ingest/row-size.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import { positionOf, syntaxErrorAt } from '../../../lib/shared/json-syntax.ts';
 import { printable } from '../text/printable.ts';
