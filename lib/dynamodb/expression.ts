@@ -101,9 +101,9 @@ export function expressionsOf<Given extends Readonly<Record<string, Expression |
   const members: Record<string, unknown> = {};
   let hasNames = false;
   for (const member in expressions) {
-    const given = expressions[member];
-    if (!given) continue;
-    const text = textOf(given);
+    const part = expressions[member];
+    if (!part) continue;
+    const text = textOf(part);
     members[member] = text;
     for (const alias of text.match(/#\w+/g) ?? []) {
       names[alias] = alias.slice(1);

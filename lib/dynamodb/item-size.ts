@@ -29,7 +29,7 @@ function valueBytes(value: AttributeValue): number {
   if (value.SS !== undefined) return sum(value.SS, textBytes);
   if (value.NS !== undefined) return sum(value.NS, numberBytes);
   if (value.BS !== undefined) return sum(value.BS, binaryBytes);
-  if (value.L !== undefined) return NESTED_BYTES + sum(value.L, (each) => valueBytes(each) + ELEMENT_BYTES);
+  if (value.L !== undefined) return NESTED_BYTES + sum(value.L, (element) => valueBytes(element) + ELEMENT_BYTES);
   if (value.M !== undefined) return NESTED_BYTES + itemBytes(value.M) + sum(Object.keys(value.M), () => ELEMENT_BYTES);
   return 0;
 }

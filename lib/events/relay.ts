@@ -56,7 +56,7 @@ export function createRelay(
       sendPayloads: (payloads: Payload[]) => Promise<boolean[]>,
     ): Promise<void> {
       // Restores the order of the stream, since the records were read concurrently.
-      all.sort((one, other) => one.index - other.index);
+      all.sort((a, b) => a.index - b.index);
       const accepted = await sendPayloads(all.map(({ payload }) => payload));
       for (const [at, { index }] of all.entries()) if (!accepted[at]) failed.add(index);
     }

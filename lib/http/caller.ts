@@ -12,8 +12,8 @@ const MAX_APP_KEY_LENGTH = 256;
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
-    const given = takeAppKeys(event);
-    const appKey = given.length === 1 ? given[0] : undefined;
+    const appKeysSent = takeAppKeys(event);
+    const appKey = appKeysSent.length === 1 ? appKeysSent[0] : undefined;
     const caller =
       appKey && codePoints(appKey) <= MAX_APP_KEY_LENGTH ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');

@@ -43,11 +43,12 @@ const REFUSALS = {
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
-  alertsTooLarge: 'BadRequest' as CodeWith<{ some: readonly string[]; more: number }>,
+  /** `first`: the ids that the message names; `more`: how many others there are. */
+  alertsTooLarge: 'BadRequest' as CodeWith<{ first: readonly string[]; more: number }>,
   incidentTooLarge: 'BadRequest' as CodeWith<{ incidentId: string }>,
   mergesPending: 'ServiceUnavailable' as CodeWith<{ pending: number }>,
   mergeTargetsNotFound: 'ResourceNotFound' as CodeWith<{
-    some: readonly { what: 'incident' | 'alert' | 'member'; id: string }[];
+    first: readonly { what: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
     /** Alerts that were not looked up. */
     unread: number;

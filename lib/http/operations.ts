@@ -316,13 +316,13 @@ export const mergeAlerts = {
   refusals: [
     {
       summary: 'An alert has too much stored data',
-      explanation: { name: 'alertsTooLarge', values: { some: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
+      explanation: { name: 'alertsTooLarge', values: { first: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
     },
     {
       summary: 'An alert does not exist',
       explanation: {
         name: 'mergeTargetsNotFound',
-        values: { some: [{ what: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
+        values: { first: [{ what: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
       },
     },
   ],

@@ -66,7 +66,7 @@ const SMALLEST_NUMBER = 1e-130;
 
 function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
-  if (texts.some((one) => typeof one === 'string' && !one.isWellFormed())) yield 'must be well-formed Unicode';
+  if (texts.some((text) => typeof text === 'string' && !text.isWellFormed())) yield 'must be well-formed Unicode';
 }
 
 /** Why the value of a field that is not in the schema cannot be stored. */

@@ -50,7 +50,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
 }
 
 /** Converts the fields of a kind that may have further fields, of any JSON value. */
-export const storableFields = (fields: Readonly<Record<string, unknown>>) =>
+const storableFields = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /**
@@ -89,8 +89,8 @@ export function sizeProblem(
   text: string,
 ): string | undefined {
   if (text.length < SHORT_LINE) return undefined;
-  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
-  const bytes = itemBytes(marshall(storableFields(own), { removeUndefinedValues: true })) + KEY_BYTES;
+  const sent = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
+  const bytes = itemBytes(marshall(storableFields(sent), { removeUndefinedValues: true })) + KEY_BYTES;
   return bytes <= MAX_BYTES
     ? undefined
     : `makes a row of ${bytes} bytes, more than the ${MAX_BYTES} allowed: shorten it`;

@@ -22,7 +22,9 @@ export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maxi
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
 /** Shorter app keys can be guessed. */
 const MIN_APP_KEY_LENGTH = 32;
-const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
+const PERMISSIONS = [
+  ...new Set(operations.flatMap((operation) => ('permission' in operation ? operation.permission : []))),
+];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageNames: readonly string[] = USAGE_FIELDS;

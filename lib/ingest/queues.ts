@@ -76,13 +76,13 @@ function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry
   let batch: Entry[] = [];
   let bytes = 0;
   for (const entry of entries) {
-    const own = Buffer.byteLength(entry.MessageBody);
-    if (batch.length === MAX_BATCH || (batch.length > 0 && bytes + own > MAX_BATCH_BYTES)) {
+    const size = Buffer.byteLength(entry.MessageBody);
+    if (batch.length === MAX_BATCH || (batch.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
       yield batch;
       [batch, bytes] = [[], 0];
     }
     batch.push(entry);
-    bytes += own;
+    bytes += size;
   }
   if (batch.length > 0) yield batch;
 }

@@ -21,9 +21,9 @@ interface RowRecords {
 /** Groups records by their rows. */
 export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
   const byRow = Map.groupBy(records, ({ entity }) => identityOf(entity));
-  return [...byRow.values()].map((own) => {
-    const { kind } = (own[0] as FeedRecord).entity;
-    return { records: own, write: (table) => WRITERS[kind](table, own) };
+  return [...byRow.values()].map((group) => {
+    const { kind } = (group[0] as FeedRecord).entity;
+    return { records: group, write: (table) => WRITERS[kind](table, group) };
   });
 }
 
@@ -154,7 +154,7 @@ async function mergedSince(table: Table, { account_id, incident_id }: Entity, ro
 /** Creates an alert in the incident of its first record. Later records do not move it: only merges do. */
 async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
-  const first = records.reduce((found, record) => (record.order < found.order ? record : found));
+  const first = records.reduce((earliest, record) => (record.order < earliest.order ? record : earliest));
   const { entity, order } = latest;
   const { incident_id, ...fields } = {
     ...rowOf(entity),

@@ -97,24 +97,24 @@ const publishedVersion = (version: string | undefined) => (version === '$LATEST'
 /** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
 export function readSettings(env: Environment = OWN): Settings {
   const problems: string[] = [];
-  const given = (variable: string) => optionalVariable(variable, env);
+  const textOf = (variable: string) => optionalVariable(variable, env);
   const wrong = (variable: string, must: string) =>
     problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
 
   const flag = (name: string) =>
-    settingValue({ type: 'flag', default: false }, given(name), (must) => wrong(name, must)) === true;
+    settingValue({ type: 'flag', default: false }, textOf(name), (must) => wrong(name, must)) === true;
 
   const { TABLE_NAME: tableName = '' } = env;
   if (!tableName) problems.push('TABLE_NAME is required');
   const settings: Settings = {
     tableName,
-    dynamodbEndpoint: given('DYNAMODB_ENDPOINT'),
+    dynamodbEndpoint: textOf('DYNAMODB_ENDPOINT'),
     ...settingValues(
-      (name) => given(SETTINGS[name].env),
+      (name) => textOf(SETTINGS[name].env),
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
-    metricsNamespace: given('METRICS_NAMESPACE'),
-    functionVersion: publishedVersion(given('AWS_LAMBDA_FUNCTION_VERSION')),
+    metricsNamespace: textOf('METRICS_NAMESPACE'),
+    functionVersion: publishedVersion(textOf('AWS_LAMBDA_FUNCTION_VERSION')),
     quiet: flag('QUIET'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));

@@ -102,8 +102,8 @@ const later = () => handlersOver(testDeps(table, { now: () => NOW + 3_600_000 })
 const compressed = gzipSync('{}').toString('base64');
 const encoded = { rawBody: compressed, isBase64Encoded: true, headers: { 'Content-Encoding': 'gzip' } };
 const { incident_id } = mergeAlerts.example.request;
-const [LARGE_ALERT] = mergeAlerts.refusals[0].explanation.values.some;
-const [{ id: MISSING_ALERT }] = mergeAlerts.refusals[1].explanation.values.some;
+const [LARGE_ALERT] = mergeAlerts.refusals[0].explanation.values.first;
+const [{ id: MISSING_ALERT }] = mergeAlerts.refusals[1].explanation.values.first;
 
 /** The call that leads to each error: of every operation, or by the operation. */
 const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, Call>>>> = {

@@ -110,10 +110,10 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
-    mergeTargetsNotFound: ({ some, more, unread }) =>
-      `Nicht gefunden: ${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,
-    alertsTooLarge: ({ some, more }) =>
-      `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${some.join(', ')}${andMore(more)}. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
+    mergeTargetsNotFound: ({ first, more, unread }) =>
+      `Nicht gefunden: ${first.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,
+    alertsTooLarge: ({ first, more }) =>
+      `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${first.join(', ')}${andMore(more)}. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     incidentTooLarge: ({ incidentId }) =>
       `Der Incident ${incidentId} hat zu viele Daten, um geändert zu werden. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     mergesPending: ({ pending }) =>

@@ -107,10 +107,10 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
-    mergeTargetsNotFound: ({ some, more, unread }) =>
-      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
-    alertsTooLarge: ({ some, more }) =>
-      `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first. Nothing was merged.`,
+    mergeTargetsNotFound: ({ first, more, unread }) =>
+      `Not found: ${first.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
+    alertsTooLarge: ({ first, more }) =>
+      `These alerts have too much stored data to be merged: ${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first. Nothing was merged.`,
     incidentTooLarge: ({ incidentId }) =>
       `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
     mergesPending: ({ pending }) =>

@@ -109,10 +109,10 @@ export const catalog: Catalog = {
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
-    mergeTargetsNotFound: ({ some, more, unread }) =>
-      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
-    alertsTooLarge: ({ some, more }) =>
-      `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
+    mergeTargetsNotFound: ({ first, more, unread }) =>
+      `不存在：${first.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
+    alertsTooLarge: ({ first, more }) =>
+      `以下告警的存储数据过大，无法修改：${first.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
     incidentTooLarge: ({ incidentId }) =>
       `${NOUNS.incident} ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>

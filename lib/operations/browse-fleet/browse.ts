@@ -157,8 +157,8 @@ const FILTERED = Object.keys(FILTERS) as Filter[];
 
 /** A host matches if each filter accepts it by any of its values. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
-  const given = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
-  return (host, item) => given.every(({ read, wanted }) => wanted.has(read(host, item)));
+  const filters = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => filters.every(({ read, wanted }) => wanted.has(read(host, item)));
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {

@@ -119,8 +119,8 @@ function decode<Row>(rules: AttributeRules, raw: RawRow): { row: Row; malformed:
   const row: Record<string, unknown> = { host_id: raw.host_id };
   let malformed = false;
   for (const [name, { isValid, fallback }] of Object.entries(rules)) {
-    const given = raw[name] ?? undefined;
-    const value = given instanceof Set ? [...given] : given;
+    const stored = raw[name] ?? undefined;
+    const value = stored instanceof Set ? [...stored] : stored;
     const wrong = value === undefined ? fallback !== undefined : !isValid(value);
     malformed ||= wrong;
     const kept = wrong ? fallback : value;

@@ -36,8 +36,8 @@ interface CachedRecord {
 
 /** The four usage fields of a row. A null counts as absent. */
 function usageOf(row: Row | undefined): Row {
-  const given = USAGE_FIELDS.filter((field) => (row?.[field] ?? null) !== null);
-  return { ...NO_USAGE, ...Object.fromEntries(given.map((field) => [field, row?.[field]])) };
+  const present = USAGE_FIELDS.filter((field) => (row?.[field] ?? null) !== null);
+  return { ...NO_USAGE, ...Object.fromEntries(present.map((field) => [field, row?.[field]])) };
 }
 
 /** Whether a value has the type of its field: other systems write the rows. */

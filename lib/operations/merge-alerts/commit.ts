@@ -254,11 +254,11 @@ export type PendingEntryReader = (table: Table, account: Int64, entryId: EntryId
 
 /** A reader with a cache. A large entry and its list never change; the cache holds at least those of one account. */
 export function pendingEntryReader(): PendingEntryReader {
-  const kept = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MAX_PENDING });
+  const cache = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MAX_PENDING });
   return async (table, account, entryId) => {
     const name = `${account} ${entryId.incidentId} ${entryId.sequence}`;
-    const entry = kept.get(name) ?? (await readLargeEntry(table, account, entryId));
-    kept.set(name, entry);
+    const entry = cache.get(name) ?? (await readLargeEntry(table, account, entryId));
+    cache.set(name, entry);
     return entry;
   };
 }

@@ -170,13 +170,13 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
     let size = MAX_BATCH;
     let taken = 0;
     for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
-      const some = allKeys.slice(from, from + size);
-      const got = await batchGet(table, some, { attributes: attributes() });
+      const chunk = allKeys.slice(from, from + size);
+      const got = await batchGet(table, chunk, { attributes: attributes() });
       for (const [name, row] of got.rows) rows.set(name, row);
       batches.push(...got.batches);
       if (isDoneBefore()) return;
-      const isMissing = some.some((key) => !rows.of(key) && !optionalKeys.includes(key));
-      const read = from + some.length;
+      const isMissing = chunk.some((key) => !rows.of(key) && !optionalKeys.includes(key));
+      const read = from + chunk.length;
       const units = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / read));
       if (units - taken > SMALL_UNITS) {
         await takeFromBudget(units - taken);
@@ -208,7 +208,7 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
   function foundTargets() {
     const incident = rows.of(incidentKey);
     const assignments = new Map<string, Assignment>();
-    const missing: Explanations['mergeTargetsNotFound']['some'][number][] = [];
+    const missing: Explanations['mergeTargetsNotFound']['first'][number][] = [];
     if (!incident) missing.push({ what: 'incident', id: incidentId });
     for (const key of alertKeys.slice(0, alertKeys.length - unread)) {
       const row = rows.of(key);
@@ -246,4 +246,4 @@ const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
   batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
 /** The first items, which a message names, and how many more there are. */
-const named = <Item>(all: readonly Item[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
+const named = <Item>(all: readonly Item[]) => ({ first: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });

@@ -204,8 +204,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'of two keys the first is taken',
     file: 'lib/http/caller.ts',
-    find: 'given.length === 1 ? given[0] : undefined',
-    replace: 'given[0]',
+    find: 'appKeysSent.length === 1 ? appKeysSent[0] : undefined',
+    replace: 'appKeysSent[0]',
     tests: [integration('security')],
   },
   {
