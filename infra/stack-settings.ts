@@ -1,7 +1,7 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
-import { MIN_RESERVED } from './concurrency.ts';
+import { MIN_RESERVED } from './function-settings.ts';
 
 /** The settings that functions read, and those that only the deployment reads. */
 export interface DeploymentSettings extends SettingValues {

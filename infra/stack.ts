@@ -5,21 +5,17 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { Backups } from './backups.ts';
-import { reservedExecutions } from './concurrency.ts';
-import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
+import { constructIdOf, reservedExecutions } from './function-settings.ts';
 import type { FunctionName } from './grants.ts';
-import { IngestQueues } from './ingest-queues.ts';
-import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
-import { addNotices } from './notices.ts';
-import { addOutputs } from './outputs.ts';
+import { addNotices, addOutputs } from './outputs.ts';
+import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
 import { CanaryRollout } from './rollout.ts';
 import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
-import { createServiceTable } from './table.ts';
+import { addBackups, createServiceTable } from './table.ts';
 
 /** API Gateway waits no longer for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
@@ -37,10 +33,9 @@ export class ServiceStack extends Stack {
     const settings = readDeploymentSettings(this.node);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
-    const { backupVaultArn: copyVaultArn } = settings;
-    if (copyVaultArn !== undefined) new Backups(this, 'Backups', { table, copyVaultArn });
-    // The value of the gateway key (see api.ts) that callers without their own share. It is not secret: the key only selects a throttle.
-    // API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
+    if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
+    // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
+    // throttle. API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
