@@ -14,7 +14,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { answeredWith, countLines, OF_OPERATIONS, OF_OTHERS } from './access-log.ts';
-import { createAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
+import { createRunbookAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -38,8 +38,6 @@ export interface CallerAlarmsProps {
 /** Alarms on what callers do: too many calls, calls that fail, or none. */
 export function addCallerAlarms(parent: Construct, { api, accessLog, settings }: CallerAlarmsProps): Alarm[] {
   const scope = new Construct(parent, 'Callers');
-  const alarm = (name: string, description: string, metric: IMetric, threshold: number, periods: number) =>
-    createAlarm(scope, name, `${description}. ${whatToDo(name)}`, metric, threshold, periods);
   const metricOf = (metricName: string, options = {}) =>
     new Metric({ namespace: metricsNamespace, metricName, statistic: Stats.SUM, ...options });
   const share = (part: IMetric, whole: IMetric) =>
@@ -59,14 +57,16 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
     ]),
   );
   const alarms = [
-    alarm(
+    createRunbookAlarm(
+      scope,
       'ManyRefused',
       'A tenth of the calls of operations are refused with 429',
       share(countLines(scope, accessLog, 'RefusedCalls', answeredWith('429')), metricOf('AnsweredCalls')),
       MANY_REFUSED,
       3,
     ),
-    alarm(
+    createRunbookAlarm(
+      scope,
       'StageRateNear',
       'An operation comes near stageRate, which all accounts share',
       new MathExpression({
@@ -78,14 +78,16 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
       NEAR_LIMIT * settings.stageRate,
       2,
     ),
-    alarm(
+    createRunbookAlarm(
+      scope,
       'Flood',
       'Many calls go to paths that are no operation',
       countLines(scope, accessLog, 'OtherCalls', OF_OTHERS).with({ period: PERIOD }),
       FLOOD,
       3,
     ),
-    alarm(
+    createRunbookAlarm(
+      scope,
       'ManyClientErrors',
       'Half of the calls are answered with 4xx',
       share(api.metricClientError({ statistic: Stats.SUM }), api.metricCount({ statistic: Stats.SUM })),

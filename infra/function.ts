@@ -6,10 +6,11 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { memoryMbOf } from './function-settings.ts';
+import { constructIdOf, memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './left-out.ts';
 import { metricsNamespace } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 import { LEADING_KEYS } from './table-definition.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,9 +22,7 @@ export interface ServiceFunctionProps {
   readonly table?: ITableV2;
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
-  readonly logRetention: RetentionDays;
-  /** Absent: the function uses the account's unreserved concurrency. */
-  readonly reservedConcurrentExecutions?: number | undefined;
+  readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
 }
 
 /** What all functions of the stack have in common: runtime, log group, and a role that may only write to it. */
@@ -46,12 +45,13 @@ export class ServiceFunction extends Construct {
   readonly name: FunctionName;
   readonly lambda: NodejsFunction;
 
-  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    super(scope, id);
-    const { name, table, reservedConcurrentExecutions } = props;
+  constructor(scope: Construct, props: ServiceFunctionProps) {
+    const { name, table, settings } = props;
+    super(scope, constructIdOf(name));
+    const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
     this.name = name;
     this.lambda = new NodejsFunction(this, 'Function', {
-      ...commonProps(this, props.logRetention),
+      ...commonProps(this, settings.logRetentionDays),
       entry: `${root}functions/${name}.ts`,
       handler: 'handler',
       description: props.description,

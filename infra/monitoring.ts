@@ -1,14 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
-import {
-  type AlarmBase,
-  type Dashboard,
-  type IMetric,
-  MathExpression,
-  Metric,
-  Stats,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type AlarmBase, type Dashboard, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -23,13 +17,12 @@ import type { IngestQueues } from './queues.ts';
 import type { Relay } from './relay.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import {
-  createAlarm,
+  createRunbookAlarm,
   eventMetric,
   PERIOD,
   SLOW_P99_MS,
   serviceMetric,
   throttleEvents,
-  whatToDo,
 } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
@@ -87,14 +80,14 @@ export class Monitoring extends Construct {
   }
 
   private alarm(id: string, description: string, ...condition: [metric: IMetric, threshold: number, periods?: number]) {
-    this.notifyOf(createAlarm(this, id, `${description}. ${whatToDo(id)}`, ...condition));
+    this.notifyOf(createRunbookAlarm(this, id, description, ...condition));
   }
 
   /** Alarms on the throttles of each function that exists already, and on the concurrency of the account in the region. */
   private addCapacityAlarms(concurrencyLimit: number): void {
     const scope = new Construct(this, 'Capacity');
     const alarm = (id: string, description: string, metric: IMetric, threshold: number) =>
-      this.notifyOf(createAlarm(scope, id, `${description}. ${whatToDo(id)}`, metric, threshold, 2));
+      this.notifyOf(createRunbookAlarm(scope, id, description, metric, threshold, 2));
     const functions = Stack.of(this)
       .node.findAll()
       .filter((construct) => construct instanceof ServiceFunction);
@@ -103,12 +96,7 @@ export class Monitoring extends Construct {
     alarm(
       'ConcurrencyNearLimit',
       'The account comes near its limit of concurrent executions',
-      new Metric({
-        namespace: 'AWS/Lambda',
-        metricName: 'ConcurrentExecutions',
-        statistic: Stats.MAXIMUM,
-        period: PERIOD,
-      }),
+      LambdaFunction.metricAllConcurrentExecutions({ period: PERIOD }),
       Math.ceil(NEAR_LIMIT * concurrencyLimit),
     );
   }

@@ -6,14 +6,13 @@ import { allowedMethods, type ListedOperation, type OperationName, operations } 
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
-import { constructIdOf, reservedExecutions } from './function-settings.ts';
 import type { FunctionName } from './grants.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices, addOutputs } from './outputs.ts';
 import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
 import { CanaryRollout } from './rollout.ts';
-import { SmokeCall } from './smoke-call.ts';
+import { addSmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { addBackups, createServiceTable } from './table.ts';
 
@@ -43,15 +42,9 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const { logRetentionDays: logRetention } = settings;
     const logs: Record<string, ILogGroup> = {};
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) => {
-      const { lambda } = new ServiceFunction(this, constructIdOf(name), {
-        name,
-        logRetention,
-        reservedConcurrentExecutions: reservedExecutions(name, settings.reservedConcurrency),
-        ...options,
-      });
+    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'settings'>) => {
+      const { lambda } = new ServiceFunction(this, { name, settings, ...options });
       logs[name] = lambda.logGroup;
       return lambda;
     };
@@ -113,7 +106,10 @@ export class ServiceStack extends Stack {
     const rollout =
       settings.rollout === 'all-at-once'
         ? undefined
-        : new CanaryRollout(this, 'Rollout', { immediate: settings.rollout === 'canary-forced', logRetention });
+        : new CanaryRollout(this, 'Rollout', {
+            immediate: settings.rollout === 'canary-forced',
+            logRetention: settings.logRetentionDays,
+          });
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
       operationFunctions: perOperation((operation) => {
@@ -136,8 +132,7 @@ export class ServiceStack extends Stack {
       ingestQueues,
       relay,
     });
-    if (settings.smokeKeySecret !== undefined)
-      new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
+    if (settings.smokeKeySecret !== undefined) monitoring.notifyOf(addSmokeCall(this, url, settings.smokeKeySecret));
     addOutputs(this, {
       url,
       table,
