@@ -38,12 +38,14 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
   const flag = (name: string, fallback: boolean) =>
     settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
-
   const oneOf = <Value extends string | number>(name: string, values: readonly Value[], fallback: Value): Value => {
     const value = text(name, new RegExp(`^(${values.join('|')})$`), `one of ${values.join(', ')}`);
     return values.find((each) => String(each) === value) ?? fallback;
   };
+
   const settings = {
+    rollout: oneOf('rollout', ROLLOUTS, 'all-at-once'),
+    logRetentionDays: oneOf('logRetentionDays', RETENTION_DAYS, 30),
     stackName:
       text('stackName', /^[A-Za-z][A-Za-z0-9-]{0,63}$/, '1 to 64 letters, digits or hyphens, a letter first') ??
       DEFAULT_STACK_NAME,
@@ -58,8 +60,6 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
-    logRetentionDays: oneOf('logRetentionDays', RETENTION_DAYS, 30),
-    rollout: oneOf('rollout', ROLLOUTS, 'all-at-once'),
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
