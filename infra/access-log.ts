@@ -1,6 +1,18 @@
+/** The access log has a line for each call that API Gateway answers, whether a function or API Gateway itself made the answer. */
 import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  FilterPattern,
+  type IFilterPattern,
+  type ILogGroup,
+  type JsonPattern,
+  MetricFilter,
+} from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { operations } from '../lib/http/operations.ts';
+import { metricsNamespace } from './stack-metrics.ts';
 
-/** The fields of a line in the access log. None holds the query string, which has the app key. */
+/** The fields of a line. None holds the query string, which has the app key. */
 export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),
@@ -23,3 +35,36 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
     authorizer_error: AccessLogField.contextAuthorizerError(),
   }),
 );
+
+const byResource = (comparison: '=' | '!=') =>
+  operations.map(({ path }) => FilterPattern.stringValue('$.resource', comparison, path));
+
+/** Lines of calls of operations. */
+export const OF_OPERATIONS: JsonPattern = FilterPattern.any(...byResource('='));
+/** Lines of calls to other paths. */
+export const OF_OTHERS: JsonPattern = FilterPattern.all(...byResource('!='));
+/** Lines of calls of operations that were answered with a status, such as `429` or `5*`. */
+export const answeredWith = (status: string): JsonPattern =>
+  FilterPattern.all(OF_OPERATIONS, FilterPattern.stringValue('$.status', '=', status));
+
+/**
+ * Counts lines of the access log.
+ * @param dimensions by which the lines are counted separately: names with fields, such as `$.resource`
+ * @returns the metric's sum
+ */
+export const countLines = (
+  scope: Construct,
+  accessLog: ILogGroup,
+  metricName: string,
+  filterPattern: IFilterPattern,
+  dimensions?: Record<string, string>,
+): Metric =>
+  new MetricFilter(scope, metricName, {
+    logGroup: accessLog,
+    filterPattern,
+    metricNamespace: metricsNamespace,
+    metricName,
+    metricValue: '1',
+    // CloudWatch takes a default value only without dimensions.
+    ...(dimensions ? { dimensions } : { defaultValue: 0 }),
+  }).metric({ statistic: Stats.SUM });

@@ -10,10 +10,11 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { createAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
+import { answeredWith, countLines, OF_OPERATIONS, OF_OTHERS } from './access-log.ts';
+import { createRunbookAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -34,127 +35,96 @@ export interface CallerAlarmsProps {
   readonly settings: Pick<DeploymentSettings, 'stageRate' | 'noTrafficMinutes'>;
 }
 
-/**
- * Alarms on what callers do: too many calls, calls that fail, or none. Refused calls are counted in the access log, which has the
- * answers of API Gateway itself, too.
- */
-export class CallerAlarms extends Construct {
-  readonly alarms: readonly Alarm[];
+/** Alarms on what callers do: too many calls, calls that fail, or none. */
+export function addCallerAlarms(parent: Construct, { api, accessLog, settings }: CallerAlarmsProps): Alarm[] {
+  const scope = new Construct(parent, 'Callers');
+  const metricOf = (metricName: string, options = {}) =>
+    new Metric({ namespace: metricsNamespace, metricName, statistic: Stats.SUM, ...options });
+  const share = (part: IMetric, whole: IMetric) =>
+    new MathExpression({
+      expression: `IF(part >= ${MIN_COUNT}, part / whole, 0)`,
+      usingMetrics: { part, whole },
+      period: FIVE_MINUTES,
+      label: 'Share of all calls',
+    });
 
-  constructor(scope: Construct, id: string, { api, accessLog, settings }: CallerAlarmsProps) {
-    super(scope, id);
-    const { stageRate, noTrafficMinutes } = settings;
-    const ofOperations = FilterPattern.any(
-      ...operations.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path)),
-    );
-    const ofOthers = FilterPattern.all(
-      ...operations.map(({ path }) => FilterPattern.stringValue('$.resource', '!=', path)),
-    );
-    const refused = FilterPattern.all(ofOperations, FilterPattern.stringValue('$.status', '=', '429'));
-    const count = (metricName: string, filterPattern: typeof refused, dimensions?: Record<string, string>) =>
-      new MetricFilter(this, metricName, {
-        logGroup: accessLog,
-        filterPattern,
-        metricNamespace: metricsNamespace,
-        metricName,
-        metricValue: '1',
-        ...(dimensions ? { dimensions } : { defaultValue: 0 }),
-      }).metric({ statistic: Stats.SUM });
-    const alarm = (name: string, description: string, metric: IMetric, threshold: number, periods: number) =>
-      createAlarm(this, name, `${description}. ${whatToDo(name)}`, metric, threshold, periods);
-
-    // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
-    count('OperationCalls', ofOperations, { resource: '$.resource' });
-    const calls = Object.fromEntries(
-      operations.map(({ path }, index) => [
-        `calls${index}`,
-        new Metric({
-          namespace: metricsNamespace,
-          metricName: 'OperationCalls',
-          dimensionsMap: { resource: path },
-          statistic: Stats.SUM,
-          period: PERIOD,
-        }),
-      ]),
-    );
-    const share = (part: IMetric, whole: IMetric) =>
+  // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
+  countLines(scope, accessLog, 'OperationCalls', OF_OPERATIONS, { resource: '$.resource' });
+  const calls = Object.fromEntries(
+    operations.map(({ path }, index) => [
+      `calls${index}`,
+      metricOf('OperationCalls', { dimensionsMap: { resource: path }, period: PERIOD }),
+    ]),
+  );
+  const alarms = [
+    createRunbookAlarm(
+      scope,
+      'ManyRefused',
+      'A tenth of the calls of operations are refused with 429',
+      share(countLines(scope, accessLog, 'RefusedCalls', answeredWith('429')), metricOf('AnsweredCalls')),
+      MANY_REFUSED,
+      3,
+    ),
+    createRunbookAlarm(
+      scope,
+      'StageRateNear',
+      'An operation comes near stageRate, which all accounts share',
       new MathExpression({
-        expression: `IF(part >= ${MIN_COUNT}, part / whole, 0)`,
-        usingMetrics: { part, whole },
-        period: FIVE_MINUTES,
-        label: 'Share of all calls',
-      });
-    const answered = new Metric({ namespace: metricsNamespace, metricName: 'AnsweredCalls', statistic: Stats.SUM });
-
-    const alarms = [
-      alarm(
-        'ManyRefused',
-        'A tenth of the calls of operations are refused with 429',
-        share(count('RefusedCalls', refused), answered),
-        MANY_REFUSED,
-        3,
-      ),
-      alarm(
-        'StageRateNear',
-        'An operation comes near stageRate, which all accounts share',
-        new MathExpression({
-          expression: `MAX([${Object.keys(calls).join(', ')}]) / 60`,
-          usingMetrics: calls,
-          period: PERIOD,
-          label: 'Calls a second of the busiest operation',
-        }),
-        NEAR_LIMIT * stageRate,
-        2,
-      ),
-      alarm(
-        'Flood',
-        'Many calls go to paths that are no operation',
-        count('OtherCalls', ofOthers).with({ period: PERIOD }),
-        FLOOD,
-        3,
-      ),
-      alarm(
-        'ManyClientErrors',
-        'Half of the calls are answered with 4xx',
-        share(api.metricClientError({ statistic: Stats.SUM }), api.metricCount({ statistic: Stats.SUM })),
-        MANY_ERRORS,
-        3,
-      ),
-    ];
-    if (noTrafficMinutes > 0) alarms.push(this.noTraffic(api, noTrafficMinutes));
-    this.alarms = alarms;
-    this.rankRefused(accessLog);
-  }
-
-  /** Without calls the metric has no data, so missing data raises this alarm. */
-  private noTraffic(api: RestApi, minutes: number): Alarm {
-    const calls = api.metricCount({ statistic: Stats.SUM, period: Duration.minutes(minutes) });
-    return new Alarm(this, 'NoTraffic', {
-      alarmDescription: `Nobody has called for ${minutes} minutes. ${whatToDo('NoTraffic')}`,
-      metric: calls,
-      threshold: 1,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
-    });
-  }
-
-  /** Ranks accounts by their calls that got 429, for each operation and cause. One rule serves any number of accounts. */
-  private rankRefused(accessLog: ILogGroup): void {
-    new CfnInsightRule(this, 'RefusedAccounts', {
-      ruleName: `${Stack.of(this).stackName}-refused-accounts`,
-      ruleState: 'ENABLED',
-      ruleBody: Stack.of(this).toJsonString({
-        Schema: { Name: 'CloudWatchLogRule', Version: 1 },
-        LogGroupNames: [accessLog.logGroupName],
-        LogFormat: 'JSON',
-        // `error` is THROTTLED if the usage plan or the stage refused the call, and `-` if the function's exact limit did.
-        Contribution: {
-          Keys: ['$.account_id', '$.resource', '$.error'],
-          Filters: [{ Match: '$.status', In: ['429'] }],
-        },
-        AggregateOn: 'Count',
+        expression: `MAX([${Object.keys(calls).join(', ')}]) / 60`,
+        usingMetrics: calls,
+        period: PERIOD,
+        label: 'Calls a second of the busiest operation',
       }),
-    });
-  }
+      NEAR_LIMIT * settings.stageRate,
+      2,
+    ),
+    createRunbookAlarm(
+      scope,
+      'Flood',
+      'Many calls go to paths that are no operation',
+      countLines(scope, accessLog, 'OtherCalls', OF_OTHERS).with({ period: PERIOD }),
+      FLOOD,
+      3,
+    ),
+    createRunbookAlarm(
+      scope,
+      'ManyClientErrors',
+      'Half of the calls are answered with 4xx',
+      share(api.metricClientError({ statistic: Stats.SUM }), api.metricCount({ statistic: Stats.SUM })),
+      MANY_ERRORS,
+      3,
+    ),
+  ];
+  if (settings.noTrafficMinutes > 0) alarms.push(noTrafficAlarm(scope, api, settings.noTrafficMinutes));
+  rankRefusedAccounts(scope, accessLog);
+  return alarms;
 }
+
+/** Without calls the metric has no data, so missing data raises this alarm. */
+const noTrafficAlarm = (scope: Construct, api: RestApi, minutes: number): Alarm =>
+  new Alarm(scope, 'NoTraffic', {
+    alarmDescription: `Nobody has called for ${minutes} minutes. ${whatToDo('NoTraffic')}`,
+    metric: api.metricCount({ statistic: Stats.SUM, period: Duration.minutes(minutes) }),
+    threshold: 1,
+    evaluationPeriods: 1,
+    comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.BREACHING,
+  });
+
+/** Ranks accounts by their calls that got 429, for each operation and cause. One rule serves any number of accounts. */
+const rankRefusedAccounts = (scope: Construct, accessLog: ILogGroup): CfnInsightRule =>
+  new CfnInsightRule(scope, 'RefusedAccounts', {
+    ruleName: `${Stack.of(scope).stackName}-refused-accounts`,
+    ruleState: 'ENABLED',
+    ruleBody: Stack.of(scope).toJsonString({
+      Schema: { Name: 'CloudWatchLogRule', Version: 1 },
+      LogGroupNames: [accessLog.logGroupName],
+      LogFormat: 'JSON',
+      // `error` is THROTTLED if the usage plan or the stage refused the call, and `-` if the function's exact limit did.
+      Contribution: {
+        Keys: ['$.account_id', '$.resource', '$.error'],
+        Filters: [{ Match: '$.status', In: ['429'] }],
+      },
+      AggregateOn: 'Count',
+    }),
+  });

@@ -5,7 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type OperationName, operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
-import type { MergeQueue } from './merge-queue.ts';
+import type { MergeQueue } from './queues.ts';
 import { eventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
 
 export interface DashboardProps {

@@ -6,13 +6,12 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
+import { constructIdOf, memoryMbOf, reservedExecutions } from './function-settings.ts';
+import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './left-out.ts';
-import { memoryMbOf } from './memory.ts';
 import { metricsNamespace } from './stack-metrics.ts';
-
-const RUNTIME = Runtime.NODEJS_24_X;
-const ARCHITECTURE = Architecture.ARM_64;
+import type { DeploymentSettings } from './stack-settings.ts';
+import { LEADING_KEYS } from './table-definition.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -23,9 +22,22 @@ export interface ServiceFunctionProps {
   readonly table?: ITableV2;
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
-  readonly logRetention: RetentionDays;
-  /** Absent: the function uses the account's unreserved concurrency. */
-  readonly reservedConcurrentExecutions?: number | undefined;
+  readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
+}
+
+/** What all functions of the stack have in common: runtime, log group, and a role that may only write to it. */
+export function commonProps(scope: Construct, retention: RetentionDays) {
+  const logGroup = new LogGroup(scope, 'Logs', { retention, removalPolicy: RemovalPolicy.DESTROY });
+  // In place of AWS's managed policy, which allows writing to every log group.
+  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  logGroup.grantWrite(role);
+  return {
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    loggingFormat: LoggingFormat.JSON,
+    logGroup,
+    role,
+  };
 }
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
@@ -33,31 +45,21 @@ export class ServiceFunction extends Construct {
   readonly name: FunctionName;
   readonly lambda: NodejsFunction;
 
-  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    super(scope, id);
-    const { name, table, reservedConcurrentExecutions } = props;
+  constructor(scope: Construct, props: ServiceFunctionProps) {
+    const { name, table, settings } = props;
+    super(scope, constructIdOf(name));
+    const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
     this.name = name;
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: props.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    // In place of AWS's managed policy, which allows writing to every log group.
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
+      ...commonProps(this, settings.logRetentionDays),
       entry: `${root}functions/${name}.ts`,
       handler: 'handler',
-      role,
       description: props.description,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,
-      runtime: RUNTIME,
-      architecture: ARCHITECTURE,
       memorySize: memoryMbOf(name),
       timeout: props.timeout,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
-      loggingFormat: LoggingFormat.JSON,
-      logGroup,
       // Earlier versions are kept for a rollback; a new version is deleted if its deployment fails.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       environment: {

@@ -3,40 +3,21 @@
  * grants of operations are in `operations.ts`. The stack makes policies of this list; a test compares it with recorded calls.
  *
  * No function has an action in two statements, since AWS does not document whether the keys of a transaction are evaluated one by
- * one or as a set. `ForAllValues`, which the conditions require, is also true for a request without a key; but none of these
- * actions works without one, and `Scan` and PartiQL, which do, are not granted.
+ * one or as a set. The conditions use `ForAllValues`, which is also true for a request without a key. That does no harm: every
+ * granted action requires a key, and `Scan` and PartiQL, which do not, are not granted.
  */
-import type { Grant, KeyKind } from '../lib/dynamodb/grants.ts';
+import type { Grant } from '../lib/dynamodb/grants.ts';
 import { type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 
-/** Patterns of `dynamodb:LeadingKeys`, as `lib/dynamodb/keys.ts` builds the keys. */
-export const LEADING_KEYS = {
-  accounts: 'ACCOUNTS',
-  account: 'ACCOUNT#*#ACCOUNT',
-  appKey: 'APP_KEY#*',
-  hosts: 'ACCOUNT#*#HOSTS',
-  hostStatuses: 'ACCOUNT#*#HOST_STATUSES',
-  rum: 'ACCOUNT#*#RUM',
-  workItems: 'ACCOUNT#*#WORK_ITEMS',
-  incidents: 'ACCOUNT#*#INCIDENTS',
-  alerts: 'ACCOUNT#*#ALERTS#*',
-  members: 'ACCOUNT#*#MEMBERS',
-  feed: 'ACCOUNT#*#FEED#*',
-  merges: 'ACCOUNT#*#MERGES',
-  idempotency: 'ACCOUNT#*#IDEMPOTENCY',
-  rate: 'ACCOUNT#*#RATE#*',
-} as const satisfies Record<KeyKind, string>;
-
-/** The functions that belong to no operation. */
-type OtherFunction =
+/** The name of a file in `functions/`, without `.ts`. */
+export type FunctionName =
+  | OperationName
   | 'finish-merges'
   | 'ingest-records'
   | 'relay'
   | 'usage-key-authorizer'
   | 'fallback-route'
   | 'openapi-document';
-/** The name of a file in `functions/`, without `.ts`. */
-export type FunctionName = OperationName | OtherFunction;
 
 const OF_OPERATIONS = Object.fromEntries(
   operations.map(({ name, grants }: ListedOperation) => [name, grants]),

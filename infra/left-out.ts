@@ -1,7 +1,7 @@
 /**
- * What the bundles leave out: modules that esbuild's option `alias` replaces by this file. Each has the kilobytes of a bundle, and the
- * milliseconds of CPU at a start, that this saves. `test/infra/bundles.test.ts` fails when an entry saves nothing any more; esbuild
- * fails when a bundle imports a name that this file does not export.
+ * Modules that the bundles leave out: esbuild's option `alias` replaces them by this file. Beside each stand the kilobytes of a bundle,
+ * and the milliseconds of CPU at a start, that this saves. `test/infra/bundles.test.ts` fails when an entry no longer saves anything;
+ * esbuild fails when a bundle imports a name that this file does not export.
  */
 import { fileURLToPath } from 'node:url';
 
@@ -27,10 +27,10 @@ class LeftOut {
   }
 }
 
-/** A function's credentials are in its environment: not from SSO, profiles, processes, containers or instance metadata. */
+/** A function has its credentials in its environment. It needs no other source, such as profiles or instance metadata. */
 export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';
 
-/** The client creates one, but asks it only for endpoint discovery, which is off. */
+/** The client creates a cache, but uses it only for endpoint discovery, which is off. */
 export class EndpointCache {
   get = leftOut;
 }
@@ -39,5 +39,5 @@ export class EndpointCache {
 export { LeftOut as EventStreamSerde, leftOut as eventStreamSerdeProvider, leftOut as streamCollector };
 export const NodeHttpHandler = { create: (handler: unknown) => handler ?? leftOut() };
 
-/** An import of `node:http` evaluates each of its exports, of which `WebSocket` loads undici: longer than the whole service takes. */
+/** An import of `node:http` evaluates all its exports. That of `WebSocket` loads undici, which takes longer than all of the service. */
 export const { Agent, request, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -1,11 +1,36 @@
-import { CfnOutput, type Stack } from 'aws-cdk-lib';
+/** What the stack tells its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
+import { Annotations, CfnOutput, type Stack } from 'aws-cdk-lib';
 import type { UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { IngestQueues } from './ingest-queues.ts';
-import type { MergeQueue } from './merge-queue.ts';
+import { reservedExecutions } from './function-settings.ts';
+import type { IngestQueues, MergeQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
+
+/** Prints how the concurrency is divided, and warns of settings that may be a mistake. */
+export function addNotices(stack: Stack, settings: DeploymentSettings): void {
+  const { reservedConcurrency, mergeConcurrency, feedConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
+  const notices = Annotations.of(stack);
+  notices.addInfoV2(
+    'service:concurrency',
+    `Concurrent executions: ${
+      reservedConcurrency === 0
+        ? 'none is reserved, so merges or callers without a key can leave too few for the authorizer and the reads (setting reservedConcurrency)'
+        : `${reservedConcurrency} reserved, ${reservedExecutions('usage-key-authorizer', reservedConcurrency)} of them for the authorizer and at most ${reservedExecutions('merge-alerts', reservedConcurrency)} for merges`
+    }; at most ${mergeConcurrency} large merges are finished, and ${feedConcurrency} batches of the feed are written, at a time.`,
+  );
+  if (settings.writesFrozen)
+    notices.addWarningV2(
+      'service:frozen',
+      'FROZEN: deletions and merges are refused, and records sent to the feed wait (writesFrozen).',
+    );
+  if (ephemeral)
+    notices.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
+  else if (alarmEmail === undefined && alarmTopicArn === undefined)
+    notices.addWarningV2('service:alarms', 'Alarms reach nobody: set alarmEmail or alarmTopicArn (docs/deploy.md).');
+}
 
 export interface OutputProps {
   readonly url: string;

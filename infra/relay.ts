@@ -3,14 +3,15 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { type Function as RelayFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { createQueue } from './queues.ts';
 
 const EXISTS = [{ exists: true }];
 
 /**
- * Stream filters, one for each kind of change that is relayed. Other changes do not invoke the function, and cost nothing. None uses
- * `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
+ * Filters of the stream, one for each kind of change that is relayed. Other changes do not invoke the function, and cost nothing. No
+ * filter uses `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // an entry of an incident's feed
@@ -29,7 +30,7 @@ const TIMEOUT = Duration.minutes(1);
 export interface RelayProps {
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
-  /** Creates the function, with these beside the settings that all functions share. */
+  /** Creates the function with these options, besides those that all functions share. */
   readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
 }
 
@@ -42,11 +43,7 @@ export class Relay extends Construct {
   constructor(scope: Construct, id: string, { table, mergeQueue, create }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
+    this.deadLetters = createQueue(this, 'DeadLetters');
     this.lambda = create({
       timeout: TIMEOUT,
       environment: {

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  Architecture,
-  Code,
-  type IVersion,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-} from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Duration } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Code, type IVersion, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { ListedOperation } from '../lib/http/operations.ts';
+import { commonProps } from './function.ts';
 
 const SOURCE = readFileSync(new URL('smoke-hook-handler.cjs', import.meta.url), 'utf8');
 
@@ -27,19 +21,15 @@ export class SmokeHook extends Construct {
 
   constructor(scope: Construct, id: string, { operation, version, logRetention }: SmokeHookProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY });
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
-    role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [version.functionArn] }));
+    const common = commonProps(this, logRetention);
+    common.role.addToPolicy(
+      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [version.functionArn] }),
+    );
     this.lambda = new LambdaFunction(this, 'Hook', {
+      ...common,
       description: `Call a new version of ${operation.name} before it gets calls`,
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       handler: 'index.handler',
       code: Code.fromInline(SOURCE),
-      role,
-      logGroup,
-      loggingFormat: LoggingFormat.JSON,
       timeout: Duration.minutes(1),
       environment: { VERSION: version.functionArn, METHOD: operation.method, RESOURCE: operation.path },
     });

@@ -50,3 +50,11 @@ export const createAlarm = (
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     treatMissingData: TreatMissingData.NOT_BREACHING,
   });
+
+/** An alarm whose description names its runbook. */
+export const createRunbookAlarm = (
+  scope: Construct,
+  id: string,
+  description: string,
+  ...condition: [metric: IMetric, threshold: number, periods?: number]
+): Alarm => createAlarm(scope, id, `${description}. ${whatToDo(id)}`, ...condition);

@@ -1,48 +1,7 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
-import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
-import { MIN_RESERVED } from './concurrency.ts';
-
-/** The settings that functions read, and those that only the deployment reads. */
-export interface DeploymentSettings extends SettingValues {
-  /** Name of the stack; a second stack in the account needs another name. */
-  stackName: string;
-  /** Whether the table, with all data, is deleted with the stack. */
-  ephemeral: boolean;
-  /** Name of the API's stage, with which every path of the default address begins. */
-  stageName: string;
-  /** Whether the stack sets the one role with which API Gateway writes access logs in the account and region. */
-  apiGatewayAccount: boolean;
-  /** How long API Gateway caches the authorizer's answer for an app key. */
-  authorizerCacheSeconds: number;
-  /** Calls a second of each operation, all accounts together. */
-  stageRate: number;
-  /** The burst of that throttle. */
-  stageBurst: number;
-  /** Lambda's quota of concurrent executions for the account in the region; an alarm is raised near it. */
-  concurrencyLimit: number;
-  /** Concurrent executions that this stack reserves for its functions; 0: none. */
-  reservedConcurrency: number;
-  /** How many large merges `finish-merges` finishes at a time, at most. */
-  mergeConcurrency: number;
-  /** How many batches of the ingest queue `ingest-records` writes at a time, at most. */
-  feedConcurrency: number;
-  logRetentionDays: number;
-  /** How calls move to a new version of an operation. */
-  rollout: (typeof ROLLOUTS)[number];
-  /** Address that alarms are sent to. */
-  alarmEmail: string | undefined;
-  /** ARN of an SNS topic that alarms are sent to, besides. */
-  alarmTopicArn: string | undefined;
-  /** Minutes without any call after which an alarm is raised; 0: never. */
-  noTrafficMinutes: number;
-  /** Name of the secret with the app key of the scheduled call; absent: no call is scheduled. */
-  smokeKeySecret: string | undefined;
-  /** ARN of the stream of a table that a destroyed stack left; absent: the stack creates a table. */
-  adoptTable: string | undefined;
-  /** ARN of an AWS Backup vault, in another account or region, that takes copies of daily backups; absent: no backups. */
-  backupVaultArn: string | undefined;
-}
+import { settingValue, settingValues } from '../lib/shared/settings.ts';
+import { MIN_RESERVED } from './function-settings.ts';
 
 const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
 
@@ -60,8 +19,10 @@ export class DeploymentSettingsError extends Error {
   override readonly name = 'DeploymentSettingsError';
 }
 
+export type DeploymentSettings = ReturnType<typeof readDeploymentSettings>;
+
 /** @throws DeploymentSettingsError that names every invalid setting, and what it must be */
-export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
+export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
   const problems: string[] = [];
   const given = (name: string): string | undefined => {
     const value: unknown = node.tryGetContext(name);
@@ -77,14 +38,14 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
   const flag = (name: string, fallback: boolean) =>
     settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
+  const oneOf = <Value extends string | number>(name: string, values: readonly Value[], fallback: Value): Value => {
+    const value = text(name, new RegExp(`^(${values.join('|')})$`), `one of ${values.join(', ')}`);
+    return values.find((each) => String(each) === value) ?? fallback;
+  };
 
-  const rollout = text('rollout', new RegExp(`^(${ROLLOUTS.join('|')})$`), `one of ${ROLLOUTS.join(', ')}`);
-  const days = text(
-    'logRetentionDays',
-    new RegExp(`^(${RETENTION_DAYS.join('|')})$`),
-    `one of ${RETENTION_DAYS.join(', ')}`,
-  );
-  const settings: DeploymentSettings = {
+  const settings = {
+    rollout: oneOf('rollout', ROLLOUTS, 'all-at-once'),
+    logRetentionDays: oneOf('logRetentionDays', RETENTION_DAYS, 30),
     stackName:
       text('stackName', /^[A-Za-z][A-Za-z0-9-]{0,63}$/, '1 to 64 letters, digits or hyphens, a letter first') ??
       DEFAULT_STACK_NAME,
@@ -99,12 +60,10 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
-    logRetentionDays: Number(days ?? 30),
-    rollout: ROLLOUTS.find((one) => one === rollout) ?? 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
-    // At most a day; CloudWatch allows periods of up to seven.
+    // CloudWatch would take up to seven days.
     noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
     smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),

@@ -5,21 +5,16 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { Backups } from './backups.ts';
-import { reservedExecutions } from './concurrency.ts';
-import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
-import { IngestQueues } from './ingest-queues.ts';
-import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
-import { addNotices } from './notices.ts';
-import { addOutputs } from './outputs.ts';
+import { addNotices, addOutputs } from './outputs.ts';
+import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
 import { CanaryRollout } from './rollout.ts';
-import { SmokeCall } from './smoke-call.ts';
+import { addSmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
-import { createServiceTable } from './table.ts';
+import { addBackups, createServiceTable } from './table.ts';
 
 /** API Gateway waits no longer for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
@@ -37,10 +32,9 @@ export class ServiceStack extends Stack {
     const settings = readDeploymentSettings(this.node);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
-    const { backupVaultArn: copyVaultArn } = settings;
-    if (copyVaultArn !== undefined) new Backups(this, 'Backups', { table, copyVaultArn });
-    // The value of the gateway key (see api.ts) that callers without their own share. It is not secret: the key only selects a throttle.
-    // API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
+    if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
+    // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
+    // throttle. API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
@@ -48,15 +42,9 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const { logRetentionDays: logRetention } = settings;
     const logs: Record<string, ILogGroup> = {};
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) => {
-      const { lambda } = new ServiceFunction(this, constructIdOf(name), {
-        name,
-        logRetention,
-        reservedConcurrentExecutions: reservedExecutions(name, settings.reservedConcurrency),
-        ...options,
-      });
+    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'settings'>) => {
+      const { lambda } = new ServiceFunction(this, { name, settings, ...options });
       logs[name] = lambda.logGroup;
       return lambda;
     };
@@ -118,7 +106,10 @@ export class ServiceStack extends Stack {
     const rollout =
       settings.rollout === 'all-at-once'
         ? undefined
-        : new CanaryRollout(this, 'Rollout', { immediate: settings.rollout === 'canary-forced', logRetention });
+        : new CanaryRollout(this, 'Rollout', {
+            immediate: settings.rollout === 'canary-forced',
+            logRetention: settings.logRetentionDays,
+          });
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
       operationFunctions: perOperation((operation) => {
@@ -141,8 +132,7 @@ export class ServiceStack extends Stack {
       ingestQueues,
       relay,
     });
-    if (settings.smokeKeySecret !== undefined)
-      new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
+    if (settings.smokeKeySecret !== undefined) monitoring.notifyOf(addSmokeCall(this, url, settings.smokeKeySecret));
     addOutputs(this, {
       url,
       table,

@@ -1,4 +1,6 @@
-/** The definition of the table, on AWS and in DynamoDB Local. */
+/** The definition of the table, on AWS and in DynamoDB Local. Tools read it without the CDK. */
+import type { KeyKind } from '../lib/dynamodb/grants.ts';
+
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
@@ -7,3 +9,21 @@ export const TABLE = {
   /** The function relay needs each row as it is after the change, and nothing of what was before. */
   streamView: 'NEW_IMAGE',
 } as const;
+
+/** Patterns of `dynamodb:LeadingKeys` for the partition keys that `lib/dynamodb/keys.ts` builds. */
+export const LEADING_KEYS = {
+  accounts: 'ACCOUNTS',
+  account: 'ACCOUNT#*#ACCOUNT',
+  appKey: 'APP_KEY#*',
+  hosts: 'ACCOUNT#*#HOSTS',
+  hostStatuses: 'ACCOUNT#*#HOST_STATUSES',
+  rum: 'ACCOUNT#*#RUM',
+  workItems: 'ACCOUNT#*#WORK_ITEMS',
+  incidents: 'ACCOUNT#*#INCIDENTS',
+  alerts: 'ACCOUNT#*#ALERTS#*',
+  members: 'ACCOUNT#*#MEMBERS',
+  feed: 'ACCOUNT#*#FEED#*',
+  merges: 'ACCOUNT#*#MERGES',
+  idempotency: 'ACCOUNT#*#IDEMPOTENCY',
+  rate: 'ACCOUNT#*#RATE#*',
+} as const satisfies Record<KeyKind, string>;

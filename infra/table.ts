@@ -1,4 +1,5 @@
-import { RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import {
   AttributeType,
   Billing,
@@ -7,7 +8,8 @@ import {
   TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
-import type { Construct } from 'constructs';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
@@ -39,7 +41,7 @@ export function createServiceTable(
 }
 
 /**
- * Synthesis without credentials does not know the account and region of the stack, and checks nothing; `cdk deploy` has credentials.
+ * Checks nothing where the stack's account and region are unknown, as in synthesis without credentials. `cdk deploy` knows them.
  * @throws DeploymentSettingsError if the table is in another account or region than the stack
  */
 function requireSamePlace(adopted: string, { account, region }: Stack): void {
@@ -49,4 +51,29 @@ function requireSamePlace(adopted: string, { account, region }: Stack): void {
     throw new DeploymentSettingsError(
       `Context adoptTable names a table of account ${itsAccount} in ${itsRegion}, but the stack is in account ${account} and ${region}: its functions could not read the table.`,
     );
+}
+
+const BACKUP_RETENTION = Duration.days(35);
+
+/**
+ * Daily backups of the table. They outlive the stack, and their copies outlive the loss of the account.
+ * @param copyVaultArn vault, in another account or region, that takes a copy of each backup
+ */
+export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): void {
+  const backups = new Construct(scope, 'Backups');
+  const rule = new BackupPlanRule({
+    ruleName: 'daily',
+    scheduleExpression: Schedule.cron({ hour: '3', minute: '0' }),
+    deleteAfter: BACKUP_RETENTION,
+    copyActions: [
+      {
+        destinationBackupVault: BackupVault.fromBackupVaultArn(backups, 'Copies', copyVaultArn),
+        deleteAfter: BACKUP_RETENTION,
+      },
+    ],
+  });
+  // By default a vault is kept when the stack is deleted.
+  const backupVault = new BackupVault(backups, 'Vault');
+  const plan = new BackupPlan(backups, 'Plan', { backupVault, backupPlanRules: [rule] });
+  plan.addSelection('Table', { resources: [BackupResource.fromArn(table.tableArn)] });
 }

@@ -10,7 +10,7 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Whether a double may not hold the integer exactly: one of a request, or an id. The counts, times and days of answers are small. */
+/** Whether an integer may be too large for a double: one of a request, or an id. Counts, times and days in responses are small. */
 const mayExceedDouble = (request: boolean, field: string) => request || field.endsWith('_id');
 
 /** Adds a number's range and default to its description, since the generator of types omits both. */

@@ -44,7 +44,7 @@ const COMPUTED: Partial<Record<OperationName, unknown>> = {
 /** The `data` with which an operation's example is answered. */
 export const exampleData = ({ name, example }: Operation): unknown => COMPUTED[name as OperationName] ?? example.data;
 
-/** What `summary` describes is answered with `message`. */
+/** A case in which a call fails, and the message of the response. */
 interface ErrorExample {
   readonly summary: string;
   readonly message: string;

@@ -9,7 +9,7 @@ import { createQueues } from '../local/queues.ts';
 import type { BenchService } from './bench-service.ts';
 
 const QUEUE = 'Feed';
-/** As the stack delivers messages: BATCH of infra/ingest-queues.ts, and the default of `feedConcurrency`. */
+/** As the stack delivers messages: RECORDS of infra/queues.ts, and the default of `feedConcurrency`. */
 const SOURCE = { batchSize: 100, windowSeconds: 1, concurrency: 10, reportsFailures: true } as const;
 
 /** Time until a failed message is delivered again. The function sets it by a call of SQS, which is not simulated here. */

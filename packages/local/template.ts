@@ -1,4 +1,4 @@
-import { constructIdOf } from '../../infra/construct-ids.ts';
+import { constructIdOf } from '../../infra/function-settings.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 
 /** A resource of a CloudFormation template. */

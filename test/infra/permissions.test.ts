@@ -1,6 +1,7 @@
 /** Who may do what: every role, policy and permission of the template, statement by statement. */
 import { describe, expect, it } from 'vitest';
-import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { type FunctionName, GRANTS } from '../../infra/grants.ts';
+import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';

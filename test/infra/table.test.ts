@@ -1,4 +1,4 @@
-/** The table, and what is left of a stack that was destroyed: docs/table.md, docs/deploy.md. */
+/** The table, and what is left of a stack that was destroyed: docs/deploy.md. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';

@@ -1,5 +1,6 @@
 /** The permissions that calls of DynamoDB require: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
-import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { type FunctionName, GRANTS } from '../../infra/grants.ts';
+import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import type { KeyKind } from '../../lib/dynamodb/grants.ts';
 import { partitionValue } from '../../packages/proof/simulation/table-double.ts';
 

@@ -1,6 +1,6 @@
 /** The requirements of a deployment's settings, read as the CDK reads them, on account and region. */
 import { existsSync, readFileSync } from 'node:fs';
-import { MIN_RESERVED, reservedInAll } from '../../../infra/concurrency.ts';
+import { MIN_RESERVED, reservedInAll } from '../../../infra/function-settings.ts';
 import {
   type DeploymentSettings,
   DeploymentSettingsError,

@@ -407,7 +407,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'functions may not write their logs',
     file: 'infra/function.ts',
-    find: '    logGroup.grantWrite(role);\n',
+    find: '  logGroup.grantWrite(role);\n',
     replace: '',
     tests: [infra('permissions')],
   },
@@ -427,7 +427,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a message of a pending merge is forgotten after an hour',
-    file: 'infra/merge-queue.ts',
+    file: 'infra/queues.ts',
     find: 'Duration.days(14)',
     replace: 'Duration.hours(1)',
     tests: [infra('merge-queue')],

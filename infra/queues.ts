@@ -1,0 +1,132 @@
+/** The queues that invoke functions: that of large merges, and that of the records which other systems send. */
+import { Duration } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
+
+/** A queue keeps its messages as long as SQS allows. */
+export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
+  new Queue(scope, id, {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+    ...options,
+  });
+
+const MERGES = {
+  /** Longer than a call takes, so that the call itself has stopped moving alerts by then. */
+  deliveryDelay: Duration.seconds(5),
+  /**
+   * A failed message is retried this long after the function's time-out. AWS recommends to wait for six time-outs, so that a throttled
+   * batch is not delivered twice. Here that does no harm, and a merge that needs several invocations continues sooner.
+   */
+  retryDelay: Duration.seconds(30),
+  /** One attempt every five and a half minutes makes over fourteen hours: an outage of six hours loses no merge. */
+  maxReceiveCount: 160,
+  /** How often finish-merges looks for pending merges whose message was lost. */
+  sweepInterval: Duration.minutes(5),
+} as const;
+
+export interface MergeQueueProps {
+  readonly finishMerges: LambdaFunction;
+  /** Of `finishMerges`. */
+  readonly timeout: Duration;
+  /** Concurrent invocations at most, so that a backlog of merges leaves Lambda's capacity to the callers. */
+  readonly maxConcurrency: number;
+}
+
+/**
+ * Finishes large merges that their calls left pending. The function relay sends the key of each large merge's feed entry to the queue;
+ * finish-merges takes one message at a time. Messages of merges that cannot be finished end in the dead-letter queue.
+ */
+export class MergeQueue extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
+    super(scope, id);
+    this.deadLetters = createQueue(this, 'DeadLetters');
+    this.queue = createQueue(this, 'Queue', {
+      deliveryDelay: MERGES.deliveryDelay,
+      visibilityTimeout: timeout.plus(MERGES.retryDelay),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
+    });
+    finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
+    new Rule(this, 'Sweep', {
+      description: 'Finish merges whose message was lost',
+      schedule: Schedule.rate(MERGES.sweepInterval),
+      targets: [new FunctionTarget(finishMerges, { event: RuleTargetInput.fromObject(OVERDUE), retryAttempts: 0 })],
+    });
+  }
+}
+
+const RECORDS = {
+  /** Lambda gathers up to `batchSize` messages for at most `batchWindow`, so that several records for one row become one write. */
+  batchSize: 100,
+  batchWindow: Duration.seconds(1),
+  /** AWS recommends six time-outs of the function, so that Lambda can retry a throttled batch before its messages appear again. */
+  timeoutsUntilRetry: 6,
+  /**
+   * While the function cannot start, a message is tried every six minutes: 100 attempts take ten hours. While it starts but fails, it
+   * delays messages longer each time: 100 attempts take a day. So an outage of six hours loses nothing.
+   */
+  maxReceiveCount: 100,
+} as const;
+
+/**
+ * Other systems send records to the ingest queue, from which ingest-records writes them to the table. Settings, outputs, alarms and
+ * commands call it the *feed* (docs/feed.md). The feed of an incident is something else: its history.
+ */
+export class IngestQueues extends Construct {
+  /** The ingest queue. */
+  readonly queue: Queue;
+  /** Records that ingest-records refused, with the reasons. */
+  readonly refused: Queue;
+  /** Messages that failed as often as they may. */
+  readonly deadLetters: Queue;
+  /** Lets other systems send to the ingest queue, and do nothing else. */
+  readonly writersPolicy: ManagedPolicy;
+
+  /** @param timeout of ingest-records */
+  constructor(scope: Construct, id: string, timeout: Duration) {
+    super(scope, id);
+    this.refused = createQueue(this, 'Refused');
+    this.deadLetters = createQueue(this, 'DeadLetters');
+    this.queue = createQueue(this, 'Queue', {
+      visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * timeout.toSeconds()),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
+    });
+    // With another description CloudFormation would replace the policy, which writers have attached.
+    this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
+    this.queue.grantSendMessages(this.writersPolicy);
+  }
+
+  /** The variables of ingest-records that name its queues. */
+  get environment(): Record<string, string> {
+    return { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl };
+  }
+
+  /**
+   * Delivers messages to ingest-records. While `enabled` is false, they wait in the queue.
+   * @param options `maxConcurrency`: concurrent invocations at most, so that a backlog leaves table and Lambda capacity to the callers
+   */
+  deliverTo(ingestRecords: LambdaFunction, options: { enabled: boolean; maxConcurrency: number }): void {
+    ingestRecords.addEventSource(
+      new SqsEventSource(this.queue, {
+        batchSize: RECORDS.batchSize,
+        maxBatchingWindow: RECORDS.batchWindow,
+        reportBatchItemFailures: true,
+        ...options,
+      }),
+    );
+    // Not `grantSendMessages`, which allows more.
+    ingestRecords.addToRolePolicy(
+      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.refused.queueArn] }),
+    );
+  }
+}
