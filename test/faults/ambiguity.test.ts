@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
@@ -28,10 +28,7 @@ const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const s
 /** Those of them after which it was applied. */
 const APPLIED = ['drop', 'error-after'] as const satisfies Fault[];
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** How a writer reaches the table: a proxy, and a client that goes through it. */
 interface Way {

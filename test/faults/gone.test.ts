@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
@@ -19,12 +18,8 @@ import {
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
 
-let table: Table;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  table = await newTable();
-  proxy = await startFaultProxy(dynamodbEndpoint());
-});
+const table = await newTable();
+const proxy = await startFaultProxy(dynamodbEndpoint());
 afterAll(() => proxy.close());
 
 const CLIENTS = [

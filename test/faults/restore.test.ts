@@ -1,7 +1,6 @@
 /** A point-in-time restore may hold any part of a recent transaction: a repair makes it whole or undoes it, whichever part it is. */
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
@@ -20,10 +19,7 @@ const MAX_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
 const MAX_IN_TABLE = SHORT ? 2 : 20;
 const SIZES = SHORT ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 afterAll(() => table.client.destroy());
 
 /** What callers and operators see of merges: alerts, incidents, feeds and Idempotency-Keys, without the service's own attributes. */

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
@@ -10,7 +9,6 @@ import {
   callOperation,
   connectAgain,
   eventFor,
-  type Handlers,
   handlersOver,
   invoke,
   invokeAlone,
@@ -24,14 +22,9 @@ import { silentServer, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 const SECONDS = NOW / 1000;
-let table: Table;
-let handlers: Handlers;
-let deps: ReturnType<typeof testDeps>;
-beforeAll(async () => {
-  table = await newTable();
-  deps = testDeps(table, { now: () => NOW });
-  handlers = handlersOver(deps);
-});
+const table = await newTable();
+const deps = testDeps(table, { now: () => NOW });
+const handlers = handlersOver(deps);
 
 describe('the answer to a caller without a valid key', () => {
   it('is the same to the byte but for request_id, whatever is wrong with the key', async () => {

@@ -1,24 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
 import { connectAgain, connectThrough, newTable, PATIENCE, PATIENT_LIMITS } from '../support/service.ts';
 import { within } from '../support/within.ts';
 
-let proxy: FaultProxy;
-let table: Table;
-let through: Table;
 let fleet: Fleet;
-beforeAll(async () => {
-  proxy = await startFaultProxy(dynamodbEndpoint());
-  table = await newTable();
-  through = connectThrough(table, proxy, PATIENCE);
-});
+const proxy = await startFaultProxy(dynamodbEndpoint());
+const table = await newTable();
+const through = connectThrough(table, proxy, PATIENCE);
 afterAll(() => proxy.close());
 afterEach(() => void vi.useRealTimers());
 beforeEach(async () => {

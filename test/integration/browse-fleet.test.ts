@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { browseFleet, FLEET_STATUSES } from '../../lib/http/operations.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
@@ -9,10 +8,7 @@ import { hostId, hostIdsOf, type Inventory, inventory, live, newFleet } from '..
 import { expectData } from '../support/schema.ts';
 import { NOW, newTable } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** A fleet of `count` hosts. @param active how many of them, from the first on, are active; the others have no live row */
 async function given(count: number, active = count) {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import type { FieldSchema } from '../../lib/http/errors.ts';
 import { browseFleet, FLEET_STATUSES } from '../../lib/http/operations.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
@@ -9,10 +8,7 @@ import { hostIdsOf, type Inventory, inventory, type Live, live, newFleet } from 
 import { expectData } from '../support/schema.ts';
 import { NOW, newDouble, newTable } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** Most walks are in memory, each on a table of its own and without a gateway: a tenth of the work of DynamoDB Local. */
 const PLACES = [

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -9,14 +9,10 @@ import { createGetRumResource } from '../../lib/operations/get-rum-resource/reso
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { callAlone, handlersOver, newTable, put, putAll, testDeps } from '../support/service.ts';
-import { type Tap, tapWire } from '../support/wire.ts';
+import { tapWire } from '../support/wire.ts';
 
-let table: Table;
-let tap: Tap;
-beforeAll(async () => {
-  table = await newTable();
-  tap = tapWire(table);
-});
+const table = await newTable();
+const tap = tapWire(table);
 
 /** Calls `act` for each number below `count`, up to 50 at the same time. */
 const forEach = (count: number, act: (number: number) => Promise<unknown>) =>

@@ -1,7 +1,6 @@
 /** The log line and the metric of each call, which operators and alarms read. */
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
@@ -19,10 +18,7 @@ import {
   testDeps,
 } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 const ACCOUNT = 9_007_199_254_740_993n;
 

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { startFunctions } from '../support/functions-process.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { type EventOptions, eventFor, newTable, put, putAppKey } from '../support/service.ts';
@@ -18,37 +17,29 @@ const UNKNOWN = `${CANARY}-of-nobody`.padEnd(40, '-');
 const EXPIRED = `${CANARY}-of-old`.padEnd(40, '-');
 const FORBIDDEN = `${CANARY}-without-permission`.padEnd(40, '-');
 
-let table: Table;
-let proxy: FaultProxy;
-let functions: FunctionsProcess;
-let tenant: Awaited<ReturnType<typeof newAccount>>;
-let alerts: string[];
-let incident: string;
-beforeAll(async () => {
-  table = await newTable();
-  tenant = await newAccount(table);
-  for (const [key, row] of [
-    [VALID, {}],
-    [EXPIRED, { expires_at: 1 }],
-    [FORBIDDEN, { permissions: [] }],
-  ] as const)
-    await putAppKey(table, { account_id: tenant.account, ...row } as { account_id: number }, key);
-  await put(table, keys.rumResource(tenant.account), RUM_RECORD);
-  await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
-  incident = await tenant.incident();
-  alerts = await tenant.alerts(3);
-  proxy = await startFaultProxy(dynamodbEndpoint());
-  functions = startFunctions({
-    LEFT_MS: '2500',
-    TABLE_NAME: table.name,
-    DYNAMODB_ENDPOINT: proxy.endpoint,
-    ALLOWED_METHODS: '{"/alert/merge":"POST"}',
-    SHARED_GATEWAY_KEY: 'shared-gateway-key',
-    AWS_LAMBDA_FUNCTION_NAME: 'canary',
-    AWS_REGION: 'eu-west-1',
-    APP_KEY_CACHE_SECONDS: '0',
-    RUM_CACHE_SECONDS: '0',
-  });
+const table = await newTable();
+const tenant = await newAccount(table);
+for (const [key, row] of [
+  [VALID, {}],
+  [EXPIRED, { expires_at: 1 }],
+  [FORBIDDEN, { permissions: [] }],
+] as const)
+  await putAppKey(table, { account_id: tenant.account, ...row } as { account_id: number }, key);
+await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+const incident = await tenant.incident();
+const alerts = await tenant.alerts(3);
+const proxy = await startFaultProxy(dynamodbEndpoint());
+const functions = startFunctions({
+  LEFT_MS: '2500',
+  TABLE_NAME: table.name,
+  DYNAMODB_ENDPOINT: proxy.endpoint,
+  ALLOWED_METHODS: '{"/alert/merge":"POST"}',
+  SHARED_GATEWAY_KEY: 'shared-gateway-key',
+  AWS_LAMBDA_FUNCTION_NAME: 'canary',
+  AWS_REGION: 'eu-west-1',
+  APP_KEY_CACHE_SECONDS: '0',
+  RUM_CACHE_SECONDS: '0',
 });
 afterAll(async () => {
   await functions.stop();

@@ -1,6 +1,5 @@
 /** What holds although the clocks of functions and of operators' computers are an hour apart, either way. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
@@ -21,10 +20,7 @@ import {
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** New instances of the functions whose clocks stand still. */
 const functionsAt = (nowMs: number) => handlersOver(testDeps(connectAgain(table), { now: () => nowMs }));

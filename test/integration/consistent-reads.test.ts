@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
@@ -21,18 +20,12 @@ import {
   put,
   testDeps,
 } from '../support/service.ts';
-import { type Tap, tapWire } from '../support/wire.ts';
+import { tapWire } from '../support/wire.ts';
 
-let table: Table;
-let own: Table;
-let tap: Tap;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  proxy = await startFaultProxy(dynamodbEndpoint());
-  table = await newTable();
-  own = connectAgain(table);
-  tap = tapWire(own);
-});
+const proxy = await startFaultProxy(dynamodbEndpoint());
+const table = await newTable();
+const own = connectAgain(table);
+const tap = tapWire(own);
 afterAll(() => proxy.close());
 
 /** The reads since the faults were planned, and those of them that may be stale. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
@@ -27,12 +27,8 @@ import { within } from '../support/within.ts';
 /** The contract's limit for a call whose dependency is slow, from the first byte of the request to the answer. */
 const MAX_MS = 3_000;
 
-let silent: Awaited<ReturnType<typeof silentServer>>;
-let table: Table;
-beforeAll(async () => {
-  silent = await silentServer();
-  table = await newTable();
-});
+const silent = await silentServer();
+const table = await newTable();
 afterAll(() => silent.close());
 afterEach(() => void vi.restoreAllMocks());
 

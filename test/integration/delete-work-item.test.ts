@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import type { Int64 } from '../../lib/shared/json.ts';
@@ -9,25 +8,12 @@ import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-ite
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, losing } from '../support/faults.ts';
-import {
-  callOperation,
-  connectAgain,
-  type Handlers,
-  handlersOver,
-  newTable,
-  put,
-  stored,
-  testDeps,
-} from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
-let table: Table;
-let handlers: Handlers;
-beforeAll(async () => {
-  table = await newTable();
-  handlers = handlersOver(testDeps(table, { now: () => NOW }));
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
 async function newItem(
   row: { version?: Int64; deleted_at_ms?: number; details?: string; undone_deletion?: unknown } = {},

@@ -1,6 +1,6 @@
 /** The events that relay publishes of the stream's records that the template's filters let through. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
@@ -19,12 +19,8 @@ import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps }
 const SIZES = { transactionItems: 12 };
 const LARGE = 30;
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-  admin = adminOf(table);
-});
+const table = await newTable({ stream: true });
+const admin = adminOf(table);
 
 const eventsOf = async (account: number) => (await relayed(table, await recordsForRelay(table, account))).events;
 

@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, expect, inject, it } from 'vitest';
 import { type Key, keys } from '../../lib/dynamodb/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { type LocalService, startService } from '../../packages/local/local-service.ts';
+import { startService } from '../../packages/local/local-service.ts';
 import { textOf } from '../support/documents.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { newTable, stored } from '../support/service.ts';
@@ -19,19 +18,15 @@ const HOST = 'fra-1-edge-0001';
 const { PYTHON = 'python3', GATE } = process.env;
 
 const folder = mkdtempSync(join(tmpdir(), 'feed-'));
-let table: Table;
-let service: LocalService;
-beforeAll(async () => {
-  table = await newTable();
-  await loadData(table, 'test', [`{"kind":"account","account_id":${ACCOUNT},"name":"A","permissions":[]}`], {
-    nowSeconds: 1,
-  });
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-  });
+const table = await newTable();
+await loadData(table, 'test', [`{"kind":"account","account_id":${ACCOUNT},"name":"A","permissions":[]}`], {
+  nowSeconds: 1,
+});
+const service = await startService({
+  template: inject('template'),
+  endpoint: dynamodbEndpoint(),
+  tableName: table.name,
+  port: 0,
 });
 afterAll(async () => {
   await service.stop();

@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
-import { type Handlers, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
+import { handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
 
-let table: Table;
-let handlers: Handlers;
-beforeAll(async () => {
-  table = await newTable();
-  handlers = handlersOver(testDeps(table));
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table));
 const given = () => newAccount(table);
 
 describe('a merge', () => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
@@ -16,10 +15,7 @@ import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-});
+const table = await newTable({ stream: true });
 
 /** Small transactions, so that few alerts take several of them. */
 const SIZES = { transactionItems: 12 };

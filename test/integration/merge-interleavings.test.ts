@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -11,10 +11,7 @@ import { finishFeed } from '../support/finish.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, type EventOptions, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 afterEach(() => {
   vi.restoreAllMocks();
 });

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { itemBytes } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -24,10 +24,7 @@ import {
 import { losingReply, tapWire } from '../support/wire.ts';
 
 const MINUTE = NOW / 60_000;
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** A caller with a clock of its own, and warm instances to call. */
 async function given(row: { permissions?: string[] } = {}) {

@@ -1,5 +1,5 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -8,7 +8,6 @@ import {
   callOperation,
   type EventOptions,
   eventFor,
-  type Handlers,
   handlersOver,
   invoke,
   invokeAlone,
@@ -17,13 +16,9 @@ import {
 } from '../support/service.ts';
 
 const MAX = 262_144;
-let handlers: Handlers;
-let appKey: string;
-beforeAll(async () => {
-  const table = await newTable();
-  handlers = handlersOver(testDeps(table));
-  ({ appKey } = await newCaller(table));
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table));
+const { appKey } = await newCaller(table);
 
 const call = (options: EventOptions): Promise<Answer> =>
   callOperation(handlers, getRumResource, { appKey, ...options });

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
@@ -24,10 +23,7 @@ const NO_USAGE = {
   'session_replay.used_cnt': 0,
 };
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** An account with a RUM record, a clock, and one warm handler. */
 async function given(rows: { account_id?: number | bigint; record?: object | null; usage?: object | null } = {}) {

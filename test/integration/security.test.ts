@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { type OperationName, operations } from '../../lib/http/operations.ts';
@@ -12,7 +11,6 @@ import { RUM_RECORD } from '../support/rum.ts';
 import {
   callOperation,
   type EventOptions,
-  type Handlers,
   handlersOver,
   NOW,
   newTable,
@@ -20,7 +18,7 @@ import {
   putAppKey,
   testDeps,
 } from '../support/service.ts';
-import { type Tap, tapWire } from '../support/wire.ts';
+import { tapWire } from '../support/wire.ts';
 
 /** In every text of the other tenant. Its ids may be known. */
 const SECRET = 'belongs-to-the-other-tenant';
@@ -33,13 +31,7 @@ interface Tenant {
   cursor: string;
 }
 
-let table: Table;
-let tap: Tap;
-let handlers: Handlers;
 let clock = NOW;
-let own: Tenant;
-let other: Tenant;
-let badKeys: Record<'expired' | 'revoked' | 'withoutPermission', string>;
 
 async function newTenant(text: string): Promise<Tenant> {
   const tenant = await newAccount(table);
@@ -56,19 +48,17 @@ async function newTenant(text: string): Promise<Tenant> {
   return { ...tenant, incident, alert, cursor: sealCursor(Buffer.from(`secret of ${tenant.account}`), text) };
 }
 
-beforeAll(async () => {
-  table = await newTable();
-  own = await newTenant('own');
-  other = await newTenant(SECRET);
-  const key = (row: object) => putAppKey(table, { account_id: own.account, ...row });
-  badKeys = {
-    expired: await key({ expires_at: 1 }),
-    revoked: await key({ revoked_at: 1 }),
-    withoutPermission: await key({ permissions: [] }),
-  };
-  tap = tapWire(table);
-  handlers = handlersOver(testDeps(table, { now: () => clock }));
-});
+const table = await newTable();
+const own = await newTenant('own');
+const other = await newTenant(SECRET);
+const key = (row: object) => putAppKey(table, { account_id: own.account, ...row });
+const badKeys = {
+  expired: await key({ expires_at: 1 }),
+  revoked: await key({ revoked_at: 1 }),
+  withoutPermission: await key({ permissions: [] }),
+};
+const tap = tapWire(table);
+const handlers = handlersOver(testDeps(table, { now: () => clock }));
 
 /** The bodies of an operation that the rows of TABLE send. */
 interface Route {
