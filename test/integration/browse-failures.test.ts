@@ -168,14 +168,3 @@ describe('fleet browse', () => {
     expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
   });
 });
-
-describe('an outage of DynamoDB', () => {
-  it('has no effect on the first call after it, which is answered at once and in full', async () => {
-    plan('error-before');
-    for (let call = 0; call < 30; call += 1) expectEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
-    proxy.plan();
-    const page = expectData(browseFleet, await fleet.browse());
-    expect(page).toMatchObject({ partial: false, coverage: { returned: 3, failed: 0 } });
-    expect(proxy.calls.map(({ action }) => action).sort()).toEqual(['GetItem', 'Query', 'Query', 'UpdateItem']);
-  });
-});

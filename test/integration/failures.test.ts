@@ -1,11 +1,13 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { connectTable } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem, getRumResource, operations } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { connectionLost } from '../support/faults.ts';
 import { listen } from '../support/listen.ts';
 import { callAlone, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
@@ -120,6 +122,22 @@ describe('a dependency', () => {
     expect(tap.count('UpdateItemCommand')).toBe(3);
     tap.remove();
   });
+});
+
+it('an outage costs three requests a call, and the first call after it succeeds', async () => {
+  const own = connectAgain(table);
+  const { account, appKey } = await newCaller(table);
+  await put(table, keys.rumResource(account), RUM_RECORD);
+  const handlers = handlersOver(testDeps(own));
+  const read = () => callAlone(handlers, getRumResource, { appKey });
+  expectEnvelope(await read(), 200);
+  const outage = tapWire(own, async () => {
+    throw connectionLost();
+  });
+  for (let call = 0; call < 30; call += 1) expectEnvelope(await read(), 503, 'ServiceUnavailable');
+  expect(outage.attempts.length).toBeLessThanOrEqual(30 * 3);
+  outage.remove();
+  expectEnvelope(await read(), 200);
 });
 
 describe('a reply that is not from DynamoDB', () => {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -45,8 +44,11 @@ async function leftPending({ earlier = false } = {}) {
 }
 
 describe('a merge that is cut short after its commit', () => {
-  it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
-    const { tenant, to, answer, deps } = await leftPending();
+  it('is answered 200, counted and logged when it is left and when it is finished, and not afterwards', async () => {
+    const { tenant, from, to, alerts, answer, deps } = await leftPending();
+    expectEnvelope(answer, 200);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    expect(await tenant.pending()).toHaveLength(1);
     const reportsOf = ({ log, metrics }: typeof deps) => [
       metrics.events,
       log.lines.filter(({ message }) => message !== 'call'),
@@ -58,6 +60,7 @@ describe('a merge that is cut short after its commit', () => {
       [{ level: 'warn', message: 'merge left to finish-merges', fields: { request_id, error_name } }],
     ]);
     const feed = await tenant.feed(to);
+    expect(feed[0]).toMatchObject({ pending: true });
     const finishing = testDeps(table);
     const fields = { account_id: tenant.account, incident_id: to, sequence: feed[0].sequence };
     const finished = [['merge_finished_late'], [{ level: 'warn', message: 'merge finished after its call', fields }]];
@@ -65,14 +68,6 @@ describe('a merge that is cut short after its commit', () => {
     expect(reportsOf(finishing)).toEqual(finished);
     await finishFeed(table, feed, { deps: finishing });
     expect(reportsOf(finishing)).toEqual(finished);
-  });
-
-  it('answers success, since the merge is committed', async () => {
-    const { tenant, from, to, alerts, answer } = await leftPending();
-    expectEnvelope(answer, 200);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
-    expect((await tenant.feed(to))[0]).toMatchObject({ pending: true });
-    expect(await tenant.pending()).toHaveLength(1);
   });
 
   it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
@@ -255,9 +250,4 @@ describe('finish-merges', () => {
     expect(lost).toBeGreaterThanOrEqual(3);
     await expectMerged(tenant, to, alerts);
   });
-});
-
-it('the table has the stream that finish-merges needs', async () => {
-  const { Table } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
-  expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
 });

@@ -97,18 +97,6 @@ describe('a merge of more alerts than one transaction holds', () => {
     expect(feed).toHaveLength(1);
     expect(feed[0].moves).toHaveLength(1_001);
   });
-
-  it('names a missing alert among 300, and changes nothing', async () => {
-    const tenant = await newAccount(table);
-    const to = await tenant.incident();
-    const alerts = await tenant.alerts(299);
-    const missing = 'f'.repeat(24);
-    const answer = await tenant.merge(instance().handler, { alert_ids: [...alerts, missing], incident_id: to });
-    expectEnvelope(answer, 400, 'ResourceNotFound');
-    expect(answer.body.error.message).toContain(`alert ${missing}`);
-    expect(await tenant.feed(to)).toEqual([]);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
-  });
 });
 
 describe('a lost reply', () => {
