@@ -9,7 +9,8 @@ import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { connectionLost } from '../support/faults.ts';
 import { listen } from '../support/listen.ts';
-import { callAlone, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import { callAlone, connectAgain, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 import { within } from '../support/within.ts';
 
