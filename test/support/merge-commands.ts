@@ -107,176 +107,128 @@ export async function callMerge(real: Real, { alerts, into, title }: MergeArgume
   return invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }));
 }
 
+/** Adds an entry to the model's feed, which the stored feed must have by now. */
+async function newEntry(model: Model, real: Real, entry: Omit<Entry, 'sequence'>): Promise<Entry> {
+  const feed = model.feeds[entry.incident] as Entry[];
+  const entries = await entriesOf(real, entry.incident);
+  expect(entries).toHaveLength(feed.length + 1);
+  const added = { ...entry, sequence: entries.at(-1).sequence };
+  feed.push(added);
+  return added;
+}
+
 /** What a merge does to the model, once it is known to be committed. */
 async function applyMerge(model: Model, real: Real, { alerts, into, title }: MergeArguments): Promise<void> {
-  const entries = await entriesOf(real, into);
-  expect(entries).toHaveLength((model.feeds[into]?.length ?? 0) + 1);
-  const entry: Entry = { incident: into, kind: 'merge', moves: new Map(), sequence: entries.at(-1).sequence };
-  for (const alert of alerts) {
-    const place = model.alerts[alert];
-    if (!place) continue;
-    if (place.incident !== into) entry.moves.set(alert, place.incident);
-    Object.assign(place, { incident: into, by: entry });
-  }
+  const moving = alerts.filter((alert) => model.alerts[alert]?.incident !== into);
+  const moves = new Map(moving.map((alert) => [alert, model.alerts[alert]?.incident]));
+  const entry = await newEntry(model, real, { incident: into, kind: 'merge', moves });
+  for (const alert of alerts) model.alerts[alert] = { incident: into, by: entry };
   if (title) model.titles[into] = title;
-  model.feeds[into]?.push(entry);
 }
 
-class Merge implements Command {
-  readonly merge: MergeArguments;
-  constructor(merge: MergeArguments) {
-    this.merge = merge;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
+/** A command that fast-check runs where `check` holds, and shows by this text. */
+const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
+  check,
+  run,
+  toString: () => text,
+});
+
+const merging = (merge: MergeArguments) =>
+  command(`merge ${JSON.stringify(merge)}`, async (model, real) => {
     model.serial += 1;
-    expectEnvelope(await callMerge(real, this.merge, `k${model.serial}`), 200);
-    await applyMerge(model, real, this.merge);
-  }
-  toString = () => `merge ${JSON.stringify(this.merge)}`;
-}
+    expectEnvelope(await callMerge(real, merge, `k${model.serial}`), 200);
+    await applyMerge(model, real, merge);
+  });
 
-class CutMerge implements Command {
-  readonly merge: MergeArguments;
-  readonly nth: number;
-  readonly fault: 'kill' | 'kill-before';
-  constructor(merge: MergeArguments, nth: number, fault: 'kill' | 'kill-before') {
-    this.merge = merge;
-    this.nth = nth;
-    this.fault = fault;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
+const cuttingMerge = (merge: MergeArguments, nth: number, fault: 'kill' | 'kill-before') =>
+  command(`merge ${JSON.stringify(merge)} with ${fault} at call ${nth}`, async (model, real) => {
     model.serial += 1;
     const key = `k${model.serial}`;
-    const before = (await entriesOf(real, this.merge.into)).length;
-    real.faulty.plan(({ number }) => (number === this.nth ? this.fault : undefined));
-    await callMerge(real, this.merge, key);
+    const before = (await entriesOf(real, merge.into)).length;
+    real.faulty.plan(({ number }) => (number === nth ? fault : undefined));
+    await callMerge(real, merge, key);
     real.faulty.plan();
-    const done = (await entriesOf(real, this.merge.into)).length > before;
-    if (done) await applyMerge(model, real, this.merge);
-    model.cut.push({ merge: this.merge, key, done });
-  }
-  toString = () => `merge ${JSON.stringify(this.merge)} with ${this.fault} at call ${this.nth}`;
-}
+    const done = (await entriesOf(real, merge.into)).length > before;
+    if (done) await applyMerge(model, real, merge);
+    model.cut.push({ merge, key, done });
+  });
 
-class Retry implements Command {
-  check = ({ cut }: Readonly<Model>) => cut.length > 0;
-  async run(model: Model, real: Real): Promise<void> {
+const retrying = command(
+  'retry the last merge that was cut',
+  async (model, real) => {
     const last = model.cut.pop();
     if (!last) return;
     expectEnvelope(await callMerge(real, last.merge, last.key), 200);
     if (!last.done) await applyMerge(model, real, last.merge);
-  }
-  toString = () => 'retry the last merge that was cut';
-}
+  },
+  ({ cut }) => cut.length > 0,
+);
 
-class Undo implements Command {
-  readonly which: number;
-  readonly cutAt: number | undefined;
-  constructor(which: number, cutAt: number | undefined) {
-    this.which = which;
-    this.cutAt = cutAt;
-  }
-  check = ({ feeds }: Readonly<Model>) => feeds.flat().some(({ kind }) => kind === 'merge');
-  async run(model: Model, real: Real): Promise<void> {
-    const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
-    const entry = merges[this.which % merges.length] as Entry;
-    const { account } = real.tenant;
-    const incidentId = real.incidents[entry.incident] as string;
-    const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
-    const undo = () => undoMerge(depsOf(real), request, { transactionItems: TRANSACTION_ITEMS });
-    real.faulty.plan(({ number }) => (number === this.cutAt ? 'kill' : undefined));
-    await undo().catch((error) => {
-      if (this.cutAt === undefined) throw error;
-    });
-    real.faulty.plan();
-    await undo(); // the operator repeats it: it completes, or finds nothing to do
-    const back = new Map<number, number | undefined>();
-    for (const [alert, from] of entry.moves) {
-      const place = model.alerts[alert];
-      // An alert that another entry moved since stays; one that was imported since goes by its incident.
-      if (!place || place.incident !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
-      back.set(alert, from);
-    }
-    if (back.size === 0) return;
-    const entries = await entriesOf(real, entry.incident);
-    expect(entries).toHaveLength((model.feeds[entry.incident]?.length ?? 0) + 1);
-    const own: Entry = {
-      incident: entry.incident,
-      kind: 'merge_undone',
-      moves: back,
-      sequence: entries.at(-1).sequence,
-    };
-    for (const [alert, from] of back) Object.assign(model.alerts[alert] as object, { incident: from, by: own });
-    model.feeds[entry.incident]?.push(own);
-  }
-  toString = () => `undo merge ${this.which}${this.cutAt === undefined ? '' : `, killed at call ${this.cutAt}`}`;
-}
+const undoing = (which: number, cutAt: number | undefined) =>
+  command(
+    `undo merge ${which}${cutAt === undefined ? '' : `, killed at call ${cutAt}`}`,
+    async (model, real) => {
+      const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
+      const entry = merges[which % merges.length] as Entry;
+      const { account } = real.tenant;
+      const incidentId = real.incidents[entry.incident] as string;
+      const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
+      const undo = () => undoMerge(depsOf(real), request, { transactionItems: TRANSACTION_ITEMS });
+      real.faulty.plan(({ number }) => (number === cutAt ? 'kill' : undefined));
+      await undo().catch((error) => {
+        if (cutAt === undefined) throw error;
+      });
+      real.faulty.plan();
+      await undo(); // the operator repeats it: it completes, or finds nothing to do
+      const moves = new Map<number, number | undefined>();
+      for (const [alert, from] of entry.moves) {
+        const place = model.alerts[alert];
+        // An alert that another entry moved since stays; one that was imported since goes by its incident.
+        if (place?.incident === entry.incident && (place.by === undefined || place.by === entry))
+          moves.set(alert, from);
+      }
+      if (moves.size === 0) return;
+      const own = await newEntry(model, real, { incident: entry.incident, kind: 'merge_undone', moves });
+      for (const [alert, from] of moves) model.alerts[alert] = { incident: from, by: own };
+    },
+    ({ feeds }) => feeds.flat().some(({ kind }) => kind === 'merge'),
+  );
 
-class Finish implements Command {
-  check = () => true;
-  run = (_model: Model, real: Real) => finish(real);
-  toString = () => 'finish-merges';
-}
-
-class Import implements Command {
-  readonly alert: number;
-  readonly into: number | undefined;
-  constructor(alert: number, into: number | undefined) {
-    this.alert = alert;
-    this.into = into;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
+const importing = (alert: number, into: number | undefined) =>
+  command(`import alert ${alert} into ${into}`, async (model, real) => {
     await finish(real); // an import is as the file says: moves that are pending would come after it
     const line = JSON.stringify({
       kind: 'alert',
       account_id: real.tenant.account,
-      alert_id: real.alerts[this.alert],
+      alert_id: real.alerts[alert],
       title: 'imported',
-      ...(this.into !== undefined && { incident_id: real.incidents[this.into] }),
+      ...(into !== undefined && { incident_id: real.incidents[into] }),
     });
     await loadData(real.faulty.table, 'alert', [line], { nowSeconds: 1 });
-    model.alerts[this.alert] = { incident: this.into, by: undefined };
-  }
-  toString = () => `import alert ${this.alert} into ${this.into}`;
-}
+    model.alerts[alert] = { incident: into, by: undefined };
+  });
 
-class Delete implements Command {
-  readonly versionOff: number;
-  constructor(versionOff: number) {
-    this.versionOff = versionOff;
-  }
-  check = () => true;
-  async run({ item }: Model, real: Real): Promise<void> {
-    const version = Math.max(1, item.version + this.versionOff);
+const deleting = (versionOff: number) =>
+  command(`delete at version ${versionOff} off`, async ({ item }, real) => {
+    const version = Math.max(1, item.version + versionOff);
     const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
     const { body } = await callAlone(handlersOver(depsOf(real)), deleteWorkItem, options);
-    const expected =
-      item.deletedFrom === undefined
-        ? version === item.version
-          ? undefined
-          : 'InvalidParameter'
-        : version === item.deletedFrom
-          ? undefined
-          : 'ResourceNotFound';
+    const wrong = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
+    const expected = version === (item.deletedFrom ?? item.version) ? undefined : wrong;
     expect(body.error?.code).toBe(expected);
     if (expected !== undefined || item.deletedFrom !== undefined) return;
     Object.assign(item, { deletedFrom: version, version: version + 1 });
-  }
-  toString = () => `delete at version ${this.versionOff} off`;
-}
+  });
 
-class Restore implements Command {
-  check = ({ item }: Readonly<Model>) => item.deletedFrom !== undefined;
-  async run({ item }: Model, real: Real): Promise<void> {
+const restoring = command(
+  'restore',
+  async ({ item }, real) => {
     const row = await stored(real.faulty.table, keys.workItem(real.tenant.account, 'w'));
     expect(await restoreWorkItem(real.through, real.tenant.account, row)).toBe(true);
     Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
-  }
-  toString = () => 'restore';
-}
+  },
+  ({ item }) => item.deletedFrom !== undefined,
+);
 
 /** Compares all that is stored with the model, after finish-merges. */
 export async function compare(model: Model, real: Real): Promise<void> {
@@ -313,18 +265,14 @@ export const mergeArguments = fc.record({
   title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
 });
 export const commands = [
-  mergeArguments.map((merge) => new Merge(merge)),
+  mergeArguments.map(merging),
   fc
     .tuple(mergeArguments, fc.integer({ min: 1, max: 12 }), fc.constantFrom('kill' as const, 'kill-before' as const))
-    .map(([merge, nth, fault]) => new CutMerge(merge, nth, fault)),
-  fc.constant(new Retry()),
-  fc
-    .tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }))
-    .map(([which, cutAt]) => new Undo(which, cutAt)),
-  fc.constant(new Finish()),
-  fc
-    .tuple(fc.nat(ALERTS - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
-    .map(([alert, into]) => new Import(alert, into)),
-  fc.constantFrom(-1, 0, 0, 1).map((off) => new Delete(off)),
-  fc.constant(new Restore()),
+    .map((cut) => cuttingMerge(...cut)),
+  fc.constant(retrying),
+  fc.tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined })).map((undo) => undoing(...undo)),
+  fc.constant(command('finish-merges', (_model, real) => finish(real))),
+  fc.tuple(fc.nat(ALERTS - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined })).map((line) => importing(...line)),
+  fc.constantFrom(-1, 0, 0, 1).map(deleting),
+  fc.constant(restoring),
 ];
