@@ -3,108 +3,122 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from './answers.ts';
+import type { Fault } from './fault-proxy.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
-import { newAccount } from './incidents.ts';
-import { type Answer, callAlone, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+import { type Account, newAccount } from './incidents.ts';
+import { type Answer, callAlone, type EventOptions, handlersOver, stored, storedUnder, testDeps } from './service.ts';
 
-const ALERTS = 6;
-const INCIDENTS = 3;
 /** A merge of three alerts or more is too large for one transaction here. */
 export const TRANSACTION_ITEMS = 6;
+/** Numbers of alerts that are merged together. */
+const GROUPS: readonly number[] = [1, 1, 1, 1, 1, 1];
+const INCIDENTS = 3;
 
 interface Entry {
   incident: number;
   kind: 'merge' | 'merge_undone';
-  /** For each alert that it moved the incident it came from; for an undo the one it went to. */
+  /** For each group that it moved the incident it came from; for an undo the one it went to. */
   moves: Map<number, number | undefined>;
   sequence: number;
 }
 
 /** What ought to be stored, without what the service notes for itself. */
 interface Model {
-  /** The incident of each alert, and the entry that moved it there. */
-  alerts: { incident: number | undefined; by: Entry | undefined }[];
+  /** The incident of each group of alerts, and the entry that moved it there. */
+  groups: { incident: number | undefined; by: Entry | undefined }[];
   titles: string[];
   feeds: Entry[][];
   item: { version: number; deletedFrom: number | undefined };
-  /** Merges that were cut, which their callers may retry. */
-  cut: { merge: MergeArguments; key: string; done: boolean }[];
+  /** Merges that their callers may repeat. */
+  sent: { merge: MergeArguments; key: string; done: boolean }[];
   serial: number;
 }
 
 interface MergeArguments {
-  alerts: number[];
+  groups: number[];
   into: number;
   title: string | undefined;
 }
 
-/** The service, and means to look at it. */
+/** A service, and means to look at it. */
 export interface Real {
-  tenant: Awaited<ReturnType<typeof newAccount>>;
-  alerts: string[];
+  tenant: Account;
+  groups: string[][];
   incidents: string[];
-  faulty: FaultyTable;
+  /** The table without faults. */
+  table: Table;
+  /** What commands of the operator go through. */
   through: Table;
-  /** How far the handlers' clock is ahead, in milliseconds. */
-  ahead: number;
-}
-
-/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
-function depsOf(real: Real) {
-  real.ahead += 5_000;
-  return testDeps(real.through, { now: () => Date.now() + real.ahead });
+  plan: FaultyTable['plan'];
+  call(operation: ListedOperation, options: EventOptions): Promise<Answer>;
+  /** Does what finish-merges does with these entries. */
+  finish(feed: Record<string, unknown>[]): Promise<void>;
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
 
 /** A new account in the table, and the model of it. */
-export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
-  faulty.clear();
-  const { table } = faulty;
+export async function newModelAndTenant(table: Table, sizes = GROUPS) {
   const tenant = await newAccount(table);
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
-  const alerts = await tenant.alerts(ALERTS);
-  await loadData(table, 'item', [itemLine(tenant.account, 1)], { nowSeconds: 1 });
-  faulty.plan();
-  return {
-    real: { tenant, alerts, incidents, faulty, through: faulty.connect(), ahead: 0 },
-    model: {
-      alerts: Array.from({ length: ALERTS }, () => ({ incident: undefined, by: undefined })),
-      titles: Array.from({ length: INCIDENTS }, () => 'first'),
-      feeds: Array.from({ length: INCIDENTS }, () => []),
-      item: { version: 1, deletedFrom: undefined },
-      cut: [],
-      serial: 0,
-    },
+  const groups = await Promise.all(sizes.map((size) => tenant.alerts(size)));
+  const item = { kind: 'work_item', account_id: tenant.account, work_item_id: 'w', version: 1, title: 't' };
+  await loadData(table, 'item', [JSON.stringify(item)], { nowSeconds: 1 });
+  const model: Model = {
+    groups: groups.map(() => ({ incident: undefined, by: undefined })),
+    titles: incidents.map(() => 'first'),
+    feeds: incidents.map(() => []),
+    item: { version: 1, deletedFrom: undefined },
+    sent: [],
+    serial: 0,
   };
+  return { model, tenant, groups, incidents };
 }
 
-const itemLine = (account_id: number, version: number) =>
-  JSON.stringify({ kind: 'work_item', account_id, work_item_id: 'w', version, title: 't' });
+/** The service in this process on a new account, and the model of it. */
+export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
+  faulty.clear();
+  const { model, ...scene } = await newModelAndTenant(faulty.table);
+  faulty.plan();
+  const { table, plan } = faulty;
+  return { model, real: { ...scene, table, plan, ...serviceOn(faulty.connect()) } };
+}
 
-export const entriesOf = ({ tenant, incidents }: Real, incident: number) => tenant.feed(incidents[incident] as string);
+/** How far the clock of the handlers is ahead, in milliseconds. */
+let ahead = 0;
+/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
+function depsOn(through: Table) {
+  ahead += 5_000;
+  return testDeps(through, { now: () => Date.now() + ahead });
+}
 
-export async function finish({ tenant, incidents, faulty }: Real, through = faulty.table): Promise<void> {
-  // The queue keeps no order.
-  const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
-  await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
+/** The service in this process. @param through the client of its handlers */
+export const serviceOn = (through: Table): Pick<Real, 'through' | 'call' | 'finish'> => ({
+  through,
+  call: (operation, options) =>
+    callAlone(handlersOver(depsOn(through), { transactionItems: TRANSACTION_ITEMS }), operation, options),
+  finish: (feed) => finishFeed(through, feed, { transactionItems: TRANSACTION_ITEMS }),
+});
+
+export const entriesOf = ({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, incident: number) =>
+  tenant.feed(incidents[incident] as string);
+
+/** Finishes all merges. The queue keeps no order. */
+export async function finish({ tenant, incidents, finish }: Real): Promise<void> {
+  await finish((await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
 }
 
 /** A merge as a caller sends it, with a key so that it can be retried. */
-export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<Answer> {
-  const { mergeAlerts } = handlersOver(depsOf(real), { transactionItems: TRANSACTION_ITEMS });
-  const body = {
-    alert_ids: alerts.map((alert) => real.alerts[alert]),
-    incident_id: real.incidents[into],
-    ...(title && { title }),
-  };
-  return invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }));
+export function callMerge(real: Real, { groups, into, title }: MergeArguments, key: string): Promise<Answer> {
+  const alert_ids = groups.flatMap((group) => real.groups[group] ?? []);
+  const body = { alert_ids, incident_id: real.incidents[into], ...(title && { title }) };
+  return real.call(mergeAlerts, { appKey: real.tenant.appKey, body, headers: { 'Idempotency-Key': key } });
 }
 
 /** Adds an entry to the model's feed, which the stored feed must have by now. */
@@ -118,50 +132,49 @@ async function newEntry(model: Model, real: Real, entry: Omit<Entry, 'sequence'>
 }
 
 /** What a merge does to the model, once it is known to be committed. */
-async function applyMerge(model: Model, real: Real, { alerts, into, title }: MergeArguments): Promise<void> {
-  const moving = alerts.filter((alert) => model.alerts[alert]?.incident !== into);
-  const moves = new Map(moving.map((alert) => [alert, model.alerts[alert]?.incident]));
+async function applyMerge(model: Model, real: Real, { groups, into, title }: MergeArguments): Promise<void> {
+  const moving = groups.filter((group) => model.groups[group]?.incident !== into);
+  const moves = new Map(moving.map((group) => [group, model.groups[group]?.incident]));
   const entry = await newEntry(model, real, { incident: into, kind: 'merge', moves });
-  for (const alert of alerts) model.alerts[alert] = { incident: into, by: entry };
+  for (const group of groups) model.groups[group] = { incident: into, by: entry };
   if (title) model.titles[into] = title;
 }
 
 /** A command that fast-check runs where `check` holds, and shows by this text. */
-const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
+export const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
   check,
   run,
   toString: () => text,
 });
 
-const merging = (merge: MergeArguments) =>
-  command(`merge ${JSON.stringify(merge)}`, async (model, real) => {
-    model.serial += 1;
-    expectEnvelope(await callMerge(real, merge, `k${model.serial}`), 200);
-    await applyMerge(model, real, merge);
-  });
-
-const cuttingMerge = (merge: MergeArguments, nth: number, fault: 'kill' | 'kill-before') =>
-  command(`merge ${JSON.stringify(merge)} with ${fault} at call ${nth}`, async (model, real) => {
-    model.serial += 1;
-    const key = `k${model.serial}`;
-    const before = (await entriesOf(real, merge.into)).length;
-    real.faulty.plan(({ number }) => (number === nth ? fault : undefined));
-    await callMerge(real, merge, key);
-    real.faulty.plan();
-    const done = (await entriesOf(real, merge.into)).length > before;
-    if (done) await applyMerge(model, real, merge);
-    model.cut.push({ merge, key, done });
-  });
+/** @param cut what happens to a call of the merge's on the wire */
+const merging = (merge: MergeArguments, cut?: { nth: number; fault: Fault }) =>
+  command(
+    `merge ${JSON.stringify(merge)}${cut ? ` with ${cut.fault} at call ${cut.nth}` : ''}`,
+    async (model, real) => {
+      model.serial += 1;
+      const key = `k${model.serial}`;
+      const before = model.feeds[merge.into]?.length ?? 0;
+      real.plan(({ number }) => (number === cut?.nth ? cut.fault : undefined));
+      const answer = await callMerge(real, merge, key);
+      real.plan();
+      const done = (await entriesOf(real, merge.into)).length > before;
+      if (!cut) expectEnvelope(answer, 200);
+      if (answer.status === 200) expect(done).toBe(true);
+      if (done) await applyMerge(model, real, merge);
+      model.sent.push({ merge, key, done });
+    },
+  );
 
 const retrying = command(
-  'retry the last merge that was cut',
+  'repeat the last merge',
   async (model, real) => {
-    const last = model.cut.pop();
+    const last = model.sent.pop();
     if (!last) return;
     expectEnvelope(await callMerge(real, last.merge, last.key), 200);
     if (!last.done) await applyMerge(model, real, last.merge);
   },
-  ({ cut }) => cut.length > 0,
+  ({ sent }) => sent.length > 0,
 );
 
 const undoing = (which: number, cutAt: number | undefined) =>
@@ -173,46 +186,42 @@ const undoing = (which: number, cutAt: number | undefined) =>
       const { account } = real.tenant;
       const incidentId = real.incidents[entry.incident] as string;
       const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
-      const undo = () => undoMerge(depsOf(real), request, { transactionItems: TRANSACTION_ITEMS });
-      real.faulty.plan(({ number }) => (number === cutAt ? 'kill' : undefined));
+      const undo = () => undoMerge(depsOn(real.through), request, { transactionItems: TRANSACTION_ITEMS });
+      real.plan(({ number }) => (number === cutAt ? 'kill' : undefined));
       await undo().catch((error) => {
         if (cutAt === undefined) throw error;
       });
-      real.faulty.plan();
+      real.plan();
       await undo(); // the operator repeats it: it completes, or finds nothing to do
       const moves = new Map<number, number | undefined>();
-      for (const [alert, from] of entry.moves) {
-        const place = model.alerts[alert];
+      for (const [group, from] of entry.moves) {
+        const place = model.groups[group];
         // An alert that another entry moved since stays; one that was imported since goes by its incident.
         if (place?.incident === entry.incident && (place.by === undefined || place.by === entry))
-          moves.set(alert, from);
+          moves.set(group, from);
       }
       if (moves.size === 0) return;
       const own = await newEntry(model, real, { incident: entry.incident, kind: 'merge_undone', moves });
-      for (const [alert, from] of moves) model.alerts[alert] = { incident: from, by: own };
+      for (const [group, from] of moves) model.groups[group] = { incident: from, by: own };
     },
     ({ feeds }) => feeds.flat().some(({ kind }) => kind === 'merge'),
   );
 
-const importing = (alert: number, into: number | undefined) =>
-  command(`import alert ${alert} into ${into}`, async (model, real) => {
+const importing = (group: number, into: number | undefined) =>
+  command(`import group ${group} into ${into}`, async (model, real) => {
     await finish(real); // an import is as the file says: moves that are pending would come after it
-    const line = JSON.stringify({
-      kind: 'alert',
-      account_id: real.tenant.account,
-      alert_id: real.alerts[alert],
-      title: 'imported',
-      ...(into !== undefined && { incident_id: real.incidents[into] }),
-    });
-    await loadData(real.faulty.table, 'alert', [line], { nowSeconds: 1 });
-    model.alerts[alert] = { incident: into, by: undefined };
+    const incident = into !== undefined && { incident_id: real.incidents[into] };
+    const alert = { kind: 'alert', account_id: real.tenant.account, title: 'imported', ...incident };
+    const lines = (real.groups[group] ?? []).map((alert_id) => JSON.stringify({ ...alert, alert_id }));
+    await loadData(real.table, 'alert', lines, { nowSeconds: 1 });
+    model.groups[group] = { incident: into, by: undefined };
   });
 
 const deleting = (versionOff: number) =>
   command(`delete at version ${versionOff} off`, async ({ item }, real) => {
     const version = Math.max(1, item.version + versionOff);
     const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
-    const { body } = await callAlone(handlersOver(depsOf(real)), deleteWorkItem, options);
+    const { body } = await real.call(deleteWorkItem, options);
     const wrong = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
     const expected = version === (item.deletedFrom ?? item.version) ? undefined : wrong;
     expect(body.error?.code).toBe(expected);
@@ -223,7 +232,7 @@ const deleting = (versionOff: number) =>
 const restoring = command(
   'restore',
   async ({ item }, real) => {
-    const row = await stored(real.faulty.table, keys.workItem(real.tenant.account, 'w'));
+    const row = await stored(real.table, keys.workItem(real.tenant.account, 'w'));
     expect(await restoreWorkItem(real.through, real.tenant.account, row)).toBe(true);
     Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
   },
@@ -233,9 +242,13 @@ const restoring = command(
 /** Compares all that is stored with the model, after finish-merges. */
 export async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
-  const { tenant, alerts, incidents, faulty } = real;
+  const { tenant, groups, incidents, table } = real;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.incident)));
+  /** For each alert of these groups the incident of its group. */
+  const spread = (places: Iterable<readonly [group: number, incident: number | undefined]>) =>
+    [...places].flatMap(([group, incident]) => (groups[group] ?? []).map((id) => [id, idOf(incident)] as const));
+  const places = spread(model.groups.map(({ incident }, group) => [group, incident] as const));
+  expect(await tenant.placements(groups.flat())).toEqual(places.map(([, incident]) => incident));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
     const recorded = rows.map(({ kind, moved }) => ({
@@ -246,33 +259,41 @@ export async function compare(model: Model, real: Real): Promise<void> {
     }));
     const expected = entries.map(({ kind, moves }) => ({
       kind,
-      moves: new Map([...moves].map(([alert, other]) => [alerts[alert], idOf(other) ?? 'none'])),
+      moves: new Map(spread(moves).map(([id, other]) => [id, other ?? 'none'])),
     }));
     expect(recorded).toEqual(expected);
     expect(rows.filter((row) => row.pending)).toEqual([]);
     expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }
   expect(await tenant.pending()).toEqual([]);
-  const [item] = await storedUnder(faulty.table, collections.workItems(tenant.account));
+  const [item] = await storedUnder(table, collections.workItems(tenant.account));
   expect(Number(item.version)).toBe(model.item.version);
   expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
 }
 
-const someAlerts = fc.uniqueArray(fc.nat(ALERTS - 1), { minLength: 1, maxLength: ALERTS });
 export const mergeArguments = fc.record({
-  alerts: someAlerts,
+  groups: fc.uniqueArray(fc.nat(GROUPS.length - 1), { minLength: 1 }),
   into: fc.nat(INCIDENTS - 1),
   title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
 });
-export const commands = [
-  mergeArguments.map(merging),
-  fc
-    .tuple(mergeArguments, fc.integer({ min: 1, max: 12 }), fc.constantFrom('kill' as const, 'kill-before' as const))
-    .map((cut) => cuttingMerge(...cut)),
+const cut = (...faults: Fault[]) =>
+  fc.record({ nth: fc.integer({ min: 1, max: 12 }), fault: fc.constantFrom(...faults) });
+
+/** Commands that callers and finish-merges have. @param faults of the merges that are cut */
+export const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault[]) => [
+  merges.map((merge) => merging(merge)),
+  fc.tuple(merges, cut(...faults)).map((args) => merging(...args)),
   fc.constant(retrying),
-  fc.tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined })).map((undo) => undoing(...undo)),
   fc.constant(command('finish-merges', (_model, real) => finish(real))),
-  fc.tuple(fc.nat(ALERTS - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined })).map((line) => importing(...line)),
   fc.constantFrom(-1, 0, 0, 1).map(deleting),
+];
+
+/** Commands of callers and of operators. */
+export const commands = [
+  ...callsWith(mergeArguments, 'kill', 'kill-before'),
+  fc.tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined })).map((undo) => undoing(...undo)),
+  fc
+    .tuple(fc.nat(GROUPS.length - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
+    .map((line) => importing(...line)),
   fc.constant(restoring),
 ];
