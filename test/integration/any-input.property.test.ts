@@ -103,7 +103,7 @@ describe('any bytes as body, any headers, any query', () => {
       expect(reached).toContain(outcome);
   });
 
-  it('give it on any other path and method, too', async () => {
+  it('give a well-formed envelope on any other path and method, too', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyText, headers, async (path, httpMethod, given) => {
         const event = { ...eventFor(operations[0]), path, httpMethod, headers: given } as ReturnType<typeof eventFor>;

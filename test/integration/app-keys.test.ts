@@ -197,7 +197,7 @@ describe('the last use of a key', () => {
     expect(await stored(table, keys.appKey(hashAppKey(unknown)))).toBeUndefined();
   });
 
-  it('fails no call that cannot store it, nor holds one up for long', async () => {
+  it('neither fails nor delays a call when it cannot be stored', async () => {
     const { own, appKeys } = noting();
     const silent = await silentServer();
     for (const fault of ['refused', 'silent']) {

@@ -194,7 +194,7 @@ const schemaFilters = Object.entries<FieldSchema>(browseFleet.request.properties
 );
 
 describe.each(schemaFilters)('the filter $name of the schema', ({ name, values }) => {
-  it('lets only hosts with the value pass, whichever it is, and no host has two values', async () => {
+  it('excludes the hosts without its value, and lets no host pass for two values', async () => {
     await fc.assert(
       fc.asyncProperty(fleet, async (others) => {
         const tenant = await newFleet(newDouble(), { alone: true });

@@ -68,7 +68,7 @@ describe.each([
     expect(await statusAt(functions, appKey)).toBe(200);
   });
 
-  it('end a key by their own clock, at the moment that the operator’s clock gave it', async () => {
+  it('expire a key by their own clock, at the time that the operator’s clock set', async () => {
     const { id, admin, statusAt } = await madeAt(operator);
     const appKey = await admin(`app-key issue --account ${id} --expires 2h`);
     const ends = Math.floor((operator + 2 * HOUR) / 1000) * 1000;
@@ -89,7 +89,7 @@ describe.each([
 });
 
 describe('two functions whose clocks are an hour apart', () => {
-  it('count a fleet call each in its own windows, exactly, and say of a refusal when it ends by their clock', async () => {
+  it('count exactly, each in the windows of its own clock, which also says when a refusal ends', async () => {
     const { account, appKey } = await newCaller(table);
     const clocks = [NOW, NOW - HOUR];
     const instances = clocks.map((nowMs) => functionsAt(nowMs));

@@ -191,7 +191,7 @@ const isListOf = (ids: readonly string[]) => (value: unknown) =>
   Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
 
 describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) => {
-  it('has its event if it is committed, and only then, whatever call was its last', async () => {
+  it('has its event if and only if it is committed, whichever call was its last', async () => {
     const own = await newTable({ stream: true });
     const cuts = Array.from({ length: 14 }, (_, index) => [index + 1, false] as const);
     const merges = await Promise.all(

@@ -126,7 +126,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.placements(alert_ids)).toEqual([elsewhere, elsewhere]);
   });
 
-  it('takes a body for the same that differs in what does not count', async () => {
+  it('takes bodies that mean the same for the same body', async () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(2), incident_id: await tenant.incident() };
     const upper = {
@@ -172,7 +172,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.feed(to)).toHaveLength(2);
   });
 
-  it('with another value makes the same body another merge: a comma separates no two keys', async () => {
+  it('with another value makes the same body another merge; a key may hold a comma', async () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['k', 'K', 'k k', 'x'.repeat(255), 'a, b', 'a', 'b', 'a, b'])
@@ -181,7 +181,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each([[['a', 'b']], [['a', 'a']], [''], ['x'.repeat(256)], ['täglich']])(
-    '(%j) that is given twice or has another form is InvalidParameter, and nothing is written',
+    '%j, given twice or malformed, is InvalidParameter, and nothing is written',
     async (key) => {
       const tenant = await given();
       const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };

@@ -152,7 +152,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(new Set(await tenant.placements(alerts.slice(5)))).toEqual(new Set([to]));
   });
 
-  it('lets a merge into the same incident see its alerts as there already', async () => {
+  it('lets a merge into the same incident record its alerts as already there', async () => {
     const { tenant, to, alerts } = await leftPending();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
     await tenant.finish(to);
@@ -160,7 +160,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(second).toMatchObject({ moved: {}, stayed: expect.arrayContaining(alerts.slice(0, 3)) });
   });
 
-  it('lets a later merge that is large too see where its alerts are', async () => {
+  it('lets a later large merge record where its alerts came from', async () => {
     const { tenant, to, alerts } = await leftPending();
     const later = await tenant.incident();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);

@@ -8,7 +8,7 @@ const TRANSACTION_ITEMS = 12;
 /** Numbers of alerts, from the first or from a later one on: merges of all share all, small ones share some. */
 const SIZES = [40, 40, 3, 7, 1, 20, 5];
 
-it.each([1, 2, 3])('concurrent merges of shared alerts lead where their feeds, read in order, say (%i)', async () => {
+it.each([1, 2, 3])('concurrent merges leave shared alerts where the feeds, read in order, lead to (%i)', async () => {
   const table = await newTable();
   const tenant = await newAccount(table);
   const start = await tenant.incident();

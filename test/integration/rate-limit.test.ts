@@ -84,7 +84,7 @@ describe('fleet browse', () => {
     expectEnvelope(await one.call(), 429, 'RequestTooFrequently');
   });
 
-  it('reports what is left with every counted or refused call', async () => {
+  it('reports the remaining quota with every counted or refused call', async () => {
     const { clock, call, instance } = await given();
     const first = await call();
     expect(first.headers).toMatchObject({

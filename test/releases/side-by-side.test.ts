@@ -132,7 +132,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     5 * 60_000,
   );
 
-  it('a walk through the fleet goes on with the cursor of the other', async () => {
+  it('a walk through the fleet continues with the cursor of the other release', async () => {
     const tenant = await newAccount(table);
     const hosts = Array.from({ length: 25 }, (_, index) => `host-${String(index).padStart(2, '0')}`);
     await loadData(
@@ -169,7 +169,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     expect(met).toEqual(hosts);
   });
 
-  it('the previous release may do with the table all that it does, by the grants of this one', async () => {
+  it('the grants of this tree allow the previous release all that it does with the table', async () => {
     const [{ proxy }] = releases as [Release];
     const used = new Map<FunctionName, Set<string>>();
     const recorded = async (name: FunctionName, act: () => Promise<unknown>) => {
