@@ -91,8 +91,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/operations/merge-alerts/merge.ts',
     find: 'if (!incident || missing.length > 0)',
     replace: 'if (!incident)',
-    tests: [integration('merge-large'), integration('merge-alerts')],
-    only: 'missing|names what',
+    tests: [integration('merge-alerts'), integration('merge-budget')],
+    only: 'names what|unknown incident',
   },
   {
     name: 'a lost reply to a commit is a failure',
