@@ -11,4 +11,7 @@ try {
   await service.stop();
 }
 // With GATE the test fails if boto3 is missing.
-await run('npx', ['vitest', 'run', 'test/integration/feed-documents'], { PYTHON: pythonTool('python'), GATE: 'true' });
+await run('npx', ['vitest', 'run', 'test/integration/document-calls', '-t', 'docs/feed.md'], {
+  PYTHON: pythonTool('python'),
+  GATE: 'true',
+});

@@ -75,10 +75,11 @@ function addToTests(): void {
     'test/integration/security.test.ts',
     "  'merge-alerts': {",
     `'${name}': {
-      valid: () => ({ work_item_id: 'none' }),
+      valid: { work_item_id: 'none' },
+      code: 'ResourceNotFound',
       text: 'work_item_id',
       integer: '',
-      foreign: () => ({ work_item_id: \`item of \${SECRET.length}\` }),
+      foreign: { work_item_id: other.workItem },
       foreignCode: 'ResourceNotFound',
     },`,
   );

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
-import { type LimitsProxy, startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
+import { startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';
@@ -13,12 +12,8 @@ const share = 1 / 20;
 const alerts = process.env.FAULTS === undefined ? 300 : 2_000;
 const MAX_ATTEMPTS = 11;
 
-let table: Table;
-let proxy: LimitsProxy;
-beforeAll(async () => {
-  table = await newTable();
-  proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1_000 * share, readUnits: 3_000 * share });
-});
+const table = await newTable();
+const proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1_000 * share, readUnits: 3_000 * share });
 afterAll(() => proxy.close());
 
 describe(`a merge of ${alerts} alerts of 2 KB, with ${1_000 * share} write units a second for a partition key`, () => {

@@ -1,5 +1,5 @@
 /** Merges at the limits of DynamoDB that DynamoDB Local does not have: see `packages/bench/limits`. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
@@ -11,11 +11,8 @@ import { handlersOver, invokeAlone, newTable, PATIENCE, putAll, testDeps } from 
 
 const QUICK = process.env.FAULTS === undefined;
 
-let table: Table;
 const open: (() => unknown)[] = [];
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 afterAll(() => Promise.all(open.map((close) => close())));
 
 async function limited(

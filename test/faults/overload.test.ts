@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import {
   browseFleet,
@@ -12,7 +11,7 @@ import {
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
 import { type Account, expectTrueFeeds, newAccount } from '../support/incidents.ts';
@@ -50,12 +49,8 @@ const FAULTS: Fault[] = [
   'hang-after',
 ];
 
-let table: Table;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  table = await newTable();
-  proxy = await startFaultProxy(dynamodbEndpoint());
-});
+const table = await newTable();
+const proxy = await startFaultProxy(dynamodbEndpoint());
 afterAll(() => proxy.close());
 
 const CLIENTS = [

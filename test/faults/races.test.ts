@@ -12,6 +12,7 @@ import {
   finish,
   mergeArguments,
   newModelAndSystem,
+  serviceOn,
   TRANSACTION_ITEMS,
 } from '../support/merge-commands.ts';
 import { newTable, PATIENCE, testDeps } from '../support/service.ts';
@@ -62,11 +63,12 @@ describe.each(FORMS)(
             fc.boolean(),
             async (scheduler, merges, withUndo) => {
               const { real } = await newModelAndSystem(faulty);
-              const first = { alerts: [0, 1, 2], into: 0, title: undefined };
+              const first = { groups: [0, 1, 2], into: 0, title: undefined };
               expectEnvelope(await callMerge(real, first, 'first'), 200);
               const [entry] = await entriesOf(real, 0);
               const own = scheduled(scheduler);
-              const racing = merges.map((merge, index) => callMerge({ ...real, through: own }, merge, `race ${index}`));
+              const racer = { ...real, ...serviceOn(own) };
+              const racing = merges.map((merge, index) => callMerge(racer, merge, `race ${index}`));
               const { account } = real.tenant;
               const request = {
                 account,
@@ -78,7 +80,7 @@ describe.each(FORMS)(
               const undoing = withUndo
                 ? [undoMerge(testDeps(own), request, { transactionItems: TRANSACTION_ITEMS })]
                 : [];
-              const finishing = finish(real, own);
+              const finishing = finish(racer);
               const answers = await scheduler.waitFor(Promise.all(racing));
               await scheduler.waitFor(Promise.all([...undoing, finishing]));
               await finish(real);
@@ -86,7 +88,7 @@ describe.each(FORMS)(
               for (const answer of answers)
                 if (answer.status !== 200) expectEnvelope(answer, 503, 'ServiceUnavailable');
               done += answers.filter(({ status }) => status === 200).length;
-              await expectTrueFeeds(real.tenant, real.incidents, real.alerts);
+              await expectTrueFeeds(real.tenant, real.incidents, real.groups.flat());
             },
           ),
           { numRuns: runs, seed: SEED, endOnFailure: process.env.SEED === undefined },

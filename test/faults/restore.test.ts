@@ -1,17 +1,19 @@
 /** A point-in-time restore may hold any part of a recent transaction: a repair makes it whole or undoes it, whichever part it is. */
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { rowName } from '../../lib/dynamodb/batch-get.ts';
+import { type Key, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
+import type { Finding } from '../../packages/admin/check/finding.ts';
 import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
 import { repair } from '../../packages/admin/check/repair.ts';
+import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { handlersOver, newTable, testDeps } from '../support/service.ts';
-import { applied, changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
+import { changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
 
 const random = seededRandom(SEED);
 const SHORT = process.env.FAULTS === undefined;
@@ -20,11 +22,19 @@ const MAX_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
 const MAX_IN_TABLE = SHORT ? 2 : 20;
 const SIZES = SHORT ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 afterAll(() => table.client.destroy());
+
+/** Applies the fixes of findings to rows in memory. */
+function applied(rows: Rows, findings: readonly Finding[]): Rows {
+  const double = new TableDouble();
+  const input = { TableName: 'double' };
+  for (const Item of rows.values()) double.apply({ name: 'PutCommand', input: { ...input, Item } });
+  for (const fix of findings.flatMap(({ fixes }) => fixes))
+    double.apply({ name: 'TransactWriteCommand', input: { TransactItems: [fix] } });
+  const { Items } = double.apply({ name: 'ScanCommand', input }) as { Items: Key[] };
+  return new Map(Items.map((row) => [rowName(row), { ...row }]));
+}
 
 /** What callers and operators see of merges: alerts, incidents, feeds and Idempotency-Keys, without the service's own attributes. */
 function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, unknown> {

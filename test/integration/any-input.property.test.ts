@@ -1,34 +1,19 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import { CATALOGS } from '../../lib/http/messages/index.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
 import { allowedMethods, operationIdOf, operations } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { anyText } from '../support/any-text.ts';
-import {
-  type Answer,
-  eventFor,
-  type Handlers,
-  handlersOver,
-  invokeAlone,
-  NOW,
-  newTable,
-  testDeps,
-} from '../support/service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newTable, testDeps } from '../support/service.ts';
 
 const clock = { now: NOW };
-let appKey: string;
-let handlers: Handlers;
-let refuse: Handler;
-beforeAll(async () => {
-  const table = await newTable();
-  const deps = testDeps(table, { now: () => clock.now });
-  handlers = handlersOver(deps);
-  refuse = createFallbackRoute(deps, allowedMethods());
-  ({ appKey } = await newCaller(table));
-});
+const table = await newTable();
+const deps = testDeps(table, { now: () => clock.now });
+const handlers = handlersOver(deps);
+const refuse = createFallbackRoute(deps, allowedMethods());
+const { appKey } = await newCaller(table);
 
 function expectWellFormed(answer: Answer, requestId: string): void {
   const { status, headers, body } = answer;
@@ -118,7 +103,7 @@ describe('any bytes as body, any headers, any query', () => {
       expect(reached).toContain(outcome);
   });
 
-  it('give it on any other path and method, too', async () => {
+  it('give a well-formed envelope on any other path and method, too', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyText, headers, async (path, httpMethod, given) => {
         const event = { ...eventFor(operations[0]), path, httpMethod, headers: given } as ReturnType<typeof eventFor>;

@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { batchGet, rowName } from '../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { objectId } from '../support/incidents.ts';
 import { newTable, put, putAll } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
 import { replyLost, tapWire } from '../support/wire.ts';
 
-let proxy: FaultProxy;
-beforeAll(async () => {
-  proxy = await startFaultProxy(dynamodbEndpoint());
-});
+const proxy = await startFaultProxy(dynamodbEndpoint());
 afterAll(() => proxy.close());
 
 it('after a storm reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {

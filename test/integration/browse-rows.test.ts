@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
@@ -19,11 +19,8 @@ import {
 import { expectData } from '../support/schema.ts';
 import { newDouble, newTable, PATIENT_LIMITS } from '../support/service.ts';
 
-let table: Table;
 let fleet: Fleet;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 beforeEach(async () => {
   fleet = await newFleet(table);
 });

@@ -1,14 +1,12 @@
 /** The log line and the metric of each call, which operators and alarms read. */
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
+import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
-  callAlone,
   connectAgain,
   type EventOptions,
   eventFor,
@@ -19,10 +17,7 @@ import {
   testDeps,
 } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 const ACCOUNT = 9_007_199_254_740_993n;
 
@@ -66,15 +61,3 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
     expect(deps.metrics.events).toEqual([]);
   },
 );
-
-it('a call that is refused by the exact limit is counted by its own code', async () => {
-  const { appKey } = await newCaller(table);
-  const deps = testDeps(table, { now: () => 2_050_000_000_000 });
-  const handlers = handlersOver(deps);
-  for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey, body: {} });
-  expect(deps.metrics.calls.map(({ operation, code }) => [operation, code])).toEqual([
-    ['browse-fleet', 'OK'],
-    ['browse-fleet', 'OK'],
-    ['browse-fleet', 'RequestTooFrequently'],
-  ]);
-});

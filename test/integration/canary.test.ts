@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { startFunctions } from '../support/functions-process.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { type EventOptions, eventFor, newTable, put, putAppKey } from '../support/service.ts';
@@ -18,37 +17,29 @@ const UNKNOWN = `${CANARY}-of-nobody`.padEnd(40, '-');
 const EXPIRED = `${CANARY}-of-old`.padEnd(40, '-');
 const FORBIDDEN = `${CANARY}-without-permission`.padEnd(40, '-');
 
-let table: Table;
-let proxy: FaultProxy;
-let functions: FunctionsProcess;
-let tenant: Awaited<ReturnType<typeof newAccount>>;
-let alerts: string[];
-let incident: string;
-beforeAll(async () => {
-  table = await newTable();
-  tenant = await newAccount(table);
-  for (const [key, row] of [
-    [VALID, {}],
-    [EXPIRED, { expires_at: 1 }],
-    [FORBIDDEN, { permissions: [] }],
-  ] as const)
-    await putAppKey(table, { account_id: tenant.account, ...row } as { account_id: number }, key);
-  await put(table, keys.rumResource(tenant.account), RUM_RECORD);
-  await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
-  incident = await tenant.incident();
-  alerts = await tenant.alerts(3);
-  proxy = await startFaultProxy(dynamodbEndpoint());
-  functions = startFunctions({
-    LEFT_MS: '2500',
-    TABLE_NAME: table.name,
-    DYNAMODB_ENDPOINT: proxy.endpoint,
-    ALLOWED_METHODS: '{"/alert/merge":"POST"}',
-    SHARED_GATEWAY_KEY: 'shared-gateway-key',
-    AWS_LAMBDA_FUNCTION_NAME: 'canary',
-    AWS_REGION: 'eu-west-1',
-    APP_KEY_CACHE_SECONDS: '0',
-    RUM_CACHE_SECONDS: '0',
-  });
+const table = await newTable();
+const tenant = await newAccount(table);
+for (const [key, row] of [
+  [VALID, {}],
+  [EXPIRED, { expires_at: 1 }],
+  [FORBIDDEN, { permissions: [] }],
+] as const)
+  await putAppKey(table, { account_id: tenant.account, ...row } as { account_id: number }, key);
+await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+const incident = await tenant.incident();
+const alerts = await tenant.alerts(3);
+const proxy = await startFaultProxy(dynamodbEndpoint());
+const functions = startFunctions({
+  LEFT_MS: '2500',
+  TABLE_NAME: table.name,
+  DYNAMODB_ENDPOINT: proxy.endpoint,
+  ALLOWED_METHODS: '{"/alert/merge":"POST"}',
+  SHARED_GATEWAY_KEY: 'shared-gateway-key',
+  AWS_LAMBDA_FUNCTION_NAME: 'canary',
+  AWS_REGION: 'eu-west-1',
+  APP_KEY_CACHE_SECONDS: '0',
+  RUM_CACHE_SECONDS: '0',
 });
 afterAll(async () => {
   await functions.stop();
@@ -123,17 +114,19 @@ describe('an app key shows in no answer, log line, metric or error', () => {
 
   it('of the authorizer, of an unknown path, and of finish-merges', async () => {
     const results: unknown[] = [];
-    for (const fault of [undefined, 'invalid', 'refuse', 'cut'] as const)
-      for (const key of [VALID, UNKNOWN, EXPIRED]) {
-        proxy.plan(() => fault);
-        const event = { ...eventFor(operations[0], { appKey: key }), type: 'REQUEST', methodArn: 'arn' };
-        results.push(await functions.invoke('usage-key-authorizer', event));
-        results.push(
-          await functions.invoke('fallback-route', { ...eventFor(operations[0], { appKey: key }), path: '/x' }),
-        );
+    for (const fault of [undefined, 'invalid', 'refuse', 'cut'] as const) {
+      proxy.plan(() => fault);
+      const calls = [VALID, UNKNOWN, EXPIRED].flatMap((key) => {
+        const event = eventFor(operations[0], { appKey: key });
         const entry = { pk: `ACCOUNT#1#FEED#${objectId()}`, sk: '1', comment: key };
-        results.push(await functions.invoke('finish-merges', { Records: [{ body: JSON.stringify(entry) }] }));
-      }
+        return [
+          functions.invoke('usage-key-authorizer', { ...event, type: 'REQUEST', methodArn: 'arn' }),
+          functions.invoke('fallback-route', { ...event, path: '/x' }),
+          functions.invoke('finish-merges', { Records: [{ body: JSON.stringify(entry) }] }),
+        ];
+      });
+      results.push(...(await Promise.all(calls)));
+    }
     expect(results.length).toBe(36);
     expect(jsonOf(results)).not.toContain(CANARY);
     expect(functions.printed()).not.toContain(CANARY);

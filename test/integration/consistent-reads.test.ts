@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
@@ -21,18 +20,12 @@ import {
   put,
   testDeps,
 } from '../support/service.ts';
-import { type Tap, tapWire } from '../support/wire.ts';
+import { tapWire } from '../support/wire.ts';
 
-let table: Table;
-let own: Table;
-let tap: Tap;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  proxy = await startFaultProxy(dynamodbEndpoint());
-  table = await newTable();
-  own = connectAgain(table);
-  tap = tapWire(own);
-});
+const proxy = await startFaultProxy(dynamodbEndpoint());
+const table = await newTable();
+const own = connectAgain(table);
+const tap = tapWire(own);
 afterAll(() => proxy.close());
 
 /** The reads since the faults were planned, and those of them that may be stale. */
@@ -42,7 +35,7 @@ function readsOf({ calls }: FaultProxy) {
 }
 
 // DynamoDB Local has no stale reads: the tests look at the parameter of the calls.
-it('whatever writes, refuses or authenticates reads strongly consistently', async () => {
+it('calls that write, refuse or authenticate read strongly consistently', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.rumResource(tenant.account), RUM_RECORD);
   const to = await tenant.incident();
@@ -65,7 +58,7 @@ it('whatever writes, refuses or authenticates reads strongly consistently', asyn
   for (const { command, body } of reads) expect(`${command} ${body}`).toContain('"ConsistentRead":true');
 });
 
-it('so does the read that settles a write whose replies are lost', async () => {
+it('the read that verifies a write whose replies are lost is strongly consistent', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
   const merge = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
@@ -94,7 +87,7 @@ it('so does the read that settles a write whose replies are lost', async () => {
   }
 });
 
-it("so does the read that settles an operator's change whose replies are lost", async () => {
+it("the read that verifies an operator's change whose replies are lost is strongly consistent", async () => {
   const { account } = await newAccount(table);
   for (const action of ['TransactWriteItems', 'PutItem']) {
     proxy.plan((call) => (call.action === action ? 'drop' : undefined));
@@ -104,7 +97,7 @@ it("so does the read that settles an operator's change whose replies are lost", 
   }
 });
 
-it('so do the commands that change or show what is stored', async () => {
+it('commands that change or show what is stored read strongly consistently', async () => {
   const tenant = await newAccount(table);
   const [to, [alert = '']] = [await tenant.incident(), await tenant.alerts(1)];
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
-import type { Int64 } from '../../lib/shared/json.ts';
+import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -22,44 +21,44 @@ import {
 import { losingReply, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
-let table: Table;
-let handlers: Handlers;
-beforeAll(async () => {
-  table = await newTable();
-  handlers = handlersOver(testDeps(table, { now: () => NOW }));
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
-async function newItem(
-  row: { version?: Int64; deleted_at_ms?: number; details?: string; undone_deletion?: unknown } = {},
-) {
+interface Item {
+  id?: string;
+  version?: Int64;
+  deleted_at_ms?: number;
+  details?: string;
+  undone_deletion?: unknown;
+}
+
+/** A new account with a work item, by default at version 3. */
+async function newItem({ id = randomUUID(), ...row }: Item = {}) {
   const { account, appKey } = await newCaller(table);
-  const id = randomUUID();
   const key = keys.workItem(account, id);
   await put(table, key, { work_item_id: id, version: 3, title: 'Replace the disk', assignee: { name: 'Ada' }, ...row });
   return {
     account,
     appKey,
     id,
-    row: () => stored(table, key),
     key,
-    remove: (version: unknown = 3, workItemId: unknown = id) =>
-      callOperation(handlers, deleteWorkItem, {
-        appKey,
-        rawBody: `{"work_item_id":${JSON.stringify(workItemId)},"version":${version}}`,
-      }),
+    row: () => stored(table, key),
+    remove({
+      version = 3,
+      id: work_item_id = id,
+      by = handlers,
+    }: {
+      version?: Int64;
+      id?: string;
+      by?: Handlers;
+    } = {}) {
+      const rawBody = stringifyJson({ work_item_id, version });
+      return callOperation(by, deleteWorkItem, { appKey, rawBody });
+    },
   };
 }
 
 describe('deleting a work item', () => {
-  it('whose row has no room for the deletion is BadRequest, and writes nothing', async () => {
-    const item = await newItem({ details: 'x'.repeat(409_410) });
-    const before = await item.row();
-    const answer = await item.remove();
-    expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(item.id);
-    expect(await item.row()).toEqual(before);
-  });
-
   it('marks the record deleted, when and by which key, adds 1 to its version and keeps everything else', async () => {
     const item = await newItem();
     const before = await item.row();
@@ -80,55 +79,52 @@ describe('deleting a work item', () => {
     await item.remove();
     const done = await item.row();
     const later = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
-    const body = { work_item_id: item.id, version: 3 };
-    const answer = await callOperation(later, deleteWorkItem, { appKey: item.appKey, body });
+    const answer = await item.remove({ by: later });
     expectEnvelope(answer, 200);
     expect(answer.body.data).toEqual({});
     expect(await item.row()).toEqual(done);
   });
 
-  it.each([
-    [2, 3],
-    [4, 3],
-    [1, '9007199254740993'],
-    ['9007199254740992', '9007199254740993'],
-  ])('at version %s while %s is stored is InvalidParameter and gives both versions', async (given, version) => {
-    const item = await newItem({ version: BigInt(version) });
+  const deleted = { version: 4, deleted_at_ms: NOW - 1 };
+  const FULL = { details: 'x'.repeat(409_410) };
+  const BIG = 9_007_199_254_740_993n;
+  it.each<[string, row: Item, call: { version?: Int64; id?: string }, code: string, message: string]>([
+    ['an earlier version', {}, { version: 2 }, 'InvalidParameter', 'which is 3, not 2.'],
+    ['a later version', {}, { version: 4 }, 'InvalidParameter', 'which is 3, not 4.'],
+    ['a version near one beyond 2^53', { version: BIG }, { version: BIG - 1n }, 'InvalidParameter', `is ${BIG}, not`],
+    ...[1, 2, 4, 5].map((version): [string, Item, { version: number }, string, string] => [
+      `version ${version} of an item deleted at version 3`,
+      deleted,
+      { version },
+      'ResourceNotFound',
+      'does not exist',
+    ]),
+    ['an unknown item', {}, { id: 'no-such-item' }, 'ResourceNotFound', 'Work item no-such-item does not exist.'],
+    ['an item whose row has no room for the deletion', FULL, {}, 'BadRequest', ''],
+  ])('at %s is refused, and nothing is written', async (_what, row, call, code, message) => {
+    const item = await newItem(row);
     const before = await item.row();
-    const answer = await item.remove(given);
-    expectEnvelope(answer, 400, 'InvalidParameter');
-    expect(answer.body.error.message).toContain(`which is ${version}, not ${given}.`);
+    const answer = await item.remove(call);
+    expectEnvelope(answer, 400, code);
+    expect(answer.body.error.message).toContain(message);
+    if (code !== 'InvalidParameter') expect(answer.body.error.message).toContain(call.id ?? item.id);
     expect(await item.row()).toEqual(before);
+    if (call.id) expect(await stored(table, keys.workItem(item.account, call.id))).toBeUndefined();
   });
 
   it('works exactly with versions beyond 2^53', async () => {
-    const item = await newItem({ version: 9_007_199_254_740_993n });
-    expectEnvelope(await item.remove('9007199254740993'), 200);
-    expect((await item.row()).version).toBe(9_007_199_254_740_994n);
-    expectEnvelope(await item.remove('9007199254740993'), 200);
-    expectEnvelope(await item.remove('9007199254740992'), 400, 'ResourceNotFound');
-  });
-
-  it.each([1, 2, 4, 5])('that was deleted at version 3 is not found at version %i', async (version) => {
-    const item = await newItem({ version: 4, deleted_at_ms: NOW - 1 });
-    const before = await item.row();
-    expectEnvelope(await item.remove(version), 400, 'ResourceNotFound');
-    expect(await item.row()).toEqual(before);
-  });
-
-  it('that is missing is not found, and nothing is written', async () => {
-    const item = await newItem();
-    const answer = await item.remove(3, 'no-such-item');
-    expectEnvelope(answer, 400, 'ResourceNotFound');
-    expect(answer.body.error.message).toBe('Work item no-such-item does not exist.');
-    expect(await stored(table, keys.workItem(item.account, 'no-such-item'))).toBeUndefined();
+    const item = await newItem({ version: BIG });
+    expectEnvelope(await item.remove({ version: BIG }), 200);
+    expect((await item.row()).version).toBe(BIG + 1n);
+    expectEnvelope(await item.remove({ version: BIG }), 200);
+    expectEnvelope(await item.remove({ version: BIG - 1n }), 400, 'ResourceNotFound');
   });
 
   it('that belongs to another account is answered as if it did not exist, at the stored version and at others', async () => {
     const [mine, theirs] = [await newItem(), await newItem()];
     const before = await theirs.row();
     for (const version of [3, 4]) {
-      const answer = await mine.remove(version, theirs.id);
+      const answer = await mine.remove({ version, id: theirs.id });
       expectEnvelope(answer, 400, 'ResourceNotFound');
       expect(answer.body.error.message).toBe(`Work item ${theirs.id} does not exist.`);
     }
@@ -140,8 +136,8 @@ describe('deleting a work item', () => {
     await item.remove();
     const { deleted_at_ms: _at, deleted_by: _by, ...restored } = await item.row();
     await put(table, item.key, { ...restored, version: 5 });
-    expectEnvelope(await item.remove(3), 400, 'InvalidParameter');
-    expectEnvelope(await item.remove(5), 200);
+    expectEnvelope(await item.remove({ version: 3 }), 400, 'InvalidParameter');
+    expectEnvelope(await item.remove({ version: 5 }), 200);
   });
 
   it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
@@ -149,9 +145,9 @@ describe('deleting a work item', () => {
     async (undone_deletion) => {
       const item = await newItem({ undone_deletion });
       const before = await item.row();
-      expectEnvelope(await item.remove(2), 400, 'InvalidParameter');
+      expectEnvelope(await item.remove({ version: 2 }), 400, 'InvalidParameter');
       expect(await item.row()).toEqual(before);
-      expectEnvelope(await item.remove(3), 200);
+      expectEnvelope(await item.remove({ version: 3 }), 200);
     },
   );
 
@@ -163,18 +159,15 @@ describe('deleting a work item', () => {
   });
 
   it('stays a success when the reply from DynamoDB is lost', async () => {
-    const own = await newTable();
-    const { appKey, account } = await newCaller(own);
-    await put(own, keys.workItem(account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+    const item = await newItem();
+    const own = connectAgain(table);
     const tap = tapWire(
       own,
       losingReply(({ command }) => command.startsWith('Update')),
     );
-    const body = { work_item_id: 'w', version: 1 };
-    expectEnvelope(await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey, body }), 200);
-    expect(tap.attempts.filter(({ command }) => command.startsWith('Update'))).toHaveLength(2);
-    tap.remove();
-    expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
+    expectEnvelope(await item.remove({ by: handlersOver(testDeps(own)) }), 200);
+    expect(tap.count('UpdateItemCommand')).toBe(2);
+    expect((await item.row()).version).toBe(4);
   });
 
   it('whose write never reaches DynamoDB is ServiceUnavailable, although the table can be read', async () => {
@@ -182,38 +175,29 @@ describe('deleting a work item', () => {
     const before = await item.row();
     const own = connectAgain(table);
     aroundCalls(own, losing('Update'));
-    const options = { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } };
-    const answer = await callOperation(handlersOver(testDeps(own)), deleteWorkItem, options);
-    expectEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(await item.remove({ by: handlersOver(testDeps(own)) }), 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);
   });
 
   it('stays a success if it is undone before the SDK retries it', async () => {
-    const own = await newTable();
-    const { appKey, account } = await newCaller(own);
-    const key = keys.workItem(account, 'w');
-    await put(own, key, { work_item_id: 'w', version: 1, title: 't' });
-    const aside = connectAgain(own);
+    const item = await newItem();
+    const own = connectAgain(table);
     const lose = losingReply(({ command }) => command.startsWith('Update'));
     tapWire(own, (attempt, send) =>
       lose(attempt, send).catch(async (error) => {
-        if (error.code === 'ECONNRESET') await restoreWorkItem(aside, account, await stored(aside, key));
+        if (error.code === 'ECONNRESET') await restoreWorkItem(table, item.account, await item.row());
         throw error;
       }),
     );
-    const ownHandlers = handlersOver(testDeps(own));
-    const options = { appKey, body: { work_item_id: 'w', version: 1 } };
-    expectEnvelope(await callOperation(ownHandlers, deleteWorkItem, options), 200);
-    expect(await stored(aside, key)).not.toHaveProperty('deleted_at_ms');
+    const by = handlersOver(testDeps(own));
+    expectEnvelope(await item.remove({ by }), 200);
+    expect(await item.row()).not.toHaveProperty('deleted_at_ms');
     // Sent by its caller again, it is a call of its own.
-    expect((await callOperation(ownHandlers, deleteWorkItem, options)).body.error.code).toBe('InvalidParameter');
+    expectEnvelope(await item.remove({ by }), 400, 'InvalidParameter');
   });
 
   it('takes an id of 128 code points, each of four bytes', async () => {
-    const { account, appKey } = await newCaller(table);
-    const id = '\u{1f600}'.repeat(128);
-    await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 't' });
-    const body = { work_item_id: id, version: 1 };
-    expectEnvelope(await callOperation(handlers, deleteWorkItem, { appKey, body }), 200);
+    const item = await newItem({ id: '\u{1f600}'.repeat(128) });
+    expectEnvelope(await item.remove(), 200);
   });
 });

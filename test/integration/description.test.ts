@@ -7,7 +7,7 @@ import { type AnsweredCode, errorExamples, exampleData } from '../../infra/gener
 import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import { openApiDocument } from '../../infra/generate/openapi.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
-import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { connectTable } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
 import {
@@ -43,13 +43,9 @@ ajv.addKeyword(int64Keyword);
 const NOW = 1_795_231_227_854;
 const MAX_BODY_BYTES = 256 * 1024;
 
-let table: Table;
-let handlers: Handlers;
-beforeAll(async () => {
-  table = await newTable();
-  await loadData(table, 'test', sampleData(NOW), { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
-  handlers = handlersOver(testDeps(table, { now: () => NOW }));
-});
+const table = await newTable();
+await loadData(table, 'test', sampleData(NOW), { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
 const handlerOf = ({ name }: ListedOperation, from: Handlers = handlers): Handler => from[operationIdOf(name)];
 

@@ -1,6 +1,6 @@
 /** The metrics that functions write to standard output have the names, dimensions and units that alarms and dashboard read. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { beforeAll, expect, inject, it, vi } from 'vitest';
+import { expect, inject, it, vi } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -73,44 +73,42 @@ function readBy(template: Template): string[] {
 
 const written: Line[] = [];
 const began = Date.now();
-beforeAll(async () => {
-  const table = await newTable();
-  const tenant = await newAccount(table);
-  const deps = {
-    ...testDeps(table),
-    metrics: createMetrics({ namespace: 'IncidentMonitoringRum/Service', version: '7' }),
-  };
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
-    return true;
-  });
-  try {
-    // A malformed row: InternalError.
-    await put(table, keys.rumResource(tenant.account), { plan: 1 });
-    await callAlone(handlersOver(deps), getRumResource, { appKey: tenant.appKey });
-    const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
-    const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
-    await callAlone(handlersOver(frozen), deleteWorkItem, deletion);
-    const handlers = handlersOver({ ...deps, now: () => began });
-    for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
-
-    const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
-    const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
-    const event = { methodArn, queryStringParameters: { app_key: tenant.appKey } };
-    await label(event as unknown as APIGatewayRequestAuthorizerEvent);
-
-    const to = await tenant.incident();
-    const small = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
-    await invokeAlone(handlersOver(deps).mergeAlerts, small);
-    const hurried = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
-    const large = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
-    await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
-    await createFinishMerges(deps)(messagesOf(await tenant.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
-    await feedOver(table, Date.now, deps).deliver(['not a record']);
-  } finally {
-    write.mockRestore();
-  }
+const table = await newTable();
+const tenant = await newAccount(table);
+const deps = {
+  ...testDeps(table),
+  metrics: createMetrics({ namespace: 'IncidentMonitoringRum/Service', version: '7' }),
+};
+const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+  if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
+  return true;
 });
+try {
+  // A malformed row: InternalError.
+  await put(table, keys.rumResource(tenant.account), { plan: 1 });
+  await callAlone(handlersOver(deps), getRumResource, { appKey: tenant.appKey });
+  const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
+  const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
+  await callAlone(handlersOver(frozen), deleteWorkItem, deletion);
+  const handlers = handlersOver({ ...deps, now: () => began });
+  for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
+
+  const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
+  const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
+  const event = { methodArn, queryStringParameters: { app_key: tenant.appKey } };
+  await label(event as unknown as APIGatewayRequestAuthorizerEvent);
+
+  const to = await tenant.incident();
+  const small = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
+  await invokeAlone(handlersOver(deps).mergeAlerts, small);
+  const hurried = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
+  const large = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
+  await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
+  await createFinishMerges(deps)(messagesOf(await tenant.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
+  await feedOver(table, Date.now, deps).deliver(['not a record']);
+} finally {
+  write.mockRestore();
+}
 
 it('a call is counted once, with its duration in milliseconds, by operation and code; an event by its name', () => {
   const of = (metric: string, operation: string, code: string) =>

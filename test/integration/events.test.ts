@@ -1,6 +1,6 @@
 /** The events that relay publishes of the stream's records that the template's filters let through. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
@@ -19,12 +19,8 @@ import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps }
 const SIZES = { transactionItems: 12 };
 const LARGE = 30;
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-  admin = adminOf(table);
-});
+const table = await newTable({ stream: true });
+const admin = adminOf(table);
 
 const eventsOf = async (account: number) => (await relayed(table, await recordsForRelay(table, account))).events;
 
@@ -195,7 +191,7 @@ const isListOf = (ids: readonly string[]) => (value: unknown) =>
   Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
 
 describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) => {
-  it('has its event if it is committed, and only then, whatever call was its last', async () => {
+  it('has its event if and only if it is committed, whichever call was its last', async () => {
     const own = await newTable({ stream: true });
     const cuts = Array.from({ length: 14 }, (_, index) => [index + 1, false] as const);
     const merges = await Promise.all(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { type ListedOperation, type Operation, operations } from '../../lib/http/operations.ts';
@@ -51,13 +51,9 @@ async function serviceOn(table: Table): Promise<Service> {
   const { appKey } = await newAccount(table);
   return { handlers: handlersOver(testDeps(table, { now: () => clock })), appKey };
 }
-let service: Service;
 /** For requests that are refused for their form: they only read the app key. */
-let inMemory: Service;
-beforeAll(async () => {
-  service = await serviceOn(await newTable());
-  inMemory = await serviceOn(newDouble());
-});
+const service = await serviceOn(await newTable());
+const inMemory = await serviceOn(newDouble());
 
 const schemaOf = ({ path }: Operation): Schema =>
   document.paths[path].post.requestBody.content['application/json'].schema;

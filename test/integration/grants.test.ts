@@ -1,10 +1,9 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
@@ -19,10 +18,7 @@ import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** A client of the table, and the permissions that its calls so far required. */
 function recording() {

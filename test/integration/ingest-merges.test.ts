@@ -1,6 +1,5 @@
 /** Records of rows that the service itself writes: its attributes, and its writes between a record's read and its write. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
@@ -13,10 +12,7 @@ import { RUM_RECORD } from '../support/rum.ts';
 import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
-let table: Table;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-});
+const table = await newTable({ stream: true });
 
 async function newTenant() {
   const tenant = await newAccount(table);

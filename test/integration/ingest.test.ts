@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
@@ -11,10 +10,7 @@ import { newAccount } from '../support/incidents.ts';
 import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 async function newTenant() {
   const tenant = await newAccount(table);
@@ -74,7 +70,7 @@ describe('a host', () => {
 
   it('that is not retired is found behind any number of those that are', async () => {
     const { feed, fleet, of } = await newTenant();
-    const ids = Array.from({ length: 400 }, (_, index) => `h${String(index).padStart(4, '0')}`);
+    const ids = Array.from({ length: 200 }, (_, index) => `h${String(index).padStart(4, '0')}`);
     for (const retired of [false, true])
       await feed.send(
         ...ids.map((host_id) =>
@@ -244,33 +240,34 @@ it('only the message whose writes fail comes again, with growing delays', async 
 it('any order of reports ends in the same row on DynamoDB, too', async () => {
   const random = seededRandom(SEED);
   const fields = { ...snapshot, received_at_ms: 1, observed_at_ms: 1, health_at_ms: 1, reason_codes: ['a'] };
-  for (let history = 0; history < 40; history += 1) {
-    const lines = Array.from({ length: 5 }, (_, index) => {
-      const named = Object.entries(fields).filter(() => random() < 0.5);
-      const some = named.map(([name, value]) => [
-        name,
-        random() < 0.2 ? null : typeof value === 'number' ? index : value,
-      ]);
-      const retired = random() < 0.1 && { kind: 'host', retired: true };
-      const report = {
-        kind: 'host_status',
-        host_id: 'h',
-        at_ms: NOW + Math.floor(random() * 4),
-        account_id: 1,
-        ...Object.fromEntries(some),
-      };
-      return JSON.stringify(retired ? { ...retired, host_id: 'h', at_ms: report.at_ms, account_id: 1 } : report);
-    });
-    const rows: unknown[] = [];
-    for (const account of [2 * history + 2, 2 * history + 3]) {
-      for (const line of lines.toSorted(() => random() - 0.5)) {
-        const found = recordOf(line, NOW);
-        if (!('record' in found)) throw new Error(found.problem);
-        found.record.entity.account_id = account;
-        for (const { write } of rowsOf([found.record])) await write(table);
-      }
-      rows.push({ ...(await stored(table, keys.hostStatus(account, 'h'))), pk: '' });
-    }
-    expect(rows[0], lines.join('\n')).toEqual(rows[1]);
+  /** A report that names some fields, some of them null; or the end of the host. */
+  function anyRecord(index: number): string {
+    const named = Object.entries(fields).filter(() => random() < 0.5);
+    const some = named.map(([name, value]) => [
+      name,
+      random() < 0.2 ? null : typeof value === 'number' ? index : value,
+    ]);
+    const common = { account_id: 1, host_id: 'h', at_ms: NOW + Math.floor(random() * 4) };
+    if (random() < 0.1) return JSON.stringify({ kind: 'host', ...common, retired: true });
+    return JSON.stringify({ kind: 'host_status', ...common, ...Object.fromEntries(some) });
   }
+  async function rowAfter(lines: readonly string[], account: number) {
+    for (const line of lines) {
+      const found = recordOf(line, NOW);
+      if (!('record' in found)) throw new Error(found.problem);
+      found.record.entity.account_id = account;
+      for (const { write } of rowsOf([found.record])) await write(table);
+    }
+    return { ...(await stored(table, keys.hostStatus(account, 'h'))), pk: '' };
+  }
+  const histories = Array.from({ length: 40 }, () => {
+    const lines = Array.from({ length: 5 }, (_, index) => anyRecord(index));
+    return [lines.toSorted(() => random() - 0.5), lines.toSorted(() => random() - 0.5)] as const;
+  });
+  await Promise.all(
+    histories.map(async ([one, other], history) => {
+      const rows = [await rowAfter(one, 2 * history + 2), await rowAfter(other, 2 * history + 3)];
+      expect(rows[0], one.join('\n')).toEqual(rows[1]);
+    }),
+  );
 });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { connectTable } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -9,15 +9,10 @@ import { type Account, newAccount, objectId } from '../support/incidents.ts';
 import { handlersOver, NOW, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
 
 const clock = { now: NOW };
-let table: Table;
-let proxy: Awaited<ReturnType<typeof startLimitsProxy>>;
-let through: Table;
-beforeAll(async () => {
-  table = await newTable();
-  // The proxy counts a read of a missing row as DynamoDB does; DynamoDB Local does not.
-  proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1e9, readUnits: 1e9 });
-  through = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
-});
+const table = await newTable();
+// The proxy counts a read of a missing row as DynamoDB does; DynamoDB Local does not.
+const proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1e9, readUnits: 1e9 });
+const through = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
 afterAll(async () => {
   through.client.destroy();
   await proxy.close();

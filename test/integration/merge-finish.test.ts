@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
@@ -16,10 +14,7 @@ import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-});
+const table = await newTable({ stream: true });
 
 /** Small transactions, so that few alerts take several of them. */
 const SIZES = { transactionItems: 12 };
@@ -49,8 +44,11 @@ async function leftPending({ earlier = false } = {}) {
 }
 
 describe('a merge that is cut short after its commit', () => {
-  it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
-    const { tenant, to, answer, deps } = await leftPending();
+  it('is answered 200, counted and logged when it is left and when it is finished, and not afterwards', async () => {
+    const { tenant, from, to, alerts, answer, deps } = await leftPending();
+    expectEnvelope(answer, 200);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    expect(await tenant.pending()).toHaveLength(1);
     const reportsOf = ({ log, metrics }: typeof deps) => [
       metrics.events,
       log.lines.filter(({ message }) => message !== 'call'),
@@ -62,6 +60,7 @@ describe('a merge that is cut short after its commit', () => {
       [{ level: 'warn', message: 'merge left to finish-merges', fields: { request_id, error_name } }],
     ]);
     const feed = await tenant.feed(to);
+    expect(feed[0]).toMatchObject({ pending: true });
     const finishing = testDeps(table);
     const fields = { account_id: tenant.account, incident_id: to, sequence: feed[0].sequence };
     const finished = [['merge_finished_late'], [{ level: 'warn', message: 'merge finished after its call', fields }]];
@@ -69,14 +68,6 @@ describe('a merge that is cut short after its commit', () => {
     expect(reportsOf(finishing)).toEqual(finished);
     await finishFeed(table, feed, { deps: finishing });
     expect(reportsOf(finishing)).toEqual(finished);
-  });
-
-  it('answers success, since the merge is committed', async () => {
-    const { tenant, from, to, alerts, answer } = await leftPending();
-    expectEnvelope(answer, 200);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
-    expect((await tenant.feed(to))[0]).toMatchObject({ pending: true });
-    expect(await tenant.pending()).toHaveLength(1);
   });
 
   it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
@@ -161,7 +152,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(new Set(await tenant.placements(alerts.slice(5)))).toEqual(new Set([to]));
   });
 
-  it('lets a merge into the same incident see its alerts as there already', async () => {
+  it('lets a merge into the same incident record its alerts as already there', async () => {
     const { tenant, to, alerts } = await leftPending();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
     await tenant.finish(to);
@@ -169,7 +160,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(second).toMatchObject({ moved: {}, stayed: expect.arrayContaining(alerts.slice(0, 3)) });
   });
 
-  it('lets a later merge that is large too see where its alerts are', async () => {
+  it('lets a later large merge record where its alerts came from', async () => {
     const { tenant, to, alerts } = await leftPending();
     const later = await tenant.incident();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
@@ -259,9 +250,4 @@ describe('finish-merges', () => {
     expect(lost).toBeGreaterThanOrEqual(3);
     await expectMerged(tenant, to, alerts);
   });
-});
-
-it('the table has the stream that finish-merges needs', async () => {
-  const { Table } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
-  expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
 });

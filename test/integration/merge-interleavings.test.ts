@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -11,10 +11,7 @@ import { finishFeed } from '../support/finish.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, type EventOptions, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -95,7 +92,7 @@ describe('a merge too large for one transaction', () => {
     expect(moved[from].toSorted()).toEqual(rest.toSorted());
   });
 
-  it('takes an alert that was in its incident when it was read, and was moved out of it since', async () => {
+  it('takes an alert that was in its incident when it was read, and was moved out before the commit', async () => {
     const { tenant, to, later, alerts } = await given(150);
     const [there = ''] = await tenant.alerts(1, to);
     await merge(
@@ -109,7 +106,7 @@ describe('a merge too large for one transaction', () => {
     expect((await movedBy(tenant, to))[later]).toEqual([there]);
   });
 
-  it('of which others move a part, sliced in another division, does not take alerts from later ones', async () => {
+  it('that another caller finishes in other chunks takes no alerts from later merges', async () => {
     const { tenant, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const { sequence } = (await tenant.feed(to))[0];
@@ -158,7 +155,7 @@ describe('an alert whose row cannot be updated', () => {
     await expectMerged(tenant, to, alerts);
   });
 
-  it('does not keep the others of its merge from being moved, and is named', async () => {
+  it('is named, and the other alerts of its merge are moved', async () => {
     const { tenant, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const [full, [beside = '']] = [alerts.slice(0, 2), alerts.slice(2)];
@@ -207,7 +204,7 @@ function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number 
 }
 
 describe('a small merge', () => {
-  it('waits for the feed rows of a large one that it sees pending, and takes the alert after it', async () => {
+  it('waits for the feed rows of a large merge that is pending, and moves the alert after it', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const { act, hidden } = seeingFeedLate(2);
@@ -219,7 +216,7 @@ describe('a small merge', () => {
     expect((await movedBy(tenant, to))[from]).toHaveLength(150);
   });
 
-  it('is refused while these rows cannot be read, and changes nothing', async () => {
+  it('is refused while the feed rows of a pending large merge cannot be read, and changes nothing', async () => {
     const { tenant, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const body = { alert_ids: alerts.slice(0, 1), incident_id: later };
@@ -228,7 +225,7 @@ describe('a small merge', () => {
     expect(await tenant.feed(later)).toEqual([]);
   });
 
-  it('comes after all that are committed, though their clocks were an hour ahead', async () => {
+  it('has a higher sequence than those committed before, though their clocks were an hour ahead', async () => {
     const { tenant, to, later, alerts } = await given(20);
     await merge(tenant, alerts.slice(0, 1), to, undefined, { aheadMs: 3_600_000 });
     const sequences: number[] = [];
@@ -241,7 +238,7 @@ describe('a small merge', () => {
     expect(sequences[0]).toBeGreaterThan(ahead);
   });
 
-  it('notices a large one that is committed between its reading and its commit', async () => {
+  it('notices a large merge that is committed between its reads and its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;
     // Its clock is ahead, and with it its sequence: only `last_large` tells.
@@ -254,7 +251,7 @@ describe('a small merge', () => {
     expect(await tenant.placements([taken])).toEqual([later]);
   });
 
-  it('does not wait for ever for a large one whose function died before its commit', async () => {
+  it('does not wait for ever for a large merge whose function died before its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const dying = aroundEach(dyingAfter(0));
     const answer = await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, {
@@ -280,7 +277,7 @@ describe('a small merge', () => {
     await merge(tenant, second.alert_ids, second.incident_id, undefined, { title: second.title });
   }
 
-  it('that leaves alerts where they are comes before the next that takes them, whatever their clocks say', async () => {
+  it('that leaves an alert in place has a lower sequence than the next one that moves it, whatever the clocks say', async () => {
     const tenant = await newAccount(table);
     const [here, there] = [await tenant.incident(), await tenant.incident()];
     const alert_ids = await tenant.alerts(1, here);
@@ -292,7 +289,7 @@ describe('a small merge', () => {
     expect(second.sequence).toBeGreaterThan(first.sequence);
   });
 
-  it('that changes the title comes before the next that does, whatever their clocks say', async () => {
+  it('that changes the title has a lower sequence than the next one that does, whatever the clocks say', async () => {
     const tenant = await newAccount(table);
     const incident_id = await tenant.incident();
     const [one = '', other = ''] = await tenant.alerts(2);
@@ -314,7 +311,7 @@ describe('a small merge', () => {
     return tenant.merge(handlersOver(testDeps(aroundEach(act))).mergeAlerts, body, options);
   }
 
-  it('does not replace the entry of another in the same feed that has its sequence', async () => {
+  it('does not overwrite another entry of the feed that has the same sequence', async () => {
     const tenant = await newAccount(table);
     const incident_id = await tenant.incident();
     const [one = '', other = ''] = await tenant.alerts(2);
@@ -358,7 +355,7 @@ describe('a small merge', () => {
     expect(await tenant.placements(alerts)).toEqual([from, later]);
   });
 
-  it('does not wait for a large one that has yet to move other alerts', async () => {
+  it('does not wait for a large merge that still moves other alerts', async () => {
     const { tenant, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const others = await tenant.alerts(2);

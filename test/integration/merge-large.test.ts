@@ -1,6 +1,5 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -9,10 +8,7 @@ import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, putAll, stored, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 /** A handler over a client of its own, whose calls can be made to fail. */
 function instance() {
@@ -100,18 +96,6 @@ describe('a merge of more alerts than one transaction holds', () => {
     const { feed } = JSON.parse(shown.out);
     expect(feed).toHaveLength(1);
     expect(feed[0].moves).toHaveLength(1_001);
-  });
-
-  it('names a missing alert among 300, and changes nothing', async () => {
-    const tenant = await newAccount(table);
-    const to = await tenant.incident();
-    const alerts = await tenant.alerts(299);
-    const missing = 'f'.repeat(24);
-    const answer = await tenant.merge(instance().handler, { alert_ids: [...alerts, missing], incident_id: to });
-    expectEnvelope(answer, 400, 'ResourceNotFound');
-    expect(answer.body.error.message).toContain(`alert ${missing}`);
-    expect(await tenant.feed(to)).toEqual([]);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
   });
 });
 

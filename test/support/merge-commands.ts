@@ -3,287 +3,252 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from './answers.ts';
+import type { Fault } from './fault-proxy.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
-import { newAccount } from './incidents.ts';
-import { type Answer, callAlone, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+import { type Account, newAccount } from './incidents.ts';
+import { type Answer, callAlone, type EventOptions, handlersOver, stored, storedUnder, testDeps } from './service.ts';
 
-const ALERTS = 6;
-const INCIDENTS = 3;
 /** A merge of three alerts or more is too large for one transaction here. */
 export const TRANSACTION_ITEMS = 6;
+/** Numbers of alerts that are merged together. */
+const GROUPS: readonly number[] = [1, 1, 1, 1, 1, 1];
+const INCIDENTS = 3;
 
 interface Entry {
   incident: number;
   kind: 'merge' | 'merge_undone';
-  /** For each alert that it moved the incident it came from; for an undo the one it went to. */
+  /** For each group that it moved the incident it came from; for an undo the one it went to. */
   moves: Map<number, number | undefined>;
   sequence: number;
 }
 
 /** What ought to be stored, without what the service notes for itself. */
 interface Model {
-  /** The incident of each alert, and the entry that moved it there. */
-  alerts: { incident: number | undefined; by: Entry | undefined }[];
+  /** The incident of each group of alerts, and the entry that moved it there. */
+  groups: { incident: number | undefined; by: Entry | undefined }[];
   titles: string[];
   feeds: Entry[][];
   item: { version: number; deletedFrom: number | undefined };
-  /** Merges that were cut, which their callers may retry. */
-  cut: { merge: MergeArguments; key: string; done: boolean }[];
+  /** Merges that their callers may repeat. */
+  sent: { merge: MergeArguments; key: string; done: boolean }[];
   serial: number;
 }
 
 interface MergeArguments {
-  alerts: number[];
+  groups: number[];
   into: number;
   title: string | undefined;
 }
 
-/** The service, and means to look at it. */
+/** A service, and means to look at it. */
 export interface Real {
-  tenant: Awaited<ReturnType<typeof newAccount>>;
-  alerts: string[];
+  tenant: Account;
+  groups: string[][];
   incidents: string[];
-  faulty: FaultyTable;
+  /** The table without faults. */
+  table: Table;
+  /** What commands of the operator go through. */
   through: Table;
-  /** How far the handlers' clock is ahead, in milliseconds. */
-  ahead: number;
-}
-
-/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
-function depsOf(real: Real) {
-  real.ahead += 5_000;
-  return testDeps(real.through, { now: () => Date.now() + real.ahead });
+  plan: FaultyTable['plan'];
+  call(operation: ListedOperation, options: EventOptions): Promise<Answer>;
+  /** Does what finish-merges does with these entries. */
+  finish(feed: Record<string, unknown>[]): Promise<void>;
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
 
 /** A new account in the table, and the model of it. */
-export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
-  faulty.clear();
-  const { table } = faulty;
+export async function newModelAndTenant(table: Table, sizes = GROUPS) {
   const tenant = await newAccount(table);
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
-  const alerts = await tenant.alerts(ALERTS);
-  await loadData(table, 'item', [itemLine(tenant.account, 1)], { nowSeconds: 1 });
-  faulty.plan();
-  return {
-    real: { tenant, alerts, incidents, faulty, through: faulty.connect(), ahead: 0 },
-    model: {
-      alerts: Array.from({ length: ALERTS }, () => ({ incident: undefined, by: undefined })),
-      titles: Array.from({ length: INCIDENTS }, () => 'first'),
-      feeds: Array.from({ length: INCIDENTS }, () => []),
-      item: { version: 1, deletedFrom: undefined },
-      cut: [],
-      serial: 0,
-    },
+  const groups = await Promise.all(sizes.map((size) => tenant.alerts(size)));
+  const item = { kind: 'work_item', account_id: tenant.account, work_item_id: 'w', version: 1, title: 't' };
+  await loadData(table, 'item', [JSON.stringify(item)], { nowSeconds: 1 });
+  const model: Model = {
+    groups: groups.map(() => ({ incident: undefined, by: undefined })),
+    titles: incidents.map(() => 'first'),
+    feeds: incidents.map(() => []),
+    item: { version: 1, deletedFrom: undefined },
+    sent: [],
+    serial: 0,
   };
+  return { model, tenant, groups, incidents };
 }
 
-const itemLine = (account_id: number, version: number) =>
-  JSON.stringify({ kind: 'work_item', account_id, work_item_id: 'w', version, title: 't' });
+/** The service in this process on a new account, and the model of it. */
+export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
+  faulty.clear();
+  const { model, ...scene } = await newModelAndTenant(faulty.table);
+  faulty.plan();
+  const { table, plan } = faulty;
+  return { model, real: { ...scene, table, plan, ...serviceOn(faulty.connect()) } };
+}
 
-export const entriesOf = ({ tenant, incidents }: Real, incident: number) => tenant.feed(incidents[incident] as string);
+/** How far the clock of the handlers is ahead, in milliseconds. */
+let ahead = 0;
+/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
+function depsOn(through: Table) {
+  ahead += 5_000;
+  return testDeps(through, { now: () => Date.now() + ahead });
+}
 
-export async function finish({ tenant, incidents, faulty }: Real, through = faulty.table): Promise<void> {
-  // The queue keeps no order.
-  const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
-  await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
+/** The service in this process. @param through the client of its handlers */
+export const serviceOn = (through: Table): Pick<Real, 'through' | 'call' | 'finish'> => ({
+  through,
+  call: (operation, options) =>
+    callAlone(handlersOver(depsOn(through), { transactionItems: TRANSACTION_ITEMS }), operation, options),
+  finish: (feed) => finishFeed(through, feed, { transactionItems: TRANSACTION_ITEMS }),
+});
+
+export const entriesOf = ({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, incident: number) =>
+  tenant.feed(incidents[incident] as string);
+
+/** Finishes all merges. The queue keeps no order. */
+export async function finish({ tenant, incidents, finish }: Real): Promise<void> {
+  await finish((await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
 }
 
 /** A merge as a caller sends it, with a key so that it can be retried. */
-export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<Answer> {
-  const { mergeAlerts } = handlersOver(depsOf(real), { transactionItems: TRANSACTION_ITEMS });
-  const body = {
-    alert_ids: alerts.map((alert) => real.alerts[alert]),
-    incident_id: real.incidents[into],
-    ...(title && { title }),
-  };
-  return invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }));
+export function callMerge(real: Real, { groups, into, title }: MergeArguments, key: string): Promise<Answer> {
+  const alert_ids = groups.flatMap((group) => real.groups[group] ?? []);
+  const body = { alert_ids, incident_id: real.incidents[into], ...(title && { title }) };
+  return real.call(mergeAlerts, { appKey: real.tenant.appKey, body, headers: { 'Idempotency-Key': key } });
+}
+
+/** Adds an entry to the model's feed, which the stored feed must have by now. */
+async function newEntry(model: Model, real: Real, entry: Omit<Entry, 'sequence'>): Promise<Entry> {
+  const feed = model.feeds[entry.incident] as Entry[];
+  const entries = await entriesOf(real, entry.incident);
+  expect(entries).toHaveLength(feed.length + 1);
+  const added = { ...entry, sequence: entries.at(-1).sequence };
+  feed.push(added);
+  return added;
 }
 
 /** What a merge does to the model, once it is known to be committed. */
-async function applyMerge(model: Model, real: Real, { alerts, into, title }: MergeArguments): Promise<void> {
-  const entries = await entriesOf(real, into);
-  expect(entries).toHaveLength((model.feeds[into]?.length ?? 0) + 1);
-  const entry: Entry = { incident: into, kind: 'merge', moves: new Map(), sequence: entries.at(-1).sequence };
-  for (const alert of alerts) {
-    const place = model.alerts[alert];
-    if (!place) continue;
-    if (place.incident !== into) entry.moves.set(alert, place.incident);
-    Object.assign(place, { incident: into, by: entry });
-  }
+async function applyMerge(model: Model, real: Real, { groups, into, title }: MergeArguments): Promise<void> {
+  const moving = groups.filter((group) => model.groups[group]?.incident !== into);
+  const moves = new Map(moving.map((group) => [group, model.groups[group]?.incident]));
+  const entry = await newEntry(model, real, { incident: into, kind: 'merge', moves });
+  for (const group of groups) model.groups[group] = { incident: into, by: entry };
   if (title) model.titles[into] = title;
-  model.feeds[into]?.push(entry);
 }
 
-class Merge implements Command {
-  readonly merge: MergeArguments;
-  constructor(merge: MergeArguments) {
-    this.merge = merge;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
-    model.serial += 1;
-    expectEnvelope(await callMerge(real, this.merge, `k${model.serial}`), 200);
-    await applyMerge(model, real, this.merge);
-  }
-  toString = () => `merge ${JSON.stringify(this.merge)}`;
-}
+/** A command that fast-check runs where `check` holds, and shows by this text. */
+export const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
+  check,
+  run,
+  toString: () => text,
+});
 
-class CutMerge implements Command {
-  readonly merge: MergeArguments;
-  readonly nth: number;
-  readonly fault: 'kill' | 'kill-before';
-  constructor(merge: MergeArguments, nth: number, fault: 'kill' | 'kill-before') {
-    this.merge = merge;
-    this.nth = nth;
-    this.fault = fault;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
-    model.serial += 1;
-    const key = `k${model.serial}`;
-    const before = (await entriesOf(real, this.merge.into)).length;
-    real.faulty.plan(({ number }) => (number === this.nth ? this.fault : undefined));
-    await callMerge(real, this.merge, key);
-    real.faulty.plan();
-    const done = (await entriesOf(real, this.merge.into)).length > before;
-    if (done) await applyMerge(model, real, this.merge);
-    model.cut.push({ merge: this.merge, key, done });
-  }
-  toString = () => `merge ${JSON.stringify(this.merge)} with ${this.fault} at call ${this.nth}`;
-}
+/** @param cut what happens to a call of the merge's on the wire */
+const merging = (merge: MergeArguments, cut?: { nth: number; fault: Fault }) =>
+  command(
+    `merge ${JSON.stringify(merge)}${cut ? ` with ${cut.fault} at call ${cut.nth}` : ''}`,
+    async (model, real) => {
+      model.serial += 1;
+      const key = `k${model.serial}`;
+      const before = model.feeds[merge.into]?.length ?? 0;
+      real.plan(({ number }) => (number === cut?.nth ? cut.fault : undefined));
+      const answer = await callMerge(real, merge, key);
+      real.plan();
+      const done = (await entriesOf(real, merge.into)).length > before;
+      if (!cut) expectEnvelope(answer, 200);
+      if (answer.status === 200) expect(done).toBe(true);
+      if (done) await applyMerge(model, real, merge);
+      model.sent.push({ merge, key, done });
+    },
+  );
 
-class Retry implements Command {
-  check = ({ cut }: Readonly<Model>) => cut.length > 0;
-  async run(model: Model, real: Real): Promise<void> {
-    const last = model.cut.pop();
+const retrying = command(
+  'repeat the last merge',
+  async (model, real) => {
+    const last = model.sent.pop();
     if (!last) return;
     expectEnvelope(await callMerge(real, last.merge, last.key), 200);
     if (!last.done) await applyMerge(model, real, last.merge);
-  }
-  toString = () => 'retry the last merge that was cut';
-}
+  },
+  ({ sent }) => sent.length > 0,
+);
 
-class Undo implements Command {
-  readonly which: number;
-  readonly cutAt: number | undefined;
-  constructor(which: number, cutAt: number | undefined) {
-    this.which = which;
-    this.cutAt = cutAt;
-  }
-  check = ({ feeds }: Readonly<Model>) => feeds.flat().some(({ kind }) => kind === 'merge');
-  async run(model: Model, real: Real): Promise<void> {
-    const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
-    const entry = merges[this.which % merges.length] as Entry;
-    const { account } = real.tenant;
-    const incidentId = real.incidents[entry.incident] as string;
-    const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
-    const undo = () => undoMerge(depsOf(real), request, { transactionItems: TRANSACTION_ITEMS });
-    real.faulty.plan(({ number }) => (number === this.cutAt ? 'kill' : undefined));
-    await undo().catch((error) => {
-      if (this.cutAt === undefined) throw error;
-    });
-    real.faulty.plan();
-    await undo(); // the operator repeats it: it completes, or finds nothing to do
-    const back = new Map<number, number | undefined>();
-    for (const [alert, from] of entry.moves) {
-      const place = model.alerts[alert];
-      // An alert that another entry moved since stays; one that was imported since goes by its incident.
-      if (!place || place.incident !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
-      back.set(alert, from);
-    }
-    if (back.size === 0) return;
-    const entries = await entriesOf(real, entry.incident);
-    expect(entries).toHaveLength((model.feeds[entry.incident]?.length ?? 0) + 1);
-    const own: Entry = {
-      incident: entry.incident,
-      kind: 'merge_undone',
-      moves: back,
-      sequence: entries.at(-1).sequence,
-    };
-    for (const [alert, from] of back) Object.assign(model.alerts[alert] as object, { incident: from, by: own });
-    model.feeds[entry.incident]?.push(own);
-  }
-  toString = () => `undo merge ${this.which}${this.cutAt === undefined ? '' : `, killed at call ${this.cutAt}`}`;
-}
+const undoing = (which: number, cutAt: number | undefined) =>
+  command(
+    `undo merge ${which}${cutAt === undefined ? '' : `, killed at call ${cutAt}`}`,
+    async (model, real) => {
+      const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
+      const entry = merges[which % merges.length] as Entry;
+      const { account } = real.tenant;
+      const incidentId = real.incidents[entry.incident] as string;
+      const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
+      const undo = () => undoMerge(depsOn(real.through), request, { transactionItems: TRANSACTION_ITEMS });
+      real.plan(({ number }) => (number === cutAt ? 'kill' : undefined));
+      await undo().catch((error) => {
+        if (cutAt === undefined) throw error;
+      });
+      real.plan();
+      await undo(); // the operator repeats it: it completes, or finds nothing to do
+      const moves = new Map<number, number | undefined>();
+      for (const [group, from] of entry.moves) {
+        const place = model.groups[group];
+        // An alert that another entry moved since stays; one that was imported since goes by its incident.
+        if (place?.incident === entry.incident && (place.by === undefined || place.by === entry))
+          moves.set(group, from);
+      }
+      if (moves.size === 0) return;
+      const own = await newEntry(model, real, { incident: entry.incident, kind: 'merge_undone', moves });
+      for (const [group, from] of moves) model.groups[group] = { incident: from, by: own };
+    },
+    ({ feeds }) => feeds.flat().some(({ kind }) => kind === 'merge'),
+  );
 
-class Finish implements Command {
-  check = () => true;
-  run = (_model: Model, real: Real) => finish(real);
-  toString = () => 'finish-merges';
-}
-
-class Import implements Command {
-  readonly alert: number;
-  readonly into: number | undefined;
-  constructor(alert: number, into: number | undefined) {
-    this.alert = alert;
-    this.into = into;
-  }
-  check = () => true;
-  async run(model: Model, real: Real): Promise<void> {
+const importing = (group: number, into: number | undefined) =>
+  command(`import group ${group} into ${into}`, async (model, real) => {
     await finish(real); // an import is as the file says: moves that are pending would come after it
-    const line = JSON.stringify({
-      kind: 'alert',
-      account_id: real.tenant.account,
-      alert_id: real.alerts[this.alert],
-      title: 'imported',
-      ...(this.into !== undefined && { incident_id: real.incidents[this.into] }),
-    });
-    await loadData(real.faulty.table, 'alert', [line], { nowSeconds: 1 });
-    model.alerts[this.alert] = { incident: this.into, by: undefined };
-  }
-  toString = () => `import alert ${this.alert} into ${this.into}`;
-}
+    const incident = into !== undefined && { incident_id: real.incidents[into] };
+    const alert = { kind: 'alert', account_id: real.tenant.account, title: 'imported', ...incident };
+    const lines = (real.groups[group] ?? []).map((alert_id) => JSON.stringify({ ...alert, alert_id }));
+    await loadData(real.table, 'alert', lines, { nowSeconds: 1 });
+    model.groups[group] = { incident: into, by: undefined };
+  });
 
-class Delete implements Command {
-  readonly versionOff: number;
-  constructor(versionOff: number) {
-    this.versionOff = versionOff;
-  }
-  check = () => true;
-  async run({ item }: Model, real: Real): Promise<void> {
-    const version = Math.max(1, item.version + this.versionOff);
+const deleting = (versionOff: number) =>
+  command(`delete at version ${versionOff} off`, async ({ item }, real) => {
+    const version = Math.max(1, item.version + versionOff);
     const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
-    const { body } = await callAlone(handlersOver(depsOf(real)), deleteWorkItem, options);
-    const expected =
-      item.deletedFrom === undefined
-        ? version === item.version
-          ? undefined
-          : 'InvalidParameter'
-        : version === item.deletedFrom
-          ? undefined
-          : 'ResourceNotFound';
+    const { body } = await real.call(deleteWorkItem, options);
+    const wrong = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
+    const expected = version === (item.deletedFrom ?? item.version) ? undefined : wrong;
     expect(body.error?.code).toBe(expected);
     if (expected !== undefined || item.deletedFrom !== undefined) return;
     Object.assign(item, { deletedFrom: version, version: version + 1 });
-  }
-  toString = () => `delete at version ${this.versionOff} off`;
-}
+  });
 
-class Restore implements Command {
-  check = ({ item }: Readonly<Model>) => item.deletedFrom !== undefined;
-  async run({ item }: Model, real: Real): Promise<void> {
-    const row = await stored(real.faulty.table, keys.workItem(real.tenant.account, 'w'));
+const restoring = command(
+  'restore',
+  async ({ item }, real) => {
+    const row = await stored(real.table, keys.workItem(real.tenant.account, 'w'));
     expect(await restoreWorkItem(real.through, real.tenant.account, row)).toBe(true);
     Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
-  }
-  toString = () => 'restore';
-}
+  },
+  ({ item }) => item.deletedFrom !== undefined,
+);
 
 /** Compares all that is stored with the model, after finish-merges. */
 export async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
-  const { tenant, alerts, incidents, faulty } = real;
+  const { tenant, groups, incidents, table } = real;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.incident)));
+  /** For each alert of these groups the incident of its group. */
+  const spread = (places: Iterable<readonly [group: number, incident: number | undefined]>) =>
+    [...places].flatMap(([group, incident]) => (groups[group] ?? []).map((id) => [id, idOf(incident)] as const));
+  const places = spread(model.groups.map(({ incident }, group) => [group, incident] as const));
+  expect(await tenant.placements(groups.flat())).toEqual(places.map(([, incident]) => incident));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
     const recorded = rows.map(({ kind, moved }) => ({
@@ -294,37 +259,41 @@ export async function compare(model: Model, real: Real): Promise<void> {
     }));
     const expected = entries.map(({ kind, moves }) => ({
       kind,
-      moves: new Map([...moves].map(([alert, other]) => [alerts[alert], idOf(other) ?? 'none'])),
+      moves: new Map(spread(moves).map(([id, other]) => [id, other ?? 'none'])),
     }));
     expect(recorded).toEqual(expected);
     expect(rows.filter((row) => row.pending)).toEqual([]);
     expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }
   expect(await tenant.pending()).toEqual([]);
-  const [item] = await storedUnder(faulty.table, collections.workItems(tenant.account));
+  const [item] = await storedUnder(table, collections.workItems(tenant.account));
   expect(Number(item.version)).toBe(model.item.version);
   expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
 }
 
-const someAlerts = fc.uniqueArray(fc.nat(ALERTS - 1), { minLength: 1, maxLength: ALERTS });
 export const mergeArguments = fc.record({
-  alerts: someAlerts,
+  groups: fc.uniqueArray(fc.nat(GROUPS.length - 1), { minLength: 1 }),
   into: fc.nat(INCIDENTS - 1),
   title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
 });
+const cut = (...faults: Fault[]) =>
+  fc.record({ nth: fc.integer({ min: 1, max: 12 }), fault: fc.constantFrom(...faults) });
+
+/** Commands that callers and finish-merges have. @param faults of the merges that are cut */
+export const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault[]) => [
+  merges.map((merge) => merging(merge)),
+  fc.tuple(merges, cut(...faults)).map((args) => merging(...args)),
+  fc.constant(retrying),
+  fc.constant(command('finish-merges', (_model, real) => finish(real))),
+  fc.constantFrom(-1, 0, 0, 1).map(deleting),
+];
+
+/** Commands of callers and of operators. */
 export const commands = [
-  mergeArguments.map((merge) => new Merge(merge)),
+  ...callsWith(mergeArguments, 'kill', 'kill-before'),
+  fc.tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined })).map((undo) => undoing(...undo)),
   fc
-    .tuple(mergeArguments, fc.integer({ min: 1, max: 12 }), fc.constantFrom('kill' as const, 'kill-before' as const))
-    .map(([merge, nth, fault]) => new CutMerge(merge, nth, fault)),
-  fc.constant(new Retry()),
-  fc
-    .tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }))
-    .map(([which, cutAt]) => new Undo(which, cutAt)),
-  fc.constant(new Finish()),
-  fc
-    .tuple(fc.nat(ALERTS - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
-    .map(([alert, into]) => new Import(alert, into)),
-  fc.constantFrom(-1, 0, 0, 1).map((off) => new Delete(off)),
-  fc.constant(new Restore()),
+    .tuple(fc.nat(GROUPS.length - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
+    .map((line) => importing(...line)),
+  fc.constant(restoring),
 ];

@@ -1,11 +1,12 @@
 /** Puts a client through a storm of throttled and hanging calls, as a warm function may have been through one. */
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
-import { type Answer, callAlone, handlersOver, testDeps } from './service.ts';
+import { type Answer, callAlone, handlersOver, PATIENT_LIMITS, testDeps } from './service.ts';
 
+/** Milliseconds after which a call in the storm is given up. */
+const CALL_MS = 1_200;
 /** Calls of each kind: more than the client has sockets, and than the SDK's shared quota has retries. */
 const CALLS = process.env.FAULTS ? 200 : 120;
 
@@ -21,7 +22,7 @@ export async function connectAfterStorm(
 ): Promise<Table> {
   const through = connectTable({ name: table.name, endpoint: proxy.endpoint, ...(timeouts && { timeouts }) });
   const { appKey } = await newAccount(table);
-  const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
+  const handlers = handlersOver(testDeps(through, { timeLimits: { ...PATIENT_LIMITS, callMs: CALL_MS } }));
   const call = (work_item_id: string) =>
     callAlone(handlers, deleteWorkItem, { appKey, body: { work_item_id, version: 1 } });
   proxy.plan();

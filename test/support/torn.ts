@@ -4,8 +4,6 @@ import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, type Key, keys } from '../../lib/dynamodb/keys.ts';
-import type { Action } from '../../lib/dynamodb/transact.ts';
-import type { Finding } from '../../packages/admin/check/finding.ts';
 import { put } from './service.ts';
 
 type Row = Record<string, unknown>;
@@ -60,35 +58,4 @@ export async function overwrite(table: Table, current: Rows, rows: Rows): Promis
     if (row) await put(table, { pk, sk }, row);
     else await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
   }
-}
-
-/** Applies the fixes of findings to rows in memory. It knows only the update expressions that fixes have. */
-export function applied(rows: Rows, findings: readonly Finding[]): Rows {
-  const result = new Map(rows);
-  for (const fix of findings.flatMap(({ fixes }) => fixes)) apply(result, fix);
-  return result;
-}
-
-function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Action): void {
-  if (Put) rows.set(rowName(Put.Item as Key), Put.Item as Key & Row);
-  if (Delete) rows.delete(rowName(Delete.Key as Key));
-  if (!Update) return;
-  const { Key: key, UpdateExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = Update;
-  const row: Row = structuredClone(rows.get(rowName(key as Key))) ?? { ...key };
-  const placeOf = (path: string): [Row, string] => {
-    const names = path.split('.').map((name) => ExpressionAttributeNames[name] ?? name);
-    const last = names.pop() ?? '';
-    return [names.reduce((inner, name) => inner[name] as Row, row), last];
-  };
-  const [, sets = '', removes = ''] = /^(?:SET (.*?))?\s*(?:REMOVE (.*))?$/.exec(UpdateExpression) ?? [];
-  for (const clause of sets.split(', ').filter(Boolean)) {
-    const [path = '', value = ''] = clause.split(' = ');
-    const [into, name] = placeOf(path);
-    into[name] = ExpressionAttributeValues[value];
-  }
-  for (const path of removes.split(', ').filter(Boolean)) {
-    const [from, name] = placeOf(path);
-    delete from[name];
-  }
-  rows.set(rowName(key as Key), row as Key & Row);
 }

@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "is('last_large', lastLarge));",
     replace: "isBelow('last', sequence + (lastLarge ?? 0)));",
     tests: [integration('merge-interleavings')],
-    only: 'notices a large one',
+    only: 'notices a large merge',
   },
   {
     name: 'a merge commits though the rows of a pending one cannot be read',
@@ -91,8 +91,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/operations/merge-alerts/prepare.ts',
     find: 'if (!incident || missing.length > 0)',
     replace: 'if (!incident)',
-    tests: [integration('merge-large'), integration('merge-alerts')],
-    only: 'missing|names what',
+    tests: [integration('merge-alerts'), integration('merge-budget')],
+    only: 'names what|unknown incident',
   },
   {
     name: 'a lost reply to a commit is a failure',
@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (entryId.sequence >= entry.sequence) continue;',
     replace: 'if (entryId.sequence >= entry.sequence || entry) continue;',
     tests: [integration('merge-finish')],
-    only: 'large too',
+    only: 'later large merge',
   },
   {
     name: 'a merge that is finished late takes alerts from a later one',
@@ -133,7 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'latestEntryOf(assignments.get(id) ?? {}) >= entry.sequence;',
     replace: 'latestEntryOf(assignments.get(id) ?? {}) < 0;',
     tests: [integration('merge-interleavings')],
-    only: 'in another division',
+    only: 'in other chunks',
   },
   {
     name: 'a message is acknowledged before its merge is finished',

@@ -1,0 +1,221 @@
+/** What the documents show of calls, of the ingest queue and of a deployment, against one local service. */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
+import { type Key, keys } from '../../lib/dynamodb/keys.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
+import { adminOn } from '../../packages/admin/test/support/acme.ts';
+import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
+import { startService } from '../../packages/local/local-service.ts';
+import { codeSpans, documents, textOf } from '../support/documents.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { newTable, stored } from '../support/service.ts';
+import { stepsOf, walk } from '../support/walk.ts';
+import { whileBusy } from '../support/while-busy.ts';
+
+const root = new URL('../../', import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+const table = await newTable();
+const gatewayKeys = createLocalGatewayKeys(table);
+await loadData(table, 'sample', sampleData(Date.now()), { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys });
+const service = await startService({
+  template: inject('template'),
+  endpoint: dynamodbEndpoint(),
+  tableName: table.name,
+  port: 0,
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const again = whileBusy();
+/** Sends a call, and again while the rate limit of the fleet or a busy machine refuses it. */
+async function send(path: string, body: string, query = `?app_key=${DEMO_KEYS.demo}`) {
+  for (;;) {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await again(() => fetch(`${service.url}${path}${query}`, { method: 'POST', headers, body }));
+    const text = await response.text();
+    if (response.status !== 429) return { status: response.status, text };
+    await sleep(1_000 * Number(response.headers.get('retry-after')));
+  }
+}
+
+describe('README.md', () => {
+  it('shows the failure of a call without a key', async () => {
+    const failure = [...textOf('README.md').matchAll(/```json\n(.*"error".*)\n```/g)][0]?.[1] ?? '';
+    expect(JSON.parse((await send('/rum/resource/info', '{}', '')).text).error).toEqual(JSON.parse(failure).error);
+  });
+});
+
+describe('docs/api.md', () => {
+  const bodies = [...textOf('docs/api.md').matchAll(/^## [^\n]*`(\/[^`]+)`\n.*?(?=^## )/gms)].flatMap(
+    ([section, path = '']) => [...section.matchAll(/```json\n(.*?)\n```/gs)].map(([, body = '']) => ({ path, body })),
+  );
+
+  it('shows a body for three operations', () => {
+    expect(bodies.map(({ path }) => path)).toEqual([
+      '/monit/servicemap/fleet',
+      '/incident/work-item/delete',
+      '/alert/merge',
+    ]);
+  });
+
+  it.each(bodies)('$path takes $body', async ({ path, body }) => {
+    expect(await send(path, body)).toMatchObject({ status: 200 });
+  });
+
+  it('shows a client that lists the stale hosts', async () => {
+    const [, code = ''] = /```ts\n(.*?)```/s.exec(textOf('docs/api.md')) ?? [];
+    // The package is built where it is packed: here its sources stand for it.
+    const client = new URL('packages/client/src/index.ts', root);
+    const file = join(folder, 'client.mjs');
+    writeFileSync(
+      file,
+      `import { createClient } from '${client}';\n${code.replace('http://127.0.0.1:3000', service.url)}`,
+    );
+    const { printed } = await walk([{ commands: `'${process.execPath}' '${file}'`, output: '' }], {
+      env: { APP_KEY: DEMO_KEYS.demo },
+    });
+    expect(printed[0]?.trim().split('\n').length).toBeGreaterThan(5);
+    expect(printed[0]).toMatch(/^((fra|iad|nrt|sin|gru)-\d-\w+-\d{4}\n)+$/);
+  });
+});
+
+const smokeLines = documents
+  .flatMap(({ text }) => codeSpans(text))
+  .filter((span) => /^(APP_KEY=… )?npm run smoke -- /.test(span));
+it.each([...new Set(smokeLines.map((line) => line.replace('APP_KEY=… ', '')))])('%s shows rules', async (line) => {
+  const commands = `${line.replace('URL', service.url)} || echo exit code $?`;
+  const { printed } = await walk([{ commands, output: '' }], { env: { APP_KEY: DEMO_KEYS.demo } });
+  expect(printed[0]).toMatch(/\n\d+ of \d+ rules shown: \d+ ok, 0 failed\. .*\n$/);
+});
+
+describe('the certificate of docs/reliability.md', () => {
+  it('is made for a service, with a new account', async () => {
+    const text = textOf('docs/reliability.md');
+    const [, excerpt = ''] = /```\n(4\.3.*?\n)```/s.exec(text) ?? [];
+    const { printed, exitCode } = await walk(stepsOf(text), {
+      adapt: (script) => `set -e -o pipefail\n${script.replace('http://127.0.0.1:3000', service.url)}`,
+      env: {
+        DYNAMODB_ENDPOINT: dynamodbEndpoint(),
+        TABLE_NAME: table.name,
+        CERTIFY_MORE: `--only ${excerpt.split(' ')[0]}`, // all of it takes minutes
+      },
+    });
+    expect([exitCode, stripVTControlCharacters(printed[0] ?? '')]).toEqual([
+      0,
+      expect.stringContaining(excerpt.trim()),
+    ]);
+    expect(printed[0]).toMatch(/^1 of 1 rules shown: 1 ok, 0 failed\./m);
+  });
+});
+
+describe('docs/deploy.md', () => {
+  it('shows how to deploy, tear down and come back', async () => {
+    const aws = await startFakeAws({
+      name: 'IncidentMonitoringRum',
+      outputs: { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' },
+    });
+    const leave = aws.enter();
+    onTestFinished(() => {
+      leave();
+      aws.close();
+    });
+    await adminOn(table)(['gateway-keys', 'create', '--stack', 'IncidentMonitoringRum', '--region', 'eu-west-1']);
+    aws.gateway.attached = [];
+    const { printed, calls, exitCode } = await walk(stepsOf(textOf('docs/deploy.md')), {
+      adapt: (script) => `set -e\nTABLE=${table.name} REGION=eu-west-1 URL=${service.url}\n${script}`,
+      env: { ADMIN_MORE: '--yes', APP_KEY: DEMO_KEYS.demo },
+    });
+    expect([exitCode, printed.join('\n')]).toEqual([
+      0,
+      expect.stringMatching(/keys deleted\.\n[\s\S]*Gateway keys of .*exist\.\n/),
+    ]);
+    expect(aws.gateway.attached.length).toBeGreaterThan(0);
+    expect(calls.map((call) => call.replace(table.name, 'TABLE'))).toEqual([
+      'npm ci',
+      'npx cdk bootstrap',
+      'npm run synth',
+      'npx cdk deploy',
+      'npx cdk destroy',
+      'aws dynamodb update-table --table-name TABLE --no-deletion-protection-enabled',
+      'aws dynamodb delete-table --table-name TABLE',
+      'aws dynamodb describe-table --table-name TABLE --query Table.LatestStreamArn --output text',
+      expect.stringMatching(/^npx cdk deploy -c adoptTable=arn:aws:dynamodb:\S+$/),
+    ]);
+  });
+});
+
+const ACCOUNT = 1;
+const HOST = 'fra-1-edge-0001';
+/** The gate names a Python with boto3 (`PYTHON`), and fails where a language that it installs is missing (`GATE`). */
+const { PYTHON = 'python3', GATE } = process.env;
+
+const canRun = (command: string, ...args: string[]) => {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+const member = { kind: 'member', account_id: ACCOUNT, member_id: 7, name: 'Ada' };
+const LANGUAGES: Record<
+  string,
+  { isThere: boolean; command: (code: string) => [string, string[]]; key: Key; row: object }
+> = {
+  python: {
+    isThere: GATE !== undefined || canRun(PYTHON, '-c', 'import boto3'),
+    command: (code) => [PYTHON, ['-c', `import os\nFEED_URL = os.environ["FEED_URL"]\n${code}`]],
+    key: keys.hostStatus(ACCOUNT, HOST),
+    row: { node_count: 12, edge_count: 18 },
+  },
+  js: {
+    isThere: true,
+    command: (code) => [process.execPath, ['--input-type=module', '-e', `const { FEED_URL } = process.env;\n${code}`]],
+    key: keys.host(ACCOUNT, HOST),
+    row: { retired: true },
+  },
+  sh: {
+    isThere: canRun('aws', '--version'),
+    command: (code) => [
+      'sh',
+      ['-ec', `aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }\ncd ${folder}\n${code}`],
+    ],
+    key: keys.member(ACCOUNT, member.member_id),
+    row: { name: member.name },
+  },
+};
+const feedExamples = [...textOf('docs/feed.md').matchAll(/```(\w+)\n(.*?)```/gs)].map(
+  ([, language = '', code = '']) => ({
+    language,
+    code,
+  }),
+);
+
+describe('docs/feed.md', () => {
+  it('each language has an example', () => {
+    expect(feedExamples.map(({ language }) => language)).toEqual(Object.keys(LANGUAGES));
+  });
+
+  it.for(feedExamples)('the example in $language does what it shows', async ({ language, code }, { skip }) => {
+    const { isThere, command, key, row } = LANGUAGES[language] ?? expect.unreachable(language);
+    skip(!isThere, `${language} cannot be run here`);
+    writeFileSync(join(folder, 'records.ndjson'), JSON.stringify(member));
+    const env = {
+      ...process.env,
+      ...{ FEED_URL: service.queueUrls.FeedUrl, AWS_ENDPOINT_URL: service.url },
+      ...{ AWS_REGION: 'eu-west-1', AWS_DEFAULT_REGION: 'eu-west-1' },
+      ...{ AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' },
+    };
+    await promisify(execFile)(...command(code), { env });
+    await expect.poll(() => stored(table, key), { timeout: 10_000 }).toMatchObject(row);
+  });
+});
