@@ -34,8 +34,8 @@ describe('-c rollout=canary', () => {
         shortId(id).startsWith(prefix),
       );
       expect(found).toHaveLength(1);
-      const [[id, { Properties, ...more }]] = found as [(typeof found)[number]];
-      return { id: shortId(id), properties: readable(Properties), ...more };
+      const [[id, resource]] = found as [(typeof found)[number]];
+      return { id: shortId(id), properties: readable(resource.Properties), resource };
     };
     const alias = resourceOf('Lambda::Alias');
     const version = resourceOf('Lambda::Version', name);
@@ -45,7 +45,7 @@ describe('-c rollout=canary', () => {
     it('calls the alias, which moves by the deployment group', () => {
       const FunctionVersion = `${version.id}.Version`;
       expect(alias.properties).toEqual({ Name: 'live', FunctionName: `${name}Function`, FunctionVersion });
-      expect(readable(alias.UpdatePolicy)).toEqual({
+      expect(readable(alias.resource.UpdatePolicy)).toEqual({
         CodeDeployLambdaAliasUpdate: {
           ApplicationName: 'RolloutApplication',
           DeploymentGroupName: group.id,
@@ -76,7 +76,9 @@ describe('-c rollout=canary', () => {
         },
       });
       // An alarm that is updated after the alias would still watch the version before.
-      expect([alias.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(expect.arrayContaining(alarms));
+      expect([alias.resource.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(
+        expect.arrayContaining(alarms),
+      );
     });
 
     it('has alarms that read the metrics of the new version, and of all calls of the alias', () => {
@@ -109,7 +111,7 @@ describe('-c rollout=canary', () => {
     });
 
     it('keeps the versions before, and not one whose deployment fails', () => {
-      const { DeletionPolicy, UpdateReplacePolicy } = version;
+      const { DeletionPolicy, UpdateReplacePolicy } = version.resource;
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain']);
     });
   });
