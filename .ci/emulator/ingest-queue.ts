@@ -15,14 +15,14 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { startEmulator } from './ministack.ts';
+import { until } from '../support/processes.ts';
+import type { Emulator } from './ministack.ts';
 
-const TIMEOUT_MS = 60_000;
 const HOST = 'fed-0001';
 const ITEM = 'fed-work-item';
 
 interface Deployed {
-  emulator: Awaited<ReturnType<typeof startEmulator>>;
+  emulator: Emulator;
   outputs: Readonly<Record<string, string>>;
   account: number;
   /** Calls an operation of the deployed API. @returns its `data` */
@@ -31,17 +31,8 @@ interface Deployed {
 
 /** Sends a host and a work item, sees both in the API's answers, and receives the event of the item's deletion through a rule. */
 export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
-  const config = { endpoint: emulator.endpoint, credentials: emulator.credentials, region: emulator.env.AWS_REGION };
-  const sqs = new SQSClient(config);
-  const bus = new EventBridgeClient(config);
-
-  async function until<Found>(what: string, look: () => Promise<Found | undefined | false>): Promise<Found> {
-    for (const began = Date.now(); ; await sleep(500)) {
-      const found = await look();
-      if (found) return found;
-      if (Date.now() - began > TIMEOUT_MS) throw new Error(`${what} after ${TIMEOUT_MS / 1_000} s`);
-    }
-  }
+  const sqs = new SQSClient(emulator.client);
+  const bus = new EventBridgeClient(emulator.client);
 
   const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'events' }));
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
@@ -57,17 +48,17 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   ];
   const MessageBody = records.map((record) => JSON.stringify({ ...record, account_id: account })).join('\n');
   await sqs.send(new SendMessageCommand({ QueueUrl: outputs.FeedUrl, MessageBody }));
-  await until('a host that was sent is not in the fleet', async () => {
+  await until('a host that was sent is in the fleet', async () => {
     const fleet = (await call('/monit/servicemap/fleet', { edge_clusters: ['fed'], scan_limit: 1_000 })) as
       | { items: { host_id: string }[] }
       | undefined;
     if (!fleet) await sleep(2_000); // refused by the rate limit
     return fleet?.items.some(({ host_id }) => host_id === HOST);
   });
-  await until('a work item that was sent cannot be deleted', () =>
+  await until('a work item that was sent can be deleted', () =>
     call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
   );
-  const event = await until('no event of the deletion', async () => {
+  const event = await until('the event of the deletion arrives', async () => {
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
     return Messages[0]?.Body;
   });

@@ -1,6 +1,5 @@
 /** A large merge that one release commits, and the next one finishes. */
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyCommand } from '@aws-sdk/client-lambda';
@@ -10,12 +9,12 @@ import { type Key, keys } from '../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { startFaultProxy } from '../../test/support/fault-proxy.ts';
 import { startFunctions } from '../../test/support/functions-process.ts';
-import type { startEmulator } from './ministack.ts';
+import { until } from '../support/processes.ts';
+import type { Emulator } from './ministack.ts';
 
 /** More alerts than one transaction moves. */
 const ALERTS = Array.from({ length: 250 }, (_, index) => index.toString(16).padStart(24, '5b0e00000000'));
 const INCIDENT = '5b0c00000000000000000003';
-const TIMEOUT_MS = 60_000;
 
 /** Data to import: an incident, and the alerts to merge into it. */
 export const largeMergeLines = (account_id: number): string[] => [
@@ -24,21 +23,20 @@ export const largeMergeLines = (account_id: number): string[] => [
 ];
 
 interface Deployed {
-  emulator: Awaited<ReturnType<typeof startEmulator>>;
+  emulator: Emulator;
   stack: string;
   account: number;
   admin: (args: string) => Promise<string>;
 }
 
 export function createLargeMerge({ emulator, stack, account, admin }: Deployed) {
-  const config = { endpoint: emulator.endpoint, credentials: emulator.credentials, region: emulator.env.AWS_REGION };
-  const lambda = new LambdaClient(config);
-  const sqs = new SQSClient(config);
-  const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient(config));
+  const lambda = new LambdaClient(emulator.client);
+  const sqs = new SQSClient(emulator.client);
+  const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient(emulator.client));
 
   /** A resource of the stack, by its type and the beginning of its logical id. @returns its name, or a queue's URL */
   async function resource(type: string, id: string): Promise<string> {
-    const client = new CloudFormationClient(config);
+    const client = new CloudFormationClient(emulator.client);
     for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName: stack }))
       for (const { ResourceType, LogicalResourceId, PhysicalResourceId } of StackResourceSummaries)
         if (ResourceType === type && LogicalResourceId?.startsWith(id) && PhysicalResourceId) return PhysicalResourceId;
@@ -83,11 +81,6 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
     if (!proxy.killed()) throw new Error(`the large merge was not committed: ${JSON.stringify(error ?? result)}`);
   }
 
-  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const began = Date.now(); !(await holds()); await sleep(20))
-      if (Date.now() - began > TIMEOUT_MS) throw new Error(`the large merge ${what}`);
-  }
-
   return {
     /**
      * Stops finish-merges, calls merge-alerts of a tree, and cuts the call after its commit, so that the merge's message waits.
@@ -114,7 +107,8 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
       process.stdout.write(`   ${await countOf(queue)} messages are waiting\n`);
       const FunctionName = await functionNamed('finishmerges');
       await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
-      await until('is not finished', async () => (await readPending(table)).length + (await countOf(queue)) === 0);
+      const isFinished = async () => (await readPending(table)).length + (await countOf(queue)) === 0;
+      await until('the large merge is finished', isFinished, 20);
       if ((await countOf(deadLetters)) > 0) throw new Error('a message of the large merge is a dead letter');
       const lines = (await admin(`export --account ${account} --stack ${stack} --yes`)).trim().split('\n');
       const alerts = lines.map((line) => JSON.parse(line)).filter(({ alert_id }) => ALERTS.includes(alert_id));

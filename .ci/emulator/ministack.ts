@@ -1,15 +1,19 @@
 /** MiniStack, an emulator of AWS. It runs functions by the `node` of the PATH, which is Node 24 in npm scripts. */
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, pythonTool, startServer } from '../support/processes.ts';
+import { listen } from '../../test/support/listen.ts';
+import { pythonTool, startServer, until } from '../support/processes.ts';
 
-const START_TIMEOUT_MS = 30_000;
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /** Starts MiniStack on a free port of the loopback interface, and waits until it answers. */
 export async function startEmulator() {
-  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const unused = createServer();
+  const port = String(await listen(unused));
+  unused.close();
+  const endpoint = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
@@ -23,37 +27,31 @@ export async function startEmulator() {
     AWS_EC2_METADATA_DISABLED: 'true',
     CDK_DISABLE_VERSION_CHECK: 'true',
   };
+  const own = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: port, TMPDIR: folder, LAMBDA_EXECUTOR: 'local' };
   const server = startServer(pythonTool('ministack'), [], {
     cwd: folder,
     stdio: ['ignore', log, log],
-    env: {
-      ...process.env,
-      ...env,
-      BIND_HOST: '127.0.0.1',
-      GATEWAY_PORT: new URL(endpoint).port,
-      TMPDIR: folder,
-      LAMBDA_EXECUTOR: 'local',
-    },
+    env: { ...process.env, ...env, ...own },
   });
-  const emulator = {
+  await until(`the emulator answers: see ${logFile}`, () =>
+    fetch(`${endpoint}/_ministack/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return {
     endpoint,
     env,
-    credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY },
+    /** Options of the SDK's clients. */
+    client: {
+      endpoint,
+      region: env.AWS_REGION,
+      credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY },
+    },
     log: () => readFileSync(logFile, 'utf8'),
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  for (const began = Date.now(); ; await sleep(200)) {
-    const answers = await fetch(`${endpoint}/_ministack/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (answers) return emulator;
-    if (Date.now() - began < START_TIMEOUT_MS && server.child.exitCode === null) continue;
-    const printed = emulator.log();
-    await emulator.stop();
-    throw new Error(`the emulator did not start:\n${printed}`);
-  }
 }

@@ -3,14 +3,13 @@
  * deploy the previous release, update to this tree while calls are running and a large merge is pending, deploy an ephemeral stage beside
  * it, fail an update, roll back, destroy, adopt the table that was kept.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { checkOutPreviousRelease } from '../../test/support/previous-release.ts';
-import { root, shell } from '../support/processes.ts';
+import { root, shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
 import { tryIngestQueue } from './ingest-queue.ts';
@@ -20,9 +19,10 @@ import { startEmulator } from './ministack.ts';
 const STACK = 'IncidentMonitoringRum';
 const ACCOUNT = 42;
 const previous = checkOutPreviousRelease();
-const folder = mkdtempSync(join(tmpdir(), 'deployment-'));
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'deployment-'));
+const folder = temporary.path;
 const outputsFile = join(folder, 'outputs.json');
-const emulator = await startEmulator();
+await using emulator = await startEmulator();
 /** The app key of the account; never printed. */
 let appKey = '';
 
@@ -49,8 +49,8 @@ async function trySecondStage(): Promise<string> {
   const asked = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
   if (asked.status !== 401) throw new Error(`a key of one stage gets ${asked.status} of the other`);
   await cdk(`destroy --force ${context}`);
-  if (await hasTable(table)) throw new Error('the table of an ephemeral stage is still there');
-  if (!(await hasTable(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
+  if (await describe(table)) throw new Error('the table of an ephemeral stage is still there');
+  if (!(await describe(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
   return table;
 }
 
@@ -98,14 +98,12 @@ async function underCalls(act: () => Promise<unknown>): Promise<void> {
 }
 
 /** Waits until all alerts of the calls are in this incident: the last merge may still be moving them. */
-async function alertsAreIn(incident: string): Promise<void> {
-  for (const began = Date.now(); ; ) {
+const alertsAreIn = (incident: string) =>
+  until('all alerts are in the incident that they were merged into last', async () => {
     const lines = (await admin(`export --account ${ACCOUNT} ${onStack}`)).trim().split('\n');
     const alerts = lines.map((line) => JSON.parse(line)).filter(({ alert_id }) => ALERTS.includes(alert_id));
-    if (alerts.length === ALERTS.length && alerts.every(({ incident_id }) => incident_id === incident)) return;
-    if (Date.now() - began > 60_000) throw new Error('alerts are not in the incident that they were merged into last');
-  }
-}
+    return alerts.length === ALERTS.length && alerts.every(({ incident_id }) => incident_id === incident);
+  });
 
 async function addAccount(): Promise<void> {
   await admin(`account create ${ACCOUNT} --name Emulated --permission monit ${onStack}`);
@@ -124,40 +122,21 @@ async function addAccount(): Promise<void> {
 }
 
 /** Waits until a failed update is rolled back: the CDK command may end before. */
-async function untilRolledBack(): Promise<void> {
-  const { endpoint, env, credentials } = emulator;
-  const client = new CloudFormationClient({ endpoint, region: env.AWS_REGION, credentials });
-  for (const began = Date.now(); ; await setTimeout(500)) {
+const untilRolledBack = () =>
+  until('the stack is rolled back after an update that failed', async () => {
+    const client = new CloudFormationClient(emulator.client);
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: STACK }));
-    const status = Stacks?.[0]?.StackStatus;
-    if (status === 'UPDATE_ROLLBACK_COMPLETE') return client.destroy();
-    if (Date.now() - began > 60_000) throw new Error(`after an update that failed the stack is in ${status}`);
-  }
-}
-
-/** The ARN of a table's stream, as the setting `adoptTable` takes it. */
-const streamOf = async (table: string): Promise<string> => (await describe(table))?.LatestStreamArn ?? '';
-
-const hasTable = (table: string): Promise<boolean> =>
-  describe(table).then(
-    () => true,
-    (error: Error) => {
-      if (error.name === 'ResourceNotFoundException') return false;
-      throw error;
-    },
-  );
-
-async function describe(table: string) {
-  const client = new DynamoDBClient({
-    endpoint: emulator.endpoint,
-    region: emulator.env.AWS_REGION,
-    credentials: emulator.credentials,
+    return Stacks?.[0]?.StackStatus === 'UPDATE_ROLLBACK_COMPLETE';
   });
-  try {
-    return (await client.send(new DescribeTableCommand({ TableName: table }))).Table;
-  } finally {
-    client.destroy();
-  }
+
+/** @returns undefined if there is no such table */
+async function describe(table: string) {
+  const client = new DynamoDBClient(emulator.client);
+  const described = client.send(new DescribeTableCommand({ TableName: table })).catch((error: Error) => {
+    if (error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  });
+  return (await described)?.Table;
 }
 
 async function ingestRecords(): Promise<void> {
@@ -200,7 +179,7 @@ async function walk(): Promise<void> {
   await step('remove the gateway keys', async () => {
     for (const one of [table, gone]) await removeGatewayKey(one);
   });
-  await step('adopt the table', async () => deploy(root, `-c adoptTable=${await streamOf(table)}`));
+  await step('adopt the table', async () => deploy(root, `-c adoptTable=${(await describe(table))?.LatestStreamArn}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
   await step('smoke test', smoke);
   await step('destroy', () => cdk('destroy --force'));
@@ -209,10 +188,6 @@ async function walk(): Promise<void> {
 try {
   await walk();
 } catch (error) {
-  process.stdout.write(`NOT OK ${error instanceof Error ? error.message : error}\n`);
   process.stdout.write(`The emulator's last lines:\n${emulator.log().slice(-4_000)}\n`);
-  process.exitCode = 1;
-} finally {
-  await emulator.stop();
-  rmSync(folder, { recursive: true });
+  throw error;
 }

@@ -107,7 +107,7 @@ async function callLocally(): Promise<void> {
 /** The tests that go through the list. Others name the contract's four operations one by one, on purpose. */
 const TESTS = [
   'test/unit/openapi.test.ts',
-  'test/unit/generated-validators.test.ts',
+  'test/unit/generated-files.test.ts',
   'test/infra/gateway.test.ts',
   'test/integration/description.test.ts',
   'test/integration/security.test.ts',

@@ -1,29 +1,19 @@
 /** Commands and servers that the scripts of .ci/run start. None outlives its script. */
-import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 export const root = new URL('../..', import.meta.url).pathname;
 /** The path of a tool that `.ci/install-python-tools` installed. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
-
-/** Where programs built from Go modules are kept between runs. */
-const GO_TOOLS = `${root}.local/ci/go`;
+/** The shell command that builds and runs a tool of `.ci/go-tools/go.mod`, in that folder. */
+export const goTool = (name: string) => `go -C '${root}.ci/go-tools' tool ${name}`;
 
 /** How many lines of a failed command's output its error has. */
 const LAST_LINES = 80;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A port of the loopback interface that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
-}
 
 /** Runs a command to its end. @returns its standard output @throws an error with its last lines, when it fails */
 export async function run(
@@ -43,53 +33,55 @@ export async function run(
 /** Runs a line of shell, as a user would type it. @returns and throws as {@link run} */
 export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
 
-/** Builds a tool that `.ci/go-tools/go.mod` names, of exactly the sources that its go.sum names. @returns its path */
-export async function goTool(tool: string): Promise<string> {
-  const file = `${GO_TOOLS}/${tool.split('/').at(-1)}`;
-  await run('go', ['build', '-C', `${root}.ci/go-tools`, '-mod=readonly', '-trimpath', '-o', file, tool]);
-  return file;
-}
-
-/** Starts a server with a process group of its own. `stop` ends the group: it returns false when it had to kill it. */
+/** Starts a server with a process group of its own. `stop` ends the group, and throws if it had to kill it. */
 export function startServer(command: string, args: readonly string[], options: SpawnOptions) {
-  const child: ChildProcess = spawn(command, args, { ...options, detached: true });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const child = spawn(command, args, { ...options, detached: true });
+  const ended = once(child, 'close');
   const signal = (name: NodeJS.Signals) => {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, name);
   };
   const kill = () => signal('SIGKILL');
   process.once('exit', kill);
-  return {
-    child,
-    ended,
-    async stop(): Promise<boolean> {
-      signal('SIGTERM');
-      const late = setTimeout(kill, 10_000);
-      await ended;
-      clearTimeout(late);
-      process.removeListener('exit', kill);
-      return child.signalCode !== 'SIGKILL';
-    },
-  };
+  async function stop(): Promise<void> {
+    signal('SIGTERM');
+    const late = setTimeout(kill, 10_000);
+    await ended;
+    clearTimeout(late);
+    process.removeListener('exit', kill);
+    if (child.signalCode === 'SIGKILL') throw new Error(`${command} ${args.join(' ')} did not stop`);
+  }
+  return { child, kill, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Starts the service of a tree as the README says, but with a sample that stands still, and waits until it serves. */
 export async function startService(args: readonly string[] = [], cwd: string = root) {
-  const port = await freePort();
-  const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), '--still', ...args], {
+  const server = startServer('npm', ['start', '--silent', '--', '--port', '0', '--still', ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const late = setTimeout(server.kill, 60_000);
   let output = '';
-  await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the service did not start in 60 s:\n${output}`)), 60_000);
-    server.child.once('exit', (code) => reject(new Error(`the service ended with exit code ${code}:\n${output}`)));
-    server.child.stdout?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      if (!output.includes('Press Ctrl-C to stop')) return;
-      clearTimeout(late);
-      resolve();
-    });
-  });
-  return { url: `http://127.0.0.1:${port}`, output, stop: server.stop };
+  for await (const chunk of server.child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    output += chunk;
+    if (output.includes('Press Ctrl-C to stop')) break;
+  }
+  clearTimeout(late);
+  // It goes on printing.
+  server.child.stdout?.resume();
+  const [, url] = /Serving at (\S+)/.exec(output) ?? [];
+  if (url === undefined) throw new Error(`the service did not start:\n${output}`);
+  return { ...server, url, output };
+}
+
+/** Calls `look` until it returns something else than undefined or false. @throws saying that it did not, after a minute */
+export async function until<Found>(
+  what: string,
+  look: () => Promise<Found | undefined | false>,
+  pauseMs = 500,
+): Promise<Found> {
+  for (const began = Date.now(); ; await sleep(pauseMs)) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() - began > 60_000) throw new Error(`not within a minute: ${what}`);
+  }
 }

@@ -1,9 +1,8 @@
 /** The service and the browser that the tests of pages share, and checks for every page. */
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { startService } from '../../.ci/support/processes.ts';
 
 export interface Surroundings {
   readonly url: string;
@@ -14,44 +13,29 @@ export interface Surroundings {
   picture(page: Page, file: string): Promise<void>;
 }
 
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-sync'],
+      ...['--disable-background-networking', '--disable-component-update'],
+    ],
+  });
+
 /** Starts the service with its sample and the browser, runs the tests and stops both. */
 export async function withService(
   pictures: boolean,
   test: (surroundings: Surroundings) => Promise<void>,
 ): Promise<void> {
-  const service = spawn(process.execPath, ['packages/local/start.ts', '--port', '0', '--still'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  await new Promise<void>((resolve, reject) => {
-    service.once('exit', () => reject(new Error(`the service did not start:\n${printed}`)));
-    service.stdout.on('data', (chunk: Buffer) => {
-      printed += chunk;
-      if (printed.includes('Press Ctrl-C to stop')) resolve();
-    });
-  });
-  service.removeAllListeners('exit');
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  await using service = await startService();
+  const browser = await launchBrowser();
   try {
     const picture = async (page: Page, file: string) => {
       if (pictures) await page.screenshot({ path: `docs/${file}.png` });
     };
-    await test({ url: /Serving at (\S+)/.exec(printed)?.[1] ?? '', printed, browser, picture });
+    await test({ url: service.url, printed: service.output, browser, picture });
   } finally {
     await browser.close();
-    const ended = once(service, 'close');
-    service.kill('SIGTERM');
-    await ended;
   }
 }
 

@@ -1,20 +1,20 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { App } from 'aws-cdk-lib';
 import { build } from 'esbuild';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
+import { listen } from '../support/listen.ts';
 
 const run = promisify(execFile);
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map((path) =>
@@ -61,15 +61,14 @@ const LARGEST = {
   'openapi-document': 43,
 };
 
-/** A server on this machine that answers in place of DynamoDB. */
-async function serving(answer: RequestListener) {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = () => {
+/** Serves in place of AWS until the test ends. @returns the address */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  });
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */
@@ -132,41 +131,27 @@ describe('every bundle, started as Lambda would', () => {
     expect(answer.body).toContain('"maximum":9223372036854775806');
   });
 
-  it('ingest-records takes a batch, and reads its queues from the environment', async () => {
-    expect((await start('ingest-records', { Records: [] })).answer).toEqual({ batchItemFailures: [] });
+  it.each([
+    ['ingest-records', { batchItemFailures: [] }],
+    ['finish-merges', null],
+  ])('%s takes a batch, and reads its queues from the environment', async (name, answer) => {
+    expect((await start(name, { Records: [] })).answer).toEqual(answer);
   });
 
   it('relay takes a batch, and sends to the queue and the bus by the credentials of the environment', async () => {
     const asked: string[] = [];
-    const { url, close } = await serving((request, reply) => {
+    const AWS_ENDPOINT_URL_EVENTBRIDGE = await serve((request, reply) => {
       const { authorization = '', 'x-amz-target': target } = request.headers;
       asked.push(`${target} ${/[^/]+(?=\/aws4_request)/.exec(authorization)?.[0]}`);
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"Entries":[{"EventId":"e"}]}');
     });
-    const pk = 'ACCOUNT#1#FEED#64f000000000000000000001';
-    const texts = {
-      pk,
-      sk: '000000000000005',
-      kind: 'merge',
-      merge_id: 'm',
-      incident_id: 'i',
-      by: 'k',
-      request_id: 'r',
-    };
-    const NewImage = {
-      ...Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }])),
-      ...{ sequence: { N: '5' }, at_ms: { N: '5' }, moved: { M: {} }, stayed: { L: [] } },
-    };
+    const entry = { pk: 'ACCOUNT#1#FEED#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
+    const NewImage = marshall({ ...entry, by: 'k', request_id: 'r', sequence: 5, at_ms: 5, moved: {}, stayed: [] });
     const Records = [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage } }];
     const credentials = { AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION', AWS_SECRET_ACCESS_KEY: 'secret' };
-    const { answer } = await start('relay', { Records }, { ...credentials, AWS_ENDPOINT_URL_EVENTBRIDGE: url });
-    close();
+    const { answer } = await start('relay', { Records }, { ...credentials, AWS_ENDPOINT_URL_EVENTBRIDGE });
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(asked).toEqual(['AWSEvents.PutEvents events']);
-  });
-
-  it('finish-merges takes a batch', async () => {
-    expect((await start('finish-merges', { Records: [] })).answer).toBeNull();
   });
 
   it('counts a call in the embedded metric format, by operation and code', async () => {
@@ -182,36 +167,32 @@ describe('every bundle, started as Lambda would', () => {
   });
 
   it('logs where in the sources an unforeseen error was thrown', async () => {
-    const { url, close } = await serving((_request, reply) => {
+    const DYNAMODB_ENDPOINT = await serve((_request, reply) => {
       reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
     });
-    const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT: url });
-    close();
+    const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((one) => one.includes('call failed'));
     expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
   });
 
   it('signs with the credentials of the environment, and asks for no others', async () => {
-    let authorization = '';
-    let token: unknown;
-    const { url, close } = await serving((request, reply) => {
-      authorization = String(request.headers.authorization);
-      token = request.headers['x-amz-security-token'];
+    let headers: IncomingHttpHeaders = {};
+    const AWS_ENDPOINT_URL_DYNAMODB = await serve((request, reply) => {
+      headers = request.headers;
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
     });
     const { answer } = await start('delete-work-item', call, {
       DYNAMODB_ENDPOINT: '',
-      AWS_ENDPOINT_URL_DYNAMODB: url,
+      AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION',
       AWS_SECRET_ACCESS_KEY: 'secret',
       AWS_SESSION_TOKEN: 'token-of-the-function',
     });
-    close();
     expect(answer.statusCode).toBe(401); // the key is not there
-    expect(authorization).toContain('AKIDOFTHEFUNCTION');
-    expect(token).toBe('token-of-the-function');
+    expect(headers.authorization).toContain('AKIDOFTHEFUNCTION');
+    expect(headers['x-amz-security-token']).toBe('token-of-the-function');
   });
 
   it('every function has its size here', () => {
@@ -234,15 +215,8 @@ describe('every bundle, started as Lambda would', () => {
 
 describe('what the bundles leave out (infra/left-out.ts)', () => {
   const CREDENTIALS = '@aws-sdk/credential-provider-node';
-  const built = new Map<string, ReturnType<typeof buildWithout>>();
-  /** A bundle that leaves out these modules alone. */
-  function bundleWithout(...modules: string[]) {
-    const name = modules.join();
-    const bundle = built.get(name) ?? buildWithout(...modules);
-    built.set(name, bundle);
-    return bundle;
-  }
-  async function buildWithout(...modules: string[]) {
+  /** A bundle of a function that leaves out these modules alone. */
+  async function bundleWithout(...modules: string[]) {
     const outfile = join(folder, `without-${modules.join('-').replaceAll(/\W/g, '_')}.mjs`);
     const entry = fileURLToPath(new URL('../../functions/delete-work-item.ts', import.meta.url));
     const options = { bundle: true, minify: true, format: 'esm', platform: 'node', target: 'node24' } as const;

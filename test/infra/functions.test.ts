@@ -1,7 +1,6 @@
 /** Each function as it is deployed, and what each setting of docs/deploy.md does. */
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../lib/shared/settings.ts';
-import { functionsOf, type Template } from '../../packages/local/template.ts';
+import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
@@ -39,16 +38,10 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
 ];
 
 describe('a function', () => {
-  it('is one of these', () => {
-    expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.map(([name]) => name).sort());
-  });
-
-  it.each(FUNCTIONS)(
-    '%s ends after %d s, has %d MB, Node 24 on arm64, JSON logs of its own, its environment, and no other property',
-    (name, timeout, memory, environment) => {
-      const id = idOfFunction(name);
-      // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
-      expect(readable(functionsOf(template).get(name)?.Properties)).toEqual({
+  it('is one of these, with its time-out, memory and environment, Node 24 on arm64, JSON logs of its own, and no other property', () => {
+    const expected = FUNCTIONS.map(([name, timeout, memory, environment]) => [
+      name,
+      {
         Code: expect.any(Object),
         Description: expect.any(String),
         Handler: 'index.handler',
@@ -56,26 +49,14 @@ describe('a function', () => {
         Architectures: ['arm64'],
         Timeout: timeout,
         MemorySize: memory,
-        Role: `${id}Role.Arn`,
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
+        Role: `${idOfFunction(name)}Role.Arn`,
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
         Environment: { Variables: environment },
-      });
-    },
-  );
-
-  it('has every variable that its settings are read from', () => {
-    expect(readSettings(SETTINGS)).toEqual({
-      tableName: 'Table',
-      dynamodbEndpoint: undefined,
-      metricsNamespace: METRICS_NAMESPACE,
-      functionVersion: undefined,
-      maxBodyBytes: 262_144,
-      appKeyCacheSeconds: 30,
-      rumCacheSeconds: 60,
-      writesFrozen: false,
-      serviceMapEnabled: true,
-      quiet: false,
-    });
+      },
+    ]);
+    const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
+    // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   });
 
   it('fallback-route knows what is served', () => {
@@ -105,26 +86,22 @@ describe('every setting', () => {
   });
 
   it('reaches each function that uses it', () => {
+    const variables = {
+      ...{ MAX_BODY_BYTES: '2048', APP_KEY_CACHE_SECONDS: '7', RUM_CACHE_SECONDS: '8' },
+      ...{ WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' },
+    };
     for (const [name, , , environment] of FUNCTIONS)
       if ('TABLE_NAME' in environment)
-        expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([
-          name,
-          {
-            MAX_BODY_BYTES: '2048',
-            APP_KEY_CACHE_SECONDS: '7',
-            RUM_CACHE_SECONDS: '8',
-            WRITES_FROZEN: 'true',
-            SERVICEMAP_ENABLED: 'false',
-          },
-        ]);
+        expect(functionsOf(set).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
   });
 
   it('writesFrozen lets records wait in the ingest queue', () => {
-    const enabledOf = (template: Template) =>
-      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) =>
-        /^ingestrecords/.test(id),
-      )?.[1].Enabled;
-    expect([enabledOf(template), enabledOf(set)]).toEqual([true, false]);
+    const enabled = [template, set].map((each) =>
+      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', each)).flatMap(([id, { Enabled }]) =>
+        id.startsWith('ingestrecords') ? [Enabled] : [],
+      ),
+    );
+    expect(enabled).toEqual([[true], [false]]);
   });
 
   it('reaches the API', () => {

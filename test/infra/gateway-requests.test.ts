@@ -1,17 +1,11 @@
 /** How the local gateway reads requests: as docs/aws-behaviour.md says that API Gateway does. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../support/fake-functions.ts';
+import { describe, expect, it } from 'vitest';
+import { codeIn, startGateway } from '../support/fake-functions.ts';
 
-const KEY = '?app_key=k';
-type Gateway = Awaited<ReturnType<typeof startGateway>>;
-
-let gateway: Gateway;
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
-
-const envelope = (text: string) => JSON.parse(text) as { request_id: string; error?: { code: string } };
+const gateway = await startGateway();
+const STATUSES = { BadRequest: 400, Unauthorized: 401, MethodNotAllowed: 405 };
+type Refusal = keyof typeof STATUSES;
+const MERGE = 'POST /alert/merge?app_key=k HTTP/1.1';
 
 it('a request becomes an event with both header maps, both query maps and the context', async () => {
   const query = 'app_key=a%20b&x=1&x=2';
@@ -36,7 +30,7 @@ describe('a path', () => {
     ['///alert/merge/', '/alert/merge', '/alert/merge/'],
     ['http://127.0.0.1/alert/merge', '/alert/merge', '/alert/merge'],
   ])('%s is the route %s', async (path, resource, eventPath) => {
-    const { name, event, status } = await gateway.sent(`POST ${path}${KEY} HTTP/1.1`);
+    const { name, event, status } = await gateway.sent(`POST ${path}?app_key=k HTTP/1.1`);
     expect([status, name]).toEqual([200, 'merge-alerts']);
     expect(event).toMatchObject({ resource, path: eventPath, pathParameters: null });
   });
@@ -51,13 +45,13 @@ describe('a path', () => {
     ['/alert/merge/x', 'alert/merge/x'],
     ['/nowhere/', 'nowhere'],
   ])('%s is the proxy route', async (path, proxy) => {
-    const { name, event } = await gateway.sent(`POST ${path}${KEY} HTTP/1.1`);
+    const { name, event } = await gateway.sent(`POST ${path}?app_key=k HTTP/1.1`);
     expect(name).toBe('fallback-route');
     expect(event).toMatchObject({ resource: '/{proxy+}', pathParameters: { proxy } });
   });
 
   it('keeps the slashes that were sent in the path of the context', async () => {
-    const { event } = await gateway.sent(`POST //alert/merge/${KEY} HTTP/1.1`);
+    const { event } = await gateway.sent('POST //alert/merge/?app_key=k HTTP/1.1');
     expect(event?.requestContext.path).toBe('/local//alert/merge/');
   });
 
@@ -77,67 +71,62 @@ describe('a method', () => {
     expect(event?.resource).toBe('/openapi.json');
   });
 
-  it.each(['post', 'Post', 'BREW', '?'])('%s, which is malformed, is BadRequest in the envelope', async (method) => {
-    const { status, text, headers } = await gateway.sent(`${method} /alert/merge${KEY} HTTP/1.1`);
-    expect([status, envelope(text).error?.code]).toEqual([400, 'BadRequest']);
-    expect(headers.get('svc-request-id')).toBe(envelope(text).request_id);
-  });
-
-  it.each(['TRACE', 'PROPFIND', 'CONNECT'])('%s, which no route has, is MethodNotAllowed', async (method) => {
-    const { status, text, headers } = await gateway.sent(`${method} /alert/merge${KEY} HTTP/1.1`);
-    expect([status, envelope(text).error?.code]).toEqual([405, 'MethodNotAllowed']);
-    expect(headers.get('allow')).toBe('POST');
-  });
-
   it('is that of X-HTTP-Method-Override, and of no other header', async () => {
-    const overridden = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nX-HTTP-Method-Override: DELETE`);
+    const overridden = await gateway.sent(`${MERGE}\r\nX-HTTP-Method-Override: DELETE`);
     expect(overridden.name).toBe('fallback-route');
     expect(overridden.event?.httpMethod).toBe('DELETE');
     const others = 'X-HTTP-Method: DELETE\r\nX-Method-Override: DELETE';
-    expect((await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\n${others}`)).name).toBe('merge-alerts');
+    expect((await gateway.sent(`${MERGE}\r\n${others}`)).name).toBe('merge-alerts');
   });
 });
 
-describe('a head', () => {
-  it('with a key of 9 KB reaches the authorizer and the function', async () => {
-    expect((await gateway.sent(`POST /alert/merge?app_key=${'k'.repeat(9_000)} HTTP/1.1`)).name).toBe('merge-alerts');
-  });
+it('a key of 9 KB reaches the authorizer and the function', async () => {
+  expect((await gateway.sent(`POST /alert/merge?app_key=${'k'.repeat(9_000)} HTTP/1.1`)).name).toBe('merge-alerts');
+});
 
-  it.each([17_000, 60_000, 200_000])('with a key of %i bytes is BadRequest in the envelope', async (length) => {
-    const { status, text, name } = await gateway.sent(`POST /alert/merge?app_key=${'k'.repeat(length)} HTTP/1.1`);
-    expect([status, envelope(text).error?.code, name]).toEqual([400, 'BadRequest', undefined]);
-  });
+const withMethod = (method: string) => MERGE.replace('POST', method);
+const withQuery = (query: string) => MERGE.replace('app_key=k', query);
+it.each([
+  ...['post', 'Post', 'BREW', '?'].map((method) => ['a malformed method', withMethod(method), 'BadRequest']),
+  ...['TRACE', 'PROPFIND', 'CONNECT'].map((method) => [
+    'a method that no route has',
+    withMethod(method),
+    'MethodNotAllowed',
+  ]),
+  ...[17_000, 60_000, 200_000].map((length) => [
+    `a key of ${length} bytes`,
+    withQuery(`app_key=${'k'.repeat(length)}`),
+    'BadRequest',
+  ]),
+  ['more than 10,240 bytes of headers', `${MERGE}\r\nX-Long: ${'x'.repeat(10_240)}`, 'BadRequest'],
+  ['another version', 'POST /alert/merge HTTP/7.7', 'BadRequest'],
+  ['a malformed request line', 'nonsense', 'BadRequest'],
+  ['a malformed header', 'POST /alert/merge HTTP/1.1\r\nno colon', 'BadRequest'],
+  ...['App_Key=k', 'APP_KEY=k', 'app_key=', 'app_key', ''].map((query) => [
+    `a query without a key (${query})`,
+    withQuery(query),
+    'Unauthorized',
+  ]),
+] as [string, string, Refusal][])(
+  '%s is refused in the envelope, and no function is called',
+  async (_what, head, code) => {
+    const { status, text, headers, name } = await gateway.sent(head);
+    expect([status, codeIn(text), name]).toEqual([STATUSES[code], code, undefined]);
+    expect(headers.get('svc-request-id')).toBe(JSON.parse(text).request_id);
+    expect(headers.get('allow')).toBe(code === 'MethodNotAllowed' ? 'POST' : null);
+  },
+);
 
-  it('with more than 10,240 bytes of headers is BadRequest in the envelope', async () => {
-    const header = `X-Long: ${'x'.repeat(10_240)}`;
-    const { status, text } = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\n${header}`);
-    expect([status, envelope(text).error?.code]).toEqual([400, 'BadRequest']);
-  });
-
-  it('without a host is BadRequest in the envelope', async () => {
-    const { status, body } = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1`, '', { host: '' });
-    expect([status, envelope(body.toString()).error?.code]).toEqual([400, 'BadRequest']);
-  });
-
-  it.each(['POST /alert/merge HTTP/7.7', 'nonsense', 'POST /alert/merge HTTP/1.1\r\nno colon'])(
-    '%j is BadRequest in the envelope',
-    async (head) => {
-      const { status, text } = await gateway.sent(head);
-      expect([status, envelope(text).error?.code]).toEqual([400, 'BadRequest']);
-    },
-  );
-
-  it.each(['App_Key=k', 'APP_KEY=k', 'app_key=', 'app_key', ''])('with the query %j has no key', async (query) => {
-    const { status, text, name } = await gateway.sent(`POST /alert/merge?${query} HTTP/1.1`);
-    expect([status, envelope(text).error?.code, name]).toEqual([401, 'Unauthorized', undefined]);
-  });
+it('a request without a host is BadRequest in the envelope', async () => {
+  const { status, text } = await gateway.sent(MERGE, '', { host: '' });
+  expect([status, codeIn(text)]).toEqual([400, 'BadRequest']);
 });
 
 describe('a request id', () => {
   const idOf = async (header: string) => {
     const answer = await gateway.sent(`POST /alert/merge HTTP/1.1${header}`);
     const ids = [answer.headers.get('x-amzn-requestid'), answer.headers.get('svc-request-id')];
-    return [...ids, envelope(answer.text).request_id];
+    return [...ids, JSON.parse(answer.text).request_id];
   };
 
   it('is new for each request', async () => {
@@ -150,7 +139,7 @@ describe('a request id', () => {
   it("is the caller's where it chose a UUID", async () => {
     const chosen = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
     expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).toEqual([chosen, chosen, chosen]);
-    const { event } = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nx-amzn-requestid: ${chosen}`);
+    const { event } = await gateway.sent(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
     expect(event?.requestContext).toMatchObject({
       requestId: chosen,
       extendedRequestId: expect.not.stringMatching(chosen),

@@ -1,122 +1,164 @@
 /** Each alarm: what it reads, when it is raised, and that it is sent. Its runbook: test/integration/runbooks. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { resourcesOf } from '../../packages/local/template.ts';
-import { deployed, propertiesOf } from '../support/stack.ts';
+import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
+import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
-const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
-const template = deployed({ alarmEmail: 'ops@example.com', noTrafficMinutes: '30', smokeKeySecret: 'smoke' });
-/** The alarms by the beginnings of their ids. */
-const alarms = Object.fromEntries(
-  ['Alarm', 'CompositeAlarm'].flatMap((type) =>
-    Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, template)).map(([id, properties]) => [
-      id.replace(/^Watch(ServiceLevel|Capacity|Callers)?/, ''),
-      properties,
+const PATHS = ['/monit/servicemap/fleet', '/rum/resource/info', '/incident/work-item/delete', '/alert/merge'];
+const OWN = 'IncidentMonitoringRum/Service';
+const SETTINGS = {
+  alarmEmail: 'ops@example.com',
+  noTrafficMinutes: '30',
+  smokeKeySecret: 'smoke-key',
+  stageRate: '500',
+};
+const template = deployed(SETTINGS);
+
+/** All alarms by the beginnings of their ids. */
+const alarmsOf = (of: Template) =>
+  Object.fromEntries(
+    ['Alarm', 'CompositeAlarm'].flatMap((type) =>
+      Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, of)).map(([id, properties]) => [
+        id.replace(/^Watch(ServiceLevel|Capacity|Callers)?/, ''),
+        properties,
+      ]),
+    ),
+  );
+
+interface MetricOfAlarm {
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: string }[];
+}
+/** Statistic, metric and dimensions as text. */
+const metricText = (statistic: string, { Namespace, MetricName, Dimensions = [] }: MetricOfAlarm) =>
+  [statistic, Namespace, MetricName, ...Dimensions.map(({ Name, Value }) => `${Name}=${Value}`)].join(' ');
+
+const OPERATORS: Record<string, string> = {
+  GreaterThanOrEqualToThreshold: '>=',
+  GreaterThanThreshold: '>',
+  LessThanThreshold: '<',
+};
+/**
+ * When an alarm is raised, as text: `STATISTIC METRIC DIMENSION=VALUE >= THRESHOLD, PERIODS × SECONDS s`, or an expression in place of the
+ * metric. Fails if the alarm has any other property.
+ */
+function conditionOf({ AlarmDescription, AlarmActions: _sent, ...alarm }: (typeof alarms)[string]): string {
+  expect(AlarmDescription).toEqual(expect.any(String));
+  if ('AlarmRule' in alarm) return alarm.AlarmRule;
+  const { Metrics, Threshold, EvaluationPeriods, ComparisonOperator, TreatMissingData, ...single } = alarm;
+  const { Namespace, MetricName, Dimensions, Statistic, ExtendedStatistic, Period, ...rest } = single;
+  expect(rest).toEqual({});
+  let [metric, seconds] = [metricText(Statistic ?? ExtendedStatistic, { Namespace, MetricName, Dimensions }), Period];
+  if (Metrics) {
+    const [{ Expression, Id: _id, Label: _label, ...returned }, ...parts] = Metrics;
+    expect(returned).toEqual({ ReturnData: true });
+    metric = Expression;
+    for (const { Id, MetricStat, ...part } of parts) {
+      expect(part).toEqual({ ReturnData: false });
+      metric = metric.replaceAll(new RegExp(`\\b${Id}\\b`, 'g'), metricText(MetricStat.Stat, MetricStat.Metric));
+      seconds = MetricStat.Period;
+    }
+    for (const { MetricStat } of parts) expect(MetricStat.Period).toBe(seconds);
+  }
+  const missing = { notBreaching: '', breaching: ', or without data' }[TreatMissingData as string];
+  const threshold = Number(Threshold.toFixed(6));
+  return `${metric} ${OPERATORS[ComparisonOperator]} ${threshold}, ${EvaluationPeriods} × ${seconds} s${missing}`;
+}
+
+const alarms = alarmsOf(template);
+
+const inQueue = (queue: string, which = '') =>
+  `Maximum AWS/SQS ApproximateNumberOfMessages${which}Visible QueueName=${queue}.QueueName`;
+const failedShare = `Sum ${OWN} FailedCalls / Sum ${OWN} AnsweredCalls`;
+const enoughFailed = `IF(Sum ${OWN} FailedCalls >= 5, ${failedShare}, 0)`;
+const both = (id: string) => `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
+const gateway = (metric: string) => `Sum AWS/ApiGateway ${metric} ApiName=Service`;
+const callsOf = (path: string) => `Sum ${OWN} OperationCalls resource=${path}`;
+
+const CONDITIONS = {
+  // The objective of 99.9 %: its error budget burns 14.4 or 6 times too fast in a long window and still in a short one.
+  ErrorBudgetFast: both('ErrorBudgetFast'),
+  ErrorBudgetFastLong: `${enoughFailed} > 0.0144, 1 × 3600 s`,
+  ErrorBudgetFastShort: `${failedShare} > 0.0144, 1 × 300 s`,
+  ErrorBudgetSlow: both('ErrorBudgetSlow'),
+  ErrorBudgetSlowLong: `${enoughFailed} > 0.006, 1 × 21600 s`,
+  ErrorBudgetSlowShort: `${failedShare} > 0.006, 1 × 1800 s`,
+
+  ...Object.fromEntries(
+    ['browsefleet', 'getrumresource', 'deleteworkitem', 'mergealerts'].map((name) => [
+      `Slow${name}`,
+      `p99 AWS/Lambda Duration FunctionName=${name}Function >= 2000, 5 × 60 s`,
     ]),
   ),
-);
+  ...Object.fromEntries(
+    [...functionsOf(template).keys()].map((name) => [
+      `Throttled${name.replaceAll('-', '')}`,
+      `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function >= 1, 2 × 60 s`,
+    ]),
+  ),
+  // Without dimensions it is the account's metric, not a function's.
+  ConcurrencyNearLimit: 'Maximum AWS/Lambda ConcurrentExecutions >= 800, 2 × 60 s',
+  TableReadThrottled: 'Sum AWS/DynamoDB ReadThrottleEvents TableName=Table >= 1, 2 × 60 s',
+  TableWriteThrottled: 'Sum AWS/DynamoDB WriteThrottleEvents TableName=Table >= 1, 2 × 60 s',
+  AuthorizerFailures: 'Sum AWS/Lambda Errors FunctionName=labelcallerFunction >= 1, 2 × 60 s',
+  AccountsUnprovisioned: `Sum ${OWN} Events event=account_without_gateway_key service=incident-monitoring-rum >= 1, 1 × 60 s`,
 
-/** Raised when each of so many minutes in a row reaches the threshold. */
-type Row = [id: string, metric: string, of: object, statistic: string, threshold: number, minutes: number];
-const ALARMS: Row[] = [
-  ['Slowbrowsefleet', 'AWS/Lambda Duration', { FunctionName: 'browsefleetFunction' }, 'p99', 2000, 5],
-  ['Slowgetrumresource', 'AWS/Lambda Duration', { FunctionName: 'getrumresourceFunction' }, 'p99', 2000, 5],
-  ['Slowdeleteworkitem', 'AWS/Lambda Duration', { FunctionName: 'deleteworkitemFunction' }, 'p99', 2000, 5],
-  ['Slowmergealerts', 'AWS/Lambda Duration', { FunctionName: 'mergealertsFunction' }, 'p99', 2000, 5],
-  ['TableReadThrottled', 'AWS/DynamoDB ReadThrottleEvents', { TableName: 'Table' }, 'Sum', 1, 2],
-  ['TableWriteThrottled', 'AWS/DynamoDB WriteThrottleEvents', { TableName: 'Table' }, 'Sum', 1, 2],
-  [
-    'DeadLetters',
-    'AWS/SQS ApproximateNumberOfMessagesVisible',
-    { QueueName: 'MergesDeadLetters.QueueName' },
-    'Maximum',
-    1,
-    1,
-  ],
-  ['FeedRefused', 'IncidentMonitoringRum/Service RefusedRecords', { service: 'incident-monitoring-rum' }, 'Sum', 1, 1],
-  ['RelayLate', 'AWS/Lambda IteratorAge', { FunctionName: 'relayFunction' }, 'Maximum', 60_000, 5],
-  [
-    'RelayDeadLetters',
-    'AWS/SQS ApproximateNumberOfMessagesVisible',
-    { QueueName: 'RelayDeadLetters.QueueName' },
-    'Maximum',
-    1,
-    1,
-  ],
-  [
-    'FeedDeadLetters',
-    'AWS/SQS ApproximateNumberOfMessagesVisible',
-    { QueueName: 'FeedDeadLetters.QueueName' },
-    'Maximum',
-    1,
-    1,
-  ],
-  ['FeedBehind', 'AWS/SQS ApproximateAgeOfOldestMessage', { QueueName: 'FeedQueue.QueueName' }, 'Maximum', 300, 2],
-  ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
-  [
-    'AccountsUnprovisioned',
-    'IncidentMonitoringRum/Service Events',
-    { event: 'account_without_gateway_key', service: 'incident-monitoring-rum' },
-    'Sum',
-    1,
-    1,
-  ],
-];
+  // Messages that wait and messages that were tried.
+  MergesPending: `${inQueue('MergesQueue')} + ${inQueue('MergesQueue', 'Not')} >= 1, 6 × 60 s`,
+  DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 × 60 s`,
+  RelayLate: 'Maximum AWS/Lambda IteratorAge FunctionName=relayFunction >= 60000, 5 × 60 s',
+  RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 × 60 s`,
+  FeedBehind: 'Maximum AWS/SQS ApproximateAgeOfOldestMessage QueueName=FeedQueue.QueueName >= 300, 2 × 60 s',
+  FeedRefused: `Sum ${OWN} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
+  FeedDeadLetters: `${inQueue('FeedDeadLetters')} >= 1, 1 × 60 s`,
+
+  ManyRefused: `IF(Sum ${OWN} RefusedCalls >= 300, Sum ${OWN} RefusedCalls / Sum ${OWN} AnsweredCalls, 0) >= 0.1, 3 × 300 s`,
+  ManyClientErrors: `IF(${gateway('4XXError')} >= 300, ${gateway('4XXError')} / ${gateway('Count')}, 0) >= 0.5, 3 × 300 s`,
+  StageRateNear: `MAX([${PATHS.map(callsOf).join(', ')}]) / 60 >= 400, 2 × 60 s`,
+  Flood: `Sum ${OWN} OtherCalls >= 3000, 3 × 60 s`,
+  NoTraffic: `${gateway('Count')} < 1, 1 × 1800 s, or without data`,
+  SmokeFailed: 'Sum AWS/Events FailedInvocations RuleName=SmokeSchedule >= 1, 2 × 300 s',
+};
 
 describe('the alarms', () => {
-  it.each(ALARMS)('%s: %s of %o, %s, reaches %d for %d min', (id, metric, of, statistic, threshold, minutes) => {
-    const [Namespace, MetricName] = metric.split(' ');
-    expect(alarms[id]).toEqual({
-      AlarmDescription: expect.any(String),
-      Namespace,
-      MetricName,
-      Dimensions: Object.entries(of).map(([Name, Value]) => ({ Name, Value })),
-      [statistic.startsWith('p') ? 'ExtendedStatistic' : 'Statistic']: statistic,
-      Period: 60,
-      EvaluationPeriods: minutes,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      Threshold: threshold,
-      TreatMissingData: 'notBreaching',
-      AlarmActions: ['WatchAlarms'],
-    });
+  it('are these, each with its condition', () => {
+    const found = Object.entries(alarms).map(([id, alarm]) => [id, conditionOf(alarm)]);
+    expect(Object.fromEntries(found)).toEqual(CONDITIONS);
   });
 
-  it('MergesPending: messages that wait or were tried are there for six minutes in a row', () => {
-    const count = (Id: string, MetricName: string) => ({
-      Id,
-      MetricStat: {
-        Metric: {
-          Namespace: 'AWS/SQS',
-          MetricName,
-          Dimensions: [{ Name: 'QueueName', Value: 'MergesQueue.QueueName' }],
-        },
-        Period: 60,
-        Stat: 'Maximum',
+  it('are sent to the address and the topic of the settings, but for parts of composite ones', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
+    for (const [settings, topics] of [
+      [SETTINGS, ['WatchAlarms']],
+      [{ ...SETTINGS, alarmTopicArn }, ['WatchAlarms', alarmTopicArn]],
+    ] as const)
+      for (const [id, { AlarmActions }] of Object.entries(alarmsOf(deployed(settings))))
+        expect([id, AlarmActions]).toEqual([id, /^ErrorBudget\w+(Long|Short)$/.test(id) ? undefined : topics]);
+    expect(propertiesOf('AWS::SNS::Subscription', template)).toEqual({
+      WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
+    });
+    for (const settings of [{}, { alarmTopicArn }])
+      expect(resourcesOf(deployed(settings), 'AWS::SNS::Topic')).toEqual({});
+  });
+
+  it('are published by CloudWatch for this account, since the topic policy replaces the default one, and only with TLS', () => {
+    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
+    expect(Topics).toEqual(['WatchAlarms']);
+    const publish = { Sid: expect.any(String), Action: 'sns:Publish', Resource: 'WatchAlarms' };
+    expect(PolicyDocument.Statement).toEqual([
+      { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+      {
+        ...publish,
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
       },
-      ReturnData: false,
-    });
-    expect(alarms.MergesPending).toEqual({
-      AlarmDescription: expect.any(String),
-      Metrics: [
-        { Id: expect.any(String), Expression: 'waiting + tried', Label: expect.any(String), ReturnData: true },
-        count('waiting', 'ApproximateNumberOfMessagesVisible'),
-        count('tried', 'ApproximateNumberOfMessagesNotVisible'),
-      ],
-      EvaluationPeriods: 6,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      Threshold: 1,
-      TreatMissingData: 'notBreaching',
-      AlarmActions: ['WatchAlarms'],
-    });
-  });
-
-  it('include these, and the parts of the composite ones', () => {
-    const parts = ['FastLong', 'FastShort', 'SlowLong', 'SlowShort'].map((part) => `ErrorBudget${part}`);
-    expect(Object.keys(alarms)).toEqual(expect.arrayContaining([...ALARMS.map(([id]) => id), ...parts]));
+    ]);
   });
 
   it('cost what docs/cost.md lists', () => {
-    const metricsOf = (of: typeof template) =>
+    const metricsOf = (of: Template) =>
       Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
         ({ Properties: { Metrics } }) =>
           Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) ?? [{}],
@@ -124,117 +166,64 @@ describe('the alarms', () => {
     const usual = metricsOf(deployed());
     const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
     const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
-    expect(document('cost.md')).toContain(
+    expect(readFileSync('docs/cost.md', 'utf8')).toContain(
       `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
         ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
     );
   });
 });
 
-describe('the topic of the alarms', () => {
-  it('is sent to the address of the setting', () => {
-    expect(propertiesOf('AWS::SNS::Subscription', template)).toEqual({
-      WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
-    });
-    expect(resourcesOf(deployed(), 'AWS::SNS::Topic')).toEqual({});
-  });
+describe('calls are counted in the access log, whether a function or API Gateway answered them', () => {
+  const operations = PATHS.map((path) => `($.resource = "${path}")`).join(' || ');
+  const others = PATHS.map((path) => `($.resource != "${path}")`).join(' && ');
 
-  it('is also that of alarmTopicArn, for every alarm that is not part of another', () => {
-    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
-    const both = deployed({
-      alarmEmail: 'ops@example.com',
-      alarmTopicArn,
-      noTrafficMinutes: '30',
-      smokeKeySecret: 'smoke',
+  it('by operation, by outcome, and those of no operation', () => {
+    const counted = (MetricName: string, FilterPattern: string, more: object = { DefaultValue: 0 }) => ({
+      FilterPattern,
+      LogGroupName: 'ServiceAccessLog',
+      MetricTransformations: [{ MetricNamespace: OWN, MetricName, MetricValue: '1', ...more }],
     });
-    const all = ['Alarm', 'CompositeAlarm'].flatMap((type) =>
-      Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, both)),
-    );
-    const sent = all.filter(([id]) => !/ErrorBudget\w+(Long|Short)$/.test(id));
-    expect(sent.map(([id, { AlarmActions }]) => [id, AlarmActions])).toEqual(
-      sent.map(([id]) => [id, ['WatchAlarms', alarmTopicArn]]),
-    );
-    expect(sent.map(([id]) => id)).toEqual(expect.arrayContaining(['WatchCallersNoTraffic', 'SmokeFailed']));
-    expect(Object.keys(resourcesOf(deployed({ alarmTopicArn }), 'AWS::SNS::Topic'))).toEqual([]);
-  });
-
-  it('lets CloudWatch publish for this account, since its policy replaces the default one, and nobody without TLS', () => {
-    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
-    expect(Topics).toEqual(['WatchAlarms']);
-    expect(PolicyDocument.Statement).toEqual([
-      {
-        Sid: expect.any(String),
-        Effect: 'Deny',
-        Action: 'sns:Publish',
-        Principal: '*',
-        Resource: 'WatchAlarms',
-        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-      },
-      {
-        Sid: expect.any(String),
-        Effect: 'Allow',
-        Action: 'sns:Publish',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Resource: 'WatchAlarms',
-        Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
-      },
+    expect(Object.values(propertiesOf('AWS::Logs::MetricFilter', template))).toEqual([
+      counted('AnsweredCalls', `{ ${operations} }`),
+      counted('FailedCalls', `{ (${operations}) && ($.status = "5*") }`),
+      // A metric with dimensions cannot have a default value.
+      counted('OperationCalls', `{ ${operations} }`, { Dimensions: [{ Key: 'resource', Value: '$.resource' }] }),
+      counted('RefusedCalls', `{ (${operations}) && ($.status = "429") }`),
+      counted('OtherCalls', `{ ${others} }`),
     ]);
+  });
+
+  it('and one rule ranks the refused accounts, whatever their number', () => {
+    const { RuleBody, ...rule } = readable(only('AWS::CloudWatch::InsightRule', template).Properties);
+    expect(rule).toEqual({ RuleName: 'Service-refused-accounts', RuleState: 'ENABLED' });
+    expect(JSON.parse(RuleBody)).toEqual({
+      Schema: { Name: 'CloudWatchLogRule', Version: 1 },
+      LogGroupNames: ['ServiceAccessLog'],
+      LogFormat: 'JSON',
+      Contribution: { Keys: ['$.account_id', '$.resource', '$.error'], Filters: [{ Match: '$.status', In: ['429'] }] },
+      AggregateOn: 'Count',
+    });
   });
 });
 
-describe('the objective of 99.9 %', () => {
-  it('counts each answer to a call of an operation, whoever made it, and those of them that are 5xx', () => {
-    const operations =
-      '($.resource = "/monit/servicemap/fleet") || ($.resource = "/rum/resource/info")' +
-      ' || ($.resource = "/incident/work-item/delete") || ($.resource = "/alert/merge")';
-    const counted = (MetricName: string, FilterPattern: string) => ({
-      FilterPattern,
-      LogGroupName: 'ServiceAccessLog',
-      MetricTransformations: [
-        { MetricNamespace: 'IncidentMonitoringRum/Service', MetricName, MetricValue: '1', DefaultValue: 0 },
-      ],
-    });
-    const filters = Object.entries(propertiesOf('AWS::Logs::MetricFilter', template));
-    const ofLevel = filters.filter(([id]) => id.startsWith('WatchServiceLevel'));
-    expect(ofLevel.map(([, filter]) => filter)).toEqual([
-      counted('AnsweredCalls', `{ ${operations} }`),
-      counted('FailedCalls', `{ (${operations}) && ($.status = "5*") }`),
+describe('the scheduled call', () => {
+  it('has an app key from a secret, comes every five minutes, and is not repeated when it fails', () => {
+    const { AuthParameters } = readable(only('AWS::Events::Connection', template).Properties);
+    expect(AuthParameters.InvocationHttpParameters.QueryStringParameters).toEqual([
+      { Key: 'app_key', Value: '{{resolve:secretsmanager:smoke-key:SecretString:::}}', IsValueSecret: true },
     ]);
+    const { InvocationEndpoint, HttpMethod } = readable(only('AWS::Events::ApiDestination', template).Properties);
+    expect([HttpMethod, InvocationEndpoint]).toEqual(['POST', expect.stringMatching(/\/rum\/resource\/info$/)]);
+    expect(propertiesOf('AWS::Events::Rule', template).SmokeSchedule).toMatchObject({
+      ScheduleExpression: 'rate(5 minutes)',
+      Targets: [{ Input: '{}', RetryPolicy: { MaximumRetryAttempts: 0 } }],
+    });
   });
 
-  it.each([
-    ['ErrorBudgetFast', 14.4, 3600, 300],
-    ['ErrorBudgetSlow', 6, 21_600, 1800],
-  ])('%s: burns %d times too fast in a long window and still in a short one', (id, burnRate, long, short) => {
-    const windows = [
-      ['Long', long, 'IF(failed >= 5, failed / answered, 0)'],
-      ['Short', short, 'failed / answered'],
-    ] as const;
-    for (const [name, Period, Expression] of windows) {
-      const count = (Id: string, MetricName: string) => ({
-        Id,
-        MetricStat: { Metric: { Namespace: 'IncidentMonitoringRum/Service', MetricName }, Period, Stat: 'Sum' },
-        ReturnData: false,
-      });
-      expect(alarms[`${id}${name}`]).toEqual({
-        AlarmDescription: expect.any(String),
-        ComparisonOperator: 'GreaterThanThreshold',
-        EvaluationPeriods: 1,
-        Metrics: [
-          { Id: expect.any(String), Expression, Label: expect.any(String), ReturnData: true },
-          count('answered', 'AnsweredCalls'),
-          count('failed', 'FailedCalls'),
-        ],
-        Threshold: expect.closeTo(burnRate * 0.001),
-        TreatMissingData: 'notBreaching',
-      });
-    }
-    const part = (name: string) => `ALARM("WatchServiceLevel${id}${name}.Arn")`;
-    expect(alarms[id]).toEqual({
-      AlarmDescription: expect.any(String),
-      AlarmName: expect.any(String),
-      AlarmRule: `(${part('Long')} AND ${part('Short')})`,
-      AlarmActions: ['WatchAlarms'],
-    });
+  it('and the alarm on no traffic are off by default', () => {
+    const usual = deployed();
+    const optional = Object.keys(alarms).filter((id) => !(id in alarmsOf(usual)));
+    expect(optional).toEqual(['NoTraffic', 'SmokeFailed']);
+    expect(propertiesOf('AWS::Events::Connection', usual)).toEqual({});
   });
 });

@@ -18,134 +18,108 @@ it('all at once is the default: no alias, nothing of CodeDeploy', () => {
 
 describe('-c rollout=canary', () => {
   const template = deployed({ rollout: 'canary' });
-  /** The resource of a type that belongs to an operation. */
-  const one = (type: string, prefix: string) => {
-    const found = Object.entries(template.Resources).filter(
-      ([id, { Type }]) => Type === type && shortId(id).startsWith(prefix),
-    );
-    expect([type, found.map(([id]) => id)]).toEqual([type, [expect.any(String)]]);
-    const [id, { Properties, UpdatePolicy }] = found[0] as (typeof found)[number];
-    return { id: shortId(id), properties: readable(Properties), updatePolicy: readable(UpdatePolicy) };
-  };
 
   it('has an alias and a deployment group for each operation, and for nothing else', () => {
-    for (const [type, count] of [
-      ['AWS::Lambda::Alias', 4],
-      ['AWS::CodeDeploy::DeploymentGroup', 4],
-      ['AWS::CodeDeploy::Application', 1],
-    ] as const)
-      expect([type, Object.keys(propertiesOf(type, template)).length]).toEqual([type, count]);
-  });
-
-  it.each(OPERATIONS)('%s calls the alias, which moves by the deployment group', (route, operation) => {
-    const name = operation.replaceAll('-', '');
-    const alias = one('AWS::Lambda::Alias', `Rollout${name}`);
-    const group = one('AWS::CodeDeploy::DeploymentGroup', `Rollout${name}`);
-    const version = one('AWS::Lambda::Version', name);
-    expect(alias.properties).toEqual({
-      Name: 'live',
-      FunctionName: `${name}Function`,
-      FunctionVersion: expect.stringContaining('.Version'),
-    });
-    expect(alias.properties.FunctionVersion).toContain(version.id.slice(0, -32));
-    expect(alias.updatePolicy).toEqual({
-      CodeDeployLambdaAliasUpdate: {
-        ApplicationName: 'RolloutApplication',
-        DeploymentGroupName: group.id,
-        BeforeAllowTrafficHook: `Rollout${name}smokeHook`,
-      },
-    });
-    expect(readable(routesOf(template).get(route)?.Properties.Integration.Uri)).toContain(
-      `/functions/${alias.id}/invocations`,
+    const counts = ['Lambda::Alias', 'CodeDeploy::DeploymentGroup', 'CodeDeploy::Application'].map(
+      (type) => Object.keys(propertiesOf(`AWS::${type}`, template)).length,
     );
-    expect(Object.values(propertiesOf('AWS::Lambda::Permission', template))).toContainEqual({
-      Action: 'lambda:InvokeFunction',
-      FunctionName: alias.id,
-      Principal: 'apigateway.amazonaws.com',
-      SourceArn: expect.stringMatching(`${route.replace(' ', '')}$`),
-    });
+    expect(counts).toEqual([4, 4, 1]);
   });
 
-  it.each(OPERATIONS)(
-    '%s: a new version gets 10 % for five minutes, after a smoke call, unless its alarms roll it back',
-    (_route, operation) => {
-      const name = operation.replaceAll('-', '');
-      expect(one('AWS::CodeDeploy::DeploymentGroup', `Rollout${name}`).properties).toEqual({
+  describe.each(OPERATIONS)('%s', (route, operation) => {
+    const name = operation.replaceAll('-', '');
+    /** The resource of a type that belongs to the operation. */
+    const resourceOf = (type: string, prefix = `Rollout${name}`) => {
+      const found = Object.entries(resourcesOf(template, `AWS::${type}`)).filter(([id]) =>
+        shortId(id).startsWith(prefix),
+      );
+      expect(found).toHaveLength(1);
+      const [[id, resource]] = found as [(typeof found)[number]];
+      return { id: shortId(id), properties: readable(resource.Properties), resource };
+    };
+    const alias = resourceOf('Lambda::Alias');
+    const version = resourceOf('Lambda::Version', name);
+    const group = resourceOf('CodeDeploy::DeploymentGroup');
+    const alarmOf = (what: string) => resourceOf('CloudWatch::Alarm', `Rollout${name}${what}`);
+
+    it('calls the alias, which moves by the deployment group', () => {
+      const FunctionVersion = `${version.id}.Version`;
+      expect(alias.properties).toEqual({ Name: 'live', FunctionName: `${name}Function`, FunctionVersion });
+      expect(readable(alias.resource.UpdatePolicy)).toEqual({
+        CodeDeployLambdaAliasUpdate: {
+          ApplicationName: 'RolloutApplication',
+          DeploymentGroupName: group.id,
+          BeforeAllowTrafficHook: `Rollout${name}smokeHook`,
+        },
+      });
+      const { Uri } = routesOf(template).get(route)?.Properties.Integration ?? {};
+      expect(readable(Uri)).toContain(`/functions/${alias.id}/invocations`);
+      expect(Object.values(propertiesOf('AWS::Lambda::Permission', template))).toContainEqual({
+        Action: 'lambda:InvokeFunction',
+        FunctionName: alias.id,
+        Principal: 'apigateway.amazonaws.com',
+        SourceArn: expect.stringMatching(`${route.replace(' ', '')}$`),
+      });
+    });
+
+    it('gives a new version 10 % for five minutes, unless its alarms roll it back', () => {
+      const alarms = ['errors', 'latency'].map((what) => `Rollout${name}${what}`);
+      expect(group.properties).toEqual({
         ApplicationName: 'RolloutApplication',
         ServiceRoleArn: `Rollout${name}groupServiceRole.Arn`,
         DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
         DeploymentStyle: { DeploymentOption: 'WITH_TRAFFIC_CONTROL', DeploymentType: 'BLUE_GREEN' },
-        AlarmConfiguration: {
-          Enabled: true,
-          Alarms: ['errors', 'latency'].map((what) => ({ Name: `Rollout${name}${what}` })),
-        },
+        AlarmConfiguration: { Enabled: true, Alarms: alarms.map((Name) => ({ Name })) },
         AutoRollbackConfiguration: {
           Enabled: true,
           Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
         },
       });
       // An alarm that is updated after the alias would still watch the version before.
-      const alias = Object.values(resourcesOf(template, 'AWS::Lambda::Alias')).find(
-        ({ UpdatePolicy }) =>
-          readable(UpdatePolicy).CodeDeployLambdaAliasUpdate.DeploymentGroupName === `Rollout${name}group`,
+      expect([alias.resource.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(
+        expect.arrayContaining(alarms),
       );
-      expect([alias?.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(
-        expect.arrayContaining(['errors', 'latency'].map((what) => `Rollout${name}${what}`)),
-      );
-    },
-  );
+    });
 
-  it.each(OPERATIONS)(
-    '%s: its alarms read the metrics of the new version, and of all calls of the alias',
-    (_route, operation) => {
-      const name = operation.replaceAll('-', '');
-      const ofAlias = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
-      const ofNew = {
-        ...ofAlias,
-        ExecutedVersion: one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion,
-      };
+    it('has alarms that read the metrics of the new version, and of all calls of the alias', () => {
+      const all = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
+      const ExecutedVersion = `${version.id}.Version`;
       const own = { operation, service: 'incident-monitoring-rum' };
-      const lambda = (metric: string, of: object) => [`AWS/Lambda ${metric}`, of];
-      const failed = (of: object) => ['IncidentMonitoringRum/Service Failed', of];
-      const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
-      expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}errors`).properties)).toEqual({
-        ...calls,
-        failedNew: failed({ ...own, version: ofNew.ExecutedVersion }),
-        failedAll: failed(own),
-        crashedNew: lambda('Errors', ofNew),
-        crashedAll: lambda('Errors', ofAlias),
+      const lambda = (what: string, metric: string) => ({
+        [`${what}New`]: [`AWS/Lambda ${metric}`, { ...all, ExecutedVersion }],
+        [`${what}All`]: [`AWS/Lambda ${metric}`, all],
       });
-      expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}latency`).properties)).toEqual({
-        ...calls,
-        timeNew: lambda('Duration', ofNew),
-        timeAll: lambda('Duration', ofAlias),
+      expect(metricsOf(alarmOf('errors').properties)).toEqual({
+        ...lambda('calls', 'Invocations'),
+        failedNew: ['IncidentMonitoringRum/Service Failed', { ...own, version: ExecutedVersion }],
+        failedAll: ['IncidentMonitoringRum/Service Failed', own],
+        ...lambda('crashed', 'Errors'),
       });
-    },
-  );
+      expect(metricsOf(alarmOf('latency').properties)).toEqual({
+        ...lambda('calls', 'Invocations'),
+        ...lambda('time', 'Duration'),
+      });
+    });
 
-  it.each(OPERATIONS)(
-    '%s: the smoke call is one of the operation, to the new version and no other',
-    (route, operation) => {
-      const name = operation.replaceAll('-', '');
-      const version = one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion;
+    it('makes its smoke call to the new version and no other', () => {
       const [METHOD, RESOURCE] = route.split(' ');
-      const arn = one('AWS::Lambda::Version', name).id;
-      expect(version).toBe(`${arn}.Version`);
-      const hook = one('AWS::Lambda::Function', `Rollout${name}smoke`).properties;
-      expect(hook.Environment.Variables).toEqual({ VERSION: arn, METHOD, RESOURCE });
-      const { PolicyDocument } = one('AWS::IAM::Policy', `Rollout${name}smokeRole`).properties;
-      expect(PolicyDocument.Statement).toContainEqual({
-        Action: 'lambda:InvokeFunction',
-        Effect: 'Allow',
-        Resource: arn,
-      });
-    },
-  );
+      const hook = resourceOf('Lambda::Function', `Rollout${name}smoke`).properties;
+      expect(hook.Environment.Variables).toEqual({ VERSION: version.id, METHOD, RESOURCE });
+      const { PolicyDocument } = resourceOf('IAM::Policy', `Rollout${name}smokeRole`).properties;
+      const statement = { Action: 'lambda:InvokeFunction', Effect: 'Allow', Resource: version.id };
+      expect(PolicyDocument.Statement).toContainEqual(statement);
+    });
+
+    it('keeps the versions before, and not one whose deployment fails', () => {
+      const { DeletionPolicy, UpdateReplacePolicy } = version.resource;
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain']);
+    });
+  });
 
   type Counts = Record<string, number>;
-  /** CloudWatch's answer for these counts; what is not given was not counted. */
-  const raised = (what: string, counts: Counts): boolean => {
-    const { Metrics, Threshold } = one('AWS::CloudWatch::Alarm', `Rolloutmergealerts${what}`).properties;
+  /** Whether an alarm of merge-alerts is raised by these counts. CloudWatch fills in 0 for what is not given. */
+  function isRaised(what: string, counts: Counts): boolean {
+    const { Metrics, Threshold } = propertiesOf('AWS::CloudWatch::Alarm', template)[`Rolloutmergealerts${what}`];
     const expression = Metrics[0].Expression.replaceAll(
       /FILL\((\w+), 0\)/g,
       (_: string, name: string) => counts[name] ?? 0,
@@ -155,94 +129,37 @@ describe('-c rollout=canary', () => {
       IF: (met: boolean, then: number, otherwise: number) => (met ? then : otherwise),
     });
     return value >= Threshold;
-  };
-  it.each<[string, string, Counts, boolean]>([
-    ['nothing was called', 'errors', {}, false],
-    ['all is well', 'errors', { callsNew: 300_000, callsAll: 3_000_000 }, false],
-    [
-      'three failures in 300,000 calls are noise',
-      'errors',
-      { callsNew: 300_000, callsAll: 3_000_000, failedNew: 3, failedAll: 30 },
-      false,
-    ],
-    [
-      'one call of a hundred fails, and none of the old version',
-      'errors',
-      { callsNew: 1000, callsAll: 10_000, failedNew: 10, failedAll: 10 },
-      true,
-    ],
-    ['a single failure is chance', 'errors', { callsNew: 20, callsAll: 200, failedNew: 1, failedAll: 1 }, false],
-    [
-      'it fails over twice as often as the old one, not as both together',
-      'errors',
-      { callsNew: 1000, callsAll: 10_000, failedNew: 90, failedAll: 450 },
-      true,
-    ],
-    ['it crashes', 'errors', { callsNew: 1000, callsAll: 10_000, crashedNew: 10, crashedAll: 10 }, true],
-    [
-      'two failures of the five calls that a quiet stage has',
-      'errors',
-      { callsNew: 2, callsAll: 5, failedNew: 2, failedAll: 2 },
-      true,
-    ],
-    [
-      'an incident: a third of all calls fails in both',
-      'errors',
-      { callsNew: 1000, callsAll: 10_000, failedNew: 333, failedAll: 3333 },
-      false,
-    ],
-    [
-      'its fix: the old version fails, the new one hardly',
-      'errors',
-      { callsNew: 1000, callsAll: 10_000, failedNew: 20, failedAll: 8020 },
-      false,
-    ],
-    [
-      'a worse one within an incident',
-      'errors',
-      { callsNew: 1000, callsAll: 10_000, failedNew: 300, failedAll: 1200 },
-      true,
-    ],
-    [
-      'it gets all calls, for five minutes',
-      'errors',
-      { callsNew: 10_000, callsAll: 10_000, failedNew: 10, failedAll: 10 },
-      false,
-    ],
-    [
-      'large merges take seconds in both',
-      'latency',
-      { callsNew: 100, callsAll: 1000, timeNew: 300_000, timeAll: 3_000_000 },
-      false,
-    ],
-    [
-      'it takes three times as long',
-      'latency',
-      { callsNew: 100, callsAll: 1000, timeNew: 90_000, timeAll: 360_000 },
-      true,
-    ],
-    [
-      'it takes 40 ms in place of 10',
-      'latency',
-      { callsNew: 100, callsAll: 1000, timeNew: 4000, timeAll: 13_000 },
-      false,
-    ],
-    [
-      'too few calls for an average',
-      'latency',
-      { callsNew: 19, callsAll: 1000, timeNew: 190_000, timeAll: 200_000 },
-      false,
-    ],
-    ['there is no other version', 'latency', { callsNew: 1000, callsAll: 1000, timeNew: 1e7, timeAll: 1e7 }, false],
-  ])('%s (%s, %o): rolled back: %s', (_case, what, counts, expected) => {
-    expect(raised(what, counts)).toBe(expected);
+  }
+
+  it.each<[name: string, newVersion: number[], all: number[], expected: boolean]>([
+    ['nothing was called', [], [], false],
+    ['all is well', [300_000], [3_000_000], false],
+    ['three failures in 300,000 calls are noise', [300_000, 3], [3_000_000, 30], false],
+    ['one call of a hundred fails, and none of the old version', [1000, 10], [10_000, 10], true],
+    ['a single failure is chance', [20, 1], [200, 1], false],
+    ['it fails over twice as often as the old one, not as both together', [1000, 90], [10_000, 450], true],
+    ['it crashes', [1000, 0, 10], [10_000, 0, 10], true],
+    ['two failures of the five calls that a quiet stage has', [2, 2], [5, 2], true],
+    ['an incident: a third of all calls fails in both', [1000, 333], [10_000, 3333], false],
+    ['its fix: the old version fails, the new one hardly', [1000, 20], [10_000, 8020], false],
+    ['a worse one within an incident', [1000, 300], [10_000, 1200], true],
+    ['it gets all calls, for five minutes', [10_000, 10], [10_000, 10], false],
+  ])('%s (calls, failed, crashed: new %j, all %j): rolled back for errors: %s', (_name, newVersion, all, expected) => {
+    const [callsNew = 0, failedNew = 0, crashedNew = 0] = newVersion;
+    const [callsAll = 0, failedAll = 0, crashedAll = 0] = all;
+    const counts = { callsNew, failedNew, crashedNew, callsAll, failedAll, crashedAll };
+    expect(isRaised('errors', counts)).toBe(expected);
   });
 
-  it('keeps the versions before, and not one whose deployment fails', () => {
-    const policies = Object.values(resourcesOf(template, 'AWS::Lambda::Version')).map(
-      ({ DeletionPolicy, UpdateReplacePolicy }) => [DeletionPolicy, UpdateReplacePolicy],
-    );
-    expect(policies).toEqual(Array(4).fill(['RetainExceptOnCreate', 'Retain']));
+  it.each<[name: string, newVersion: [number, number], all: [number, number], expected: boolean]>([
+    ['large merges take seconds in both', [100, 300_000], [1000, 3_000_000], false],
+    ['it takes three times as long', [100, 90_000], [1000, 360_000], true],
+    ['it takes 40 ms in place of 10', [100, 4000], [1000, 13_000], false],
+    ['too few calls for an average', [19, 190_000], [1000, 200_000], false],
+    ['there is no other version', [1000, 1e7], [1000, 1e7], false],
+  ])('%s (calls, ms: new %j, all %j): rolled back for latency: %s', (_name, newVersion, all, expected) => {
+    const [[callsNew, timeNew], [callsAll, timeAll]] = [newVersion, all];
+    expect(isRaised('latency', { callsNew, timeNew, callsAll, timeAll })).toBe(expected);
   });
 });
 

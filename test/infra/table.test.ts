@@ -1,4 +1,4 @@
-/** The table, and what is left of a stack that was destroyed: docs/deploy.md. */
+/** The table, its backups, and what is left of a stack that was destroyed: docs/deploy.md. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';
@@ -53,4 +53,32 @@ it('a stack that is destroyed leaves the table, and the role that API Gateway wr
   for (const [, { DeletionPolicy, UpdateReplacePolicy }] of kept)
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Retain', 'Retain']);
   expect(kept.map(([id]) => shortId(id)).sort()).toEqual(['ServiceApiAccount', 'ServiceApiCloudWatchRole', 'Table']);
+});
+
+const VAULT = 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies';
+
+describe('backups', () => {
+  it('are made each day with a copy in another account; their vault is kept when the stack is destroyed', () => {
+    const template = deployed({ backupVaultArn: VAULT });
+    const days = { DeleteAfterDays: 35 };
+    expect(readable(only('AWS::Backup::BackupPlan', template).Properties).BackupPlan.BackupPlanRule).toEqual([
+      {
+        RuleName: 'daily',
+        ScheduleExpression: 'cron(0 3 * * ? *)',
+        TargetBackupVault: 'BackupsVault.BackupVaultName',
+        Lifecycle: days,
+        CopyActions: [{ DestinationBackupVaultArn: VAULT, Lifecycle: days }],
+      },
+    ]);
+    expect(readable(only('AWS::Backup::BackupSelection', template).Properties).BackupSelection.Resources).toEqual([
+      'Table.Arn',
+    ]);
+    const vault = only('AWS::Backup::BackupVault', template);
+    expect([vault.DeletionPolicy, vault.UpdateReplacePolicy]).toEqual(['Retain', 'Retain']);
+  });
+
+  it('are not made without that vault', () => {
+    for (const type of ['BackupPlan', 'BackupSelection', 'BackupVault'])
+      expect(resourcesOf(deployed(), `AWS::Backup::${type}`)).toEqual({});
+  });
 });

@@ -1,20 +1,19 @@
 /** The local gateway over functions that only record their events. */
-
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
 import { createGateway } from '../../packages/local/gateway.ts';
-import type { Template } from '../../packages/local/template.ts';
+import { type Resource, resourcesOf } from '../../packages/local/template.ts';
 import { listen } from './listen.ts';
 import { deployed } from './stack.ts';
 
 export const template = deployed();
 export const deployment = readDeployment(template, 'a-table');
 
-/** The deployment of a changed copy of the template. */
-export const edited = (edit: (template: Template) => void): Deployment => {
+/** The deployment of a copy of the template in which the properties of all resources of a type are changed. */
+export const edited = (type: string, edit: (properties: Resource['Properties']) => void): Deployment => {
   const copy = structuredClone(template);
-  edit(copy);
+  for (const { Properties } of Object.values(resourcesOf(copy, `AWS::${type}`))) edit(Properties);
   return readDeployment(copy, 'a-table');
 };
 
@@ -27,7 +26,13 @@ export const allow = (usageIdentifierKey: string) => ({
   usageIdentifierKey,
 });
 
-/** @param options `label` answers for the authorizer, `answer` for every other function */
+/** The error code of an envelope. */
+export const codeIn = (text: string): string | undefined => JSON.parse(text).error?.code;
+
+/**
+ * Starts a gateway, which runs as long as the tests' process.
+ * @param options `label` answers for the authorizer, `answer` for every other function
+ */
 export async function startGateway(
   of: Deployment = deployment,
   {
@@ -44,13 +49,10 @@ export async function startGateway(
     events.push(event as APIGatewayProxyEvent);
     return answer();
   }
-  const server = createGateway({ deployment: of, invoke });
-  const port = await listen(server);
+  const port = await listen(createGateway({ deployment: of, invoke }).unref());
 
   return {
     called,
-    events,
-    stop: () => void server.close(),
     async post(path: string, init: RequestInit = {}) {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init });
       return { status: response.status, headers: response.headers, text: await response.text() };

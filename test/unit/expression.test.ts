@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   all,
   attribute,
@@ -13,93 +13,88 @@ import {
   set,
 } from '../../lib/dynamodb/expression.ts';
 
-describe('an expression', () => {
-  it('has a placeholder for each value, and an alias for each name after a #', () => {
-    expect(expressionsOf({ UpdateExpression: expression`SET title = ${'t'}, #version = #version + ${1}` })).toEqual({
+const path = expression`#pending.${attribute('1700')}`;
+const read: { title: string; owner?: number } = { title: 't' };
+
+it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: object]>([
+  [
+    'a placeholder for each value, and an alias for each name after a #',
+    { UpdateExpression: expression`SET title = ${'t'}, #version = #version + ${1}` },
+    {
       UpdateExpression: 'SET title = :0, #version = #version + :1',
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':0': 't', ':1': 1 },
-    });
-  });
-
-  it('takes false, null, 0 and the empty string as values, and leaves undefined ones out', () => {
-    const { ConditionExpression, ExpressionAttributeValues } = expressionsOf({
-      ConditionExpression: expression`${false} ${null} ${0} ${''}${undefined}`,
-    });
-    expect(ConditionExpression).toBe(':0 :1 :2 :3');
-    expect(ExpressionAttributeValues).toEqual({ ':0': false, ':1': null, ':2': 0, ':3': '' });
-  });
-
-  it('is a part of another, and may be several times', () => {
-    const path = expression`#pending.${attribute('1700')}`;
-    expect(expressionsOf({ ConditionExpression: expression`${path} = ${'a'} OR ${path} = ${'b'}` })).toEqual({
+    },
+  ],
+  [
+    'false, null, 0 and the empty string as values, and none that is undefined',
+    { ConditionExpression: expression`${false} ${null} ${0} ${''}${undefined}` },
+    {
+      ConditionExpression: ':0 :1 :2 :3',
+      ExpressionAttributeValues: { ':0': false, ':1': null, ':2': 0, ':3': '' },
+    },
+  ],
+  [
+    'a part that stands several times',
+    { ConditionExpression: expression`${path} = ${'a'} OR ${path} = ${'b'}` },
+    {
       ConditionExpression: '#pending.#1700 = :0 OR #pending.#1700 = :1',
       ExpressionAttributeNames: { '#pending': 'pending', '#1700': '1700' },
       ExpressionAttributeValues: { ':0': 'a', ':1': 'b' },
-    });
-  });
-
-  it('shares names and values with the others of its request', () => {
-    expect(expressionsOf({ UpdateExpression: set({ ttl: 1 }), ConditionExpression: is('ttl', 0) })).toEqual({
+    },
+  ],
+  [
+    'names and values that it shares with others',
+    { UpdateExpression: set({ ttl: 1 }), ConditionExpression: is('ttl', 0) },
+    {
       UpdateExpression: 'SET #ttl = :0',
       ConditionExpression: '#ttl = :1',
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':0': 1, ':1': 0 },
-    });
-  });
-
-  it('that is absent adds nothing, and maps that would be empty are left out', () => {
-    expect(
-      expressionsOf({ ConditionExpression: expression`attribute_exists(pk)`, FilterExpression: undefined }),
-    ).toEqual({
-      ConditionExpression: 'attribute_exists(pk)',
-    });
-  });
-});
-
-describe('an update', () => {
-  it.each([
-    [set({ a: 1, b: undefined, c: 2, d: undefined }), 'SET #a = :0, #c = :1 REMOVE #b, #d'],
-    [set({ a: 1 }), 'SET #a = :0'],
-    [set({ a: undefined }), 'REMOVE #a'],
-    [set({ a: 1 }, { b: 2, c: undefined }), 'SET #a = :0, #b = if_not_exists(#b, :1)'],
-  ])('sets attributes, removes undefined ones, and gives first values', (update, text) => {
-    expect(expressionsOf({ UpdateExpression: update }).UpdateExpression).toBe(text);
-  });
-});
-
-describe('a condition', () => {
-  it('takes an absent attribute for one below any bound', () => {
-    const condition = all(isBelow('last', 5), is('kind', 'a'));
-    expect(expressionsOf({ ConditionExpression: condition })).toEqual({
+    },
+  ],
+  [
+    'no maps that would be empty',
+    { ConditionExpression: EXISTS, FilterExpression: undefined },
+    { ConditionExpression: 'attribute_exists(pk)' },
+  ],
+  [
+    'the condition that a row is new',
+    { ConditionExpression: IS_NEW },
+    { ConditionExpression: 'attribute_not_exists(pk)' },
+  ],
+  [
+    'a condition that takes an absent attribute for one below any bound',
+    { ConditionExpression: all(isBelow('last', 5), is('kind', 'a')) },
+    {
       ConditionExpression: '(attribute_not_exists(#last) OR #last < :0) AND #kind = :1',
       ExpressionAttributeNames: { '#last': 'last', '#kind': 'kind' },
       ExpressionAttributeValues: { ':0': 5, ':1': 'a' },
-    });
-  });
-
-  it('requires an absent attribute to be absent still', () => {
-    const row: { title: string; owner?: number } = { title: 't' };
-    expect(expressionsOf({ ConditionExpression: isAsRead(row, ['title', 'owner']) })).toEqual({
+    },
+  ],
+  [
+    'a condition that an absent attribute is absent still',
+    { ConditionExpression: isAsRead(read, ['title', 'owner']) },
+    {
       ConditionExpression: 'attribute_exists(pk) AND #title = :0 AND attribute_not_exists(#owner)',
       ExpressionAttributeNames: { '#title': 'title', '#owner': 'owner' },
       ExpressionAttributeValues: { ':0': 't' },
-    });
-  });
-
-  it('is that a row exists, or that it is new', () => {
-    const texts = [EXISTS, IS_NEW].map((is) => expressionsOf({ ConditionExpression: is }).ConditionExpression);
-    expect(texts).toEqual(['attribute_exists(pk)', 'attribute_not_exists(pk)']);
-  });
-
-  it('of one part is that part', () => {
-    expect(expressionsOf({ ConditionExpression: all(is('a', 1)) }).ConditionExpression).toBe('#a = :0');
-  });
+    },
+  ],
+  [
+    'an alias for each name that may be a reserved word',
+    { ProjectionExpression: projection(['pk', 'ttl', 'merge_id']) },
+    { ProjectionExpression: '#pk, #ttl, merge_id', ExpressionAttributeNames: { '#pk': 'pk', '#ttl': 'ttl' } },
+  ],
+])('an expression is sent with %s', (_what, expressions, sent) => {
+  expect(expressionsOf(expressions)).toEqual(sent);
 });
 
-it('a projection has an alias for each name that may be a reserved word', () => {
-  expect(expressionsOf({ ProjectionExpression: projection(['pk', 'ttl', 'merge_id']) })).toEqual({
-    ProjectionExpression: '#pk, #ttl, merge_id',
-    ExpressionAttributeNames: { '#pk': 'pk', '#ttl': 'ttl' },
-  });
+it.each([
+  [set({ a: 1, b: undefined, c: 2, d: undefined }), 'SET #a = :0, #c = :1 REMOVE #b, #d'],
+  [set({ a: 1 }), 'SET #a = :0'],
+  [set({ a: undefined }), 'REMOVE #a'],
+  [set({ a: 1 }, { b: 2, c: undefined }), 'SET #a = :0, #b = if_not_exists(#b, :1)'],
+])('an update sets attributes, removes undefined ones, and gives first values: %#', (update, text) => {
+  expect(expressionsOf({ UpdateExpression: update }).UpdateExpression).toBe(text);
 });

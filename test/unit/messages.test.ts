@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES_FILE, languagesSource } from '../../infra/generate/languages.ts';
 import {
   ERROR_CODES,
   type ErrorCode,
@@ -88,57 +87,32 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
   });
 });
 
-/** Each form of a field's schema, and its description in two languages. */
-const FORMS: [schema: FieldSchema, english: string, chinese: string][] = [
-  [{}, 'a JSON value', ' JSON 值'],
-  [{ type: 'object' }, 'a JSON value', ' JSON 值'],
-  [{ type: 'boolean' }, 'true or false', ' true 或 false'],
-  [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b', '以下值之一：a、b'],
-  [{ type: 'integer' }, 'an integer', '整数'],
-  [{ type: 'integer', minimum: 0 }, 'an integer of at least 0', '不小于 0 的整数'],
-  [{ type: 'integer', maximum: 5 }, 'an integer of at most 5', '不大于 5 的整数'],
-  [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5', ' 0 到 5 之间的整数'],
-  [
-    { type: 'integer', minimum: 3, maximum: 5, 'x-minimum-field': 'limit' },
-    'an integer from 3 (limit) to 5',
-    ' 3（limit）到 5 之间的整数',
-  ],
-  [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range', ' int64 范围内的整数'],
-  [
-    { type: 'integer', format: 'int64', minimum: 0 },
-    'an integer in the int64 range, at least 0',
-    ' int64 范围内且不小于 0 的整数',
-  ],
-  [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9', ' 0 到 9 之间的整数'],
-  [
-    { type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' },
-    'an integer from -9223372036854775808 to 8',
-    ' -9223372036854775808 到 8 之间的整数',
-  ],
-  [{ type: 'string' }, 'a string', '字符串'],
-  [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character', '至多 1 个字符的字符串'],
-  [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters', ' 0 到 5 个字符的字符串'],
-  [
-    { type: 'string', format: 'objectid', minLength: 24 },
-    'an ObjectID: a string of 24 hexadecimal digits',
-    ' ObjectID，即 24 位十六进制字符串',
-  ],
+/** Each form of a field's schema, and its description in English. */
+const FORMS: [schema: FieldSchema, english: string][] = [
+  [{}, 'a JSON value'],
+  [{ type: 'object' }, 'a JSON value'],
+  [{ type: 'boolean' }, 'true or false'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b'],
+  [{ type: 'integer' }, 'an integer'],
+  [{ type: 'integer', minimum: 0 }, 'an integer of at least 0'],
+  [{ type: 'integer', maximum: 5 }, 'an integer of at most 5'],
+  [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5'],
+  [{ type: 'integer', minimum: 3, maximum: 5, 'x-minimum-field': 'limit' }, 'an integer from 3 (limit) to 5'],
+  [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range'],
+  [{ type: 'integer', format: 'int64', minimum: 0 }, 'an integer in the int64 range, at least 0'],
+  [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9'],
+  [{ type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' }, 'an integer from -9223372036854775808 to 8'],
+  [{ type: 'string' }, 'a string'],
+  [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character'],
+  [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters'],
+  [{ type: 'string', format: 'objectid', minLength: 24 }, 'an ObjectID: a string of 24 hexadecimal digits'],
   [
     { type: 'string', format: 'cursor' },
     'a next_cursor that this service returned to this account (leave it out for the first page)',
-    '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
   ],
-  [{ type: 'array' }, 'an array, each a JSON value', '数组，每一项必须是 JSON 值'],
-  [
-    { type: 'array', minItems: 1, items: { type: 'boolean' } },
-    'an array of at least 1 item, each true or false',
-    '含至少 1 项的数组，每一项必须是 true 或 false',
-  ],
-  [
-    { type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } },
-    'an array of 1 to 3 items, each a string',
-    '含 1 到 3 项的数组，每一项必须是字符串',
-  ],
+  [{ type: 'array' }, 'an array, each a JSON value'],
+  [{ type: 'array', minItems: 1, items: { type: 'boolean' } }, 'an array of at least 1 item, each true or false'],
+  [{ type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } }, 'an array of 1 to 3 items, each a string'],
 ];
 
 describe('what a field must be', () => {
@@ -147,23 +121,19 @@ describe('what a field must be', () => {
       CATALOGS.map(({ language, explain }) => [language, explain.invalidFields({ fieldErrors: [fieldError] })]),
     );
 
-  it.each(FORMS)('by the schema %j is said in English and Chinese', (schema, english, chinese) => {
-    expect(messagesOf({ field: 'f', schema })).toMatchObject({
-      en: `f must be ${english}.`,
-      'zh-CN': `f 必须是${chinese}。`,
-    });
-    expect(messagesOf({ field: 'f', schema, item: 2, moreItems: 1 })).toMatchObject({
-      en: `f[2] (and 1 more) must be ${english}.`,
-      'zh-CN': `f[2]（以及另外 1 项）必须是${chinese}。`,
-    });
-  });
-
-  it.each(FORMS)('by the schema %j is said with its bounds and values in every language', (schema, english) => {
-    const values = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
-    for (const message of Object.values(messagesOf({ field: 'f', schema, missing: true })))
-      for (const value of values.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', ')))
-        expect(message).toContain(value);
-  });
+  it.each(FORMS)(
+    'by the schema %j is said in English, and with the same values in the same order in every language',
+    (schema, english) => {
+      expect(messagesOf({ field: 'f', schema }).en).toBe(`f must be ${english}.`);
+      expect(messagesOf({ field: 'f', schema, item: 2, moreItems: 1 }).en).toBe(
+        `f[2] (and 1 more) must be ${english}.`,
+      );
+      const found = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
+      const values = found.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', '));
+      for (const message of Object.values(messagesOf({ field: 'f', schema, missing: true })))
+        expect(message).toMatch(new RegExp(values.join('.*'), 's'));
+    },
+  );
 });
 
 /** A language that the service does not have: the tag is reserved for private use. */
@@ -224,10 +194,6 @@ describe('Accept-Language', () => {
   it('of any other form chooses a language all the same', () => {
     fc.assert(fc.property(anyText, (header) => CATALOGS.includes(catalogFor(header, CATALOGS))));
   });
-});
-
-it('the list of languages is what their files say today: `npm run generate`', () => {
-  expect(readFileSync(LANGUAGES_FILE, 'utf8')).toBe(languagesSource());
 });
 
 describe('the catalogs of fallback-route', () => {

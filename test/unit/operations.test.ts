@@ -1,49 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { FLEET_STATUSES, mergeAlerts, operations } from '../../lib/http/operations.ts';
+import { FLEET_STATUSES, type Operation, operations } from '../../lib/http/operations.ts';
 import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
+import { STATUSES } from '../../packages/conformance/src/contract.ts';
 
-describe('the list of operations', () => {
-  it('holds the four operations of the contract, each at its path', () => {
-    expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'POST /monit/servicemap/fleet',
-      'POST /rum/resource/info',
-      'POST /incident/work-item/delete',
-      'POST /alert/merge',
-    ]);
+it('the operations, their permissions and limits are those of the contract', () => {
+  const usual = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
+  const windows = [
+    { limit: 2, seconds: 1 },
+    { limit: 30, seconds: 60 },
+  ];
+  const listed = operations.map((operation: Operation) => {
+    const { method, path, permission, throttle, rateWindows = [] } = operation;
+    return {
+      method,
+      path,
+      permission,
+      throttle,
+      rateWindows: rateWindows.map(({ limit, seconds }) => ({ limit, seconds })),
+    };
   });
+  expect(listed).toEqual([
+    { ...usual, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: windows },
+    { ...usual, path: '/rum/resource/info' },
+    { ...usual, path: '/incident/work-item/delete' },
+    { ...usual, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
+  ]);
+});
 
-  it('asks for a permission in fleet browse alone', () => {
-    expect(operations.map((operation) => ('permission' in operation ? operation.permission : undefined))).toEqual([
-      'monit',
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  it('limits fleet browse to 2 calls a second and 30 a minute, exactly, and by the usage plan merges to 20 and each other operation to 50', () => {
-    const [browse, ...others] = operations;
-    expect(browse.rateWindows.map(({ limit, seconds }) => [limit, seconds])).toEqual([
-      [2, 1],
-      [30, 60],
-    ]);
-    for (const operation of others) expect(operation).not.toHaveProperty('rateWindows');
-    const rest = operations.filter(({ name }) => name !== 'merge-alerts');
-    for (const { throttle } of rest) expect(throttle).toEqual({ rate: 50, burst: 100 });
-    expect(mergeAlerts.throttle).toEqual({ rate: 20, burst: 40 });
-  });
-
-  it('has the seven statuses of the contract', () => {
-    expect(FLEET_STATUSES).toEqual([
-      'active',
-      'degraded',
-      'stale',
-      'initializing',
-      'disabled',
-      'unsupported',
-      'no_data',
-    ]);
-  });
+it('the statuses of a host are those of the contract', () => {
+  expect(FLEET_STATUSES).toEqual(STATUSES);
 });
 
 describe('the rate-limit headers', () => {

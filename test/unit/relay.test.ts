@@ -1,20 +1,14 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EVENTS_FILE, eventsText } from '../../infra/generate/events.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../lib/events/destinations.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { relayed } from '../support/events.ts';
 import { listen } from '../support/listen.ts';
 import { newDouble } from '../support/service.ts';
-
-it('events.schema.json describes the events that are published: `npm run generate`', () => {
-  expect(readFileSync(EVENTS_FILE, 'utf8')).toBe(eventsText());
-});
 
 const incident = 'a'.repeat(24);
 /** The record of a small feed entry. */

@@ -45,33 +45,6 @@ describe('a key', () => {
     );
   });
 
-  it('of a tenant begins with the account, so that no two accounts share a partition', () => {
-    fc.assert(
-      fc.property(account, account, text, (one, other, id) => {
-        fc.pre(one !== other);
-        expect(keys.host(one, id).pk.startsWith(`ACCOUNT#${one}#`)).toBe(true);
-        expect(keys.host(one, id).pk).not.toBe(keys.host(other, id).pk);
-      }),
-    );
-  });
-
-  it('of an alert is one of the 16 partition keys of its account, by the last digit of its id', () => {
-    fc.assert(
-      fc.property(account, objectId, (of, id) => {
-        const shards = collections.alertShards(of);
-        expect(new Set(shards).size).toBe(16);
-        expect(keys.alert(of, id.toUpperCase()).pk).toBe(shards[Number.parseInt(id.slice(-1), 16)]);
-      }),
-    );
-  });
-
-  it('holds an ObjectID in lower case', () => {
-    const upper = 'ABCDEF0123456789ABCDEF01';
-    for (const kind of ['incident', 'alert'] as const)
-      expect(build(kind, [1, upper])).toEqual(build(kind, [1, upper.toLowerCase()]));
-    expect(keys.feedEntry(1, upper, 1)).toEqual(keys.feedEntry(1, upper.toLowerCase(), 1));
-  });
-
   it('of a feed entry sorts as text in the order of its sequence, its further rows behind it', () => {
     fc.assert(
       fc.property(sequence, sequence, (one, other) => {

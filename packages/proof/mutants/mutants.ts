@@ -430,7 +430,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'infra/queues.ts',
     find: 'Duration.days(14)',
     replace: 'Duration.hours(1)',
-    tests: [infra('merge-queue')],
+    tests: [infra('queues')],
   },
   {
     name: 'an alarm is raised when all is well',

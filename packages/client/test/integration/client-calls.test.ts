@@ -1,25 +1,17 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { type LocalService, startService } from '../../../local/local-service.ts';
-import {
-  type Client,
-  ConnectionError,
-  createClient,
-  ResourceNotFoundError,
-  ServiceError,
-  type ServiceMapFleetHost,
-} from '../../src/index.ts';
+import { type Client, ConnectionError, createClient, ResourceNotFoundError } from '../../src/index.ts';
 
 const appKey = newAppKey();
 const ACCOUNT = 7;
@@ -32,6 +24,7 @@ const withRum = [
     .filter((line) => line.includes('"kind":"rum_') && line.includes('"account_id":1,'))
     .map((line) => line.replace('"account_id":1,', '"account_id":8,')),
 ];
+const HOSTS = Array.from({ length: 250 }, (_, index) => `h${String(index).padStart(3, '0')}`);
 const id = (digit: string) => digit.repeat(24);
 let table: Table;
 let service: LocalService;
@@ -48,14 +41,10 @@ beforeAll(async () => {
     line({ kind: 'alert', alert_id: id('c'), title: 't' }),
     line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
     `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
-    ...Array.from({ length: 250 }, (_, index) =>
+    ...HOSTS.map((host_id) =>
       line({
-        kind: 'host',
-        host_id: `h${String(index).padStart(3, '0')}`,
-        agent_version: index < 249 ? '1' : '2',
-        edge_cluster: 'c',
-        enabled: true,
-        snapshot_ready: true,
+        ...{ kind: 'host', host_id, edge_cluster: 'c', enabled: true, snapshot_ready: true },
+        agent_version: host_id === 'h249' ? '2' : '1',
       }),
     ),
   ];
@@ -70,58 +59,20 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A server that gives every call the same answer. */
-async function answering(status: number, headers: Record<string, string>, text: string) {
+/** Serves in place of the service until the test ends. @returns the address */
+async function serve(answer: RequestListener): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
-    response.writeHead(status, headers).end(text);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, close: () => server.close() };
-}
-
-it.each([
-  ['application/json', '{"message": "Request Too Long"}', { 'x-amzn-requestid': 'id' }, 'id'],
-  ['text; charset=utf-8', 'HTTP content length exceeded 10485760 bytes.', {}, ''],
-])("API Gateway's own 413 as %s is EntityTooLarge", async (type, text, headers, requestId) => {
-  const { url, close } = await answering(413, { 'Content-Type': type, ...headers }, text);
-  const refused = createClient({ url, appKey }).getRumResource();
-  await expect(refused).rejects.toMatchObject({
-    name: 'EntityTooLargeError',
-    code: 'EntityTooLarge',
-    status: 413,
-    requestId,
+    answer(request, response);
   });
-  close();
-});
-
-/** A server that refuses the first calls, then answers. */
-async function refusing(calls: number, status: number, retryAfter = '1') {
-  const seen: { idempotencyKey: string | undefined; at: number }[] = [];
-  const server = createServer((request, response) => {
-    request.resume();
-    seen.push({ idempotencyKey: request.headers['idempotency-key'] as string | undefined, at: Date.now() });
-    const refused = seen.length <= calls;
-    response.writeHead(refused ? status : 200, {
-      'Content-Type': 'application/json',
-      ...(refused && { 'Retry-After': retryAfter }),
-    });
-    const error = { code: 'ServiceUnavailable', message: 'not now' };
-    response.end(JSON.stringify({ request_id: 'r', ...(refused ? { error } : { data: null }) }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, seen, close: () => server.close() };
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 describe('the client', () => {
   it('walks all hosts, page by page, and waits as the limit requires', async () => {
-    const hosts: ServiceMapFleetHost[] = [];
-    for await (const host of client.hosts()) hosts.push(host);
-    expect(hosts.map(({ host_id }) => host_id)).toEqual(
-      Array.from({ length: 250 }, (_, index) => `h${String(index).padStart(3, '0')}`),
-    );
+    const hosts = await Array.fromAsync(client.hosts());
+    expect(hosts.map(({ host_id }) => host_id)).toEqual(HOSTS);
   });
 
   it('deletes a work item, at a version beyond 2^53', async () => {
@@ -149,104 +100,26 @@ describe('the client', () => {
     await expect(chinese.getRumResource()).rejects.toThrow(/\p{Script=Han}/u);
   });
 
-  it('puts the app key in no error', async () => {
-    const nobody = createClient({ url: 'http://127.0.0.1:1', appKey, retries: 0 });
-    const unknown = createClient({ url: service.url, appKey: `${appKey}x` });
-    const elsewhere = createClient({ url: `${service.url}/docs`, appKey });
-    for (const [caller, kind] of [
-      [nobody, ConnectionError],
-      [unknown, ServiceError],
-      [elsewhere, ServiceError],
-    ] as const) {
-      const error = (await caller.getRumResource().catch((thrown: unknown) => thrown)) as Error;
-      expect(error).toBeInstanceOf(kind);
-      expect(`${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(appKey);
-    }
-  });
-
-  it('retries temporary refusals after Retry-After, a merge with one Idempotency-Key', async () => {
-    const server = await refusing(1, 503);
-    await createClient({ url: server.url, appKey }).mergeAlerts({ alert_ids: [id('b')], incident_id: id('a') });
-    server.close();
-    const [first, second] = server.seen;
-    expect(server.seen).toHaveLength(2);
-    expect(first?.idempotencyKey).toMatch(/^[\da-f]{32}$/);
-    expect(second?.idempotencyKey).toBe(first?.idempotencyKey);
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(900);
-  });
-
   it('retries a call whose answer is cut off, then throws a ConnectionError', async () => {
-    let calls = 0;
-    let cutOff = 1;
-    const server = createServer((request, response) => {
-      request.resume();
+    let [calls, cutOff] = [0, 1];
+    const body = JSON.stringify({ request_id: 'r', data: {} });
+    const url = await serve((_request, response) => {
       calls += 1;
-      const body = JSON.stringify({ request_id: 'r', data: {} });
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
       if (calls > cutOff) response.end(body);
       else response.write(body.slice(0, 5), () => response.destroy());
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
     const cut = createClient({ url, appKey, retries: 1 });
     await cut.deleteWorkItem({ work_item_id: 'w', version: 1 });
     expect(calls).toBe(2);
     cutOff = 9;
     await expect(cut.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
     expect(calls).toBe(4);
-    server.close();
   });
 
   it('walks all hosts with a scan_limit below the default page size', async () => {
-    const hosts: ServiceMapFleetHost[] = [];
-    for await (const host of client.hosts({ scan_limit: 60, agent_versions: ['2'] })) hosts.push(host);
+    const hosts = await Array.fromAsync(client.hosts({ scan_limit: 60, agent_versions: ['2'] }));
     expect(hosts.map(({ host_id }) => host_id)).toEqual(['h249']); // the last one of five pages
-  });
-
-  it('requests every page with the given filters, by default 100 hosts at a time', async () => {
-    const bodies: unknown[] = [];
-    const server = createServer(async (request, response) => {
-      let text = '';
-      for await (const chunk of request) text += chunk;
-      bodies.push(JSON.parse(text));
-      const next = bodies.length % 2 === 1 && { next_cursor: `c${bodies.length}` };
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ request_id: 'r', data: { items: [], ...next } }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const asking = createClient({ url, appKey });
-    const statuses = ['stale'] as const;
-    for (const request of [{ statuses: [...statuses] }, { limit: 7 }, { scan_limit: 60 }])
-      expect(await Array.fromAsync(asking.hosts(request))).toEqual([]);
-    server.close();
-    expect(bodies).toEqual([
-      { limit: 100, statuses },
-      { limit: 100, statuses, cursor: 'c1' },
-      { limit: 7 },
-      { limit: 7, cursor: 'c3' },
-      { limit: 60, scan_limit: 60 },
-      { limit: 60, scan_limit: 60, cursor: 'c5' },
-    ]);
-  });
-
-  it('waits no longer than maxWaitMs, and sends the idempotency key that it is given', async () => {
-    const server = await refusing(1, 429, '3600');
-    const merging = createClient({ url: server.url, appKey, maxWaitMs: 1_000 });
-    const merge = { alert_ids: [id('b')], incident_id: id('a') };
-    const refused = merging.mergeAlerts(merge, { idempotencyKey: 'sent before' });
-    await expect(refused).rejects.toMatchObject({ retryAfter: 3600, idempotencyKey: 'sent before' });
-    expect(await merging.mergeAlerts(merge, { idempotencyKey: 'sent before' })).toEqual({ replayed: false });
-    server.close();
-    expect(server.seen.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['sent before', 'sent before']);
-  });
-
-  it('gives up after the given number of retries', async () => {
-    const server = await refusing(9, 503);
-    const giving = createClient({ url: server.url, appKey, retries: 1 });
-    await expect(giving.getRumResource()).rejects.toMatchObject({ code: 'ServiceUnavailable', status: 503 });
-    server.close();
-    expect(server.seen).toHaveLength(2);
   });
 });
 
@@ -323,13 +196,12 @@ describe('the command', () => {
   });
 
   it('prints the idempotency key of a merge that may have been done, and the cursor of a failed listing', async () => {
-    const unsure = await answering(500, {}, '{"request_id":"r","error":{"code":"InternalError","message":"no"}}');
-    const env = { BASE_URL: unsure.url };
-    expect((await run(['merge', id('a'), id('b'), '--idempotency-key', 'mine'], env)).err).toContain(
-      'Repeat it with --idempotency-key mine\n',
-    );
-    expect((await run(['fleet', '--cursor', 'here'], env)).err).toContain('Resume with --cursor here\n');
-    unsure.close();
+    const BASE_URL = await serve((_request, response) => {
+      response.writeHead(500).end('{"request_id":"r","error":{"code":"InternalError","message":"no"}}');
+    });
+    const merge = ['merge', id('a'), id('b'), '--idempotency-key', 'mine'];
+    expect((await run(merge, { BASE_URL })).err).toContain('Repeat it with --idempotency-key mine\n');
+    expect((await run(['fleet', '--cursor', 'here'], { BASE_URL })).err).toContain('Resume with --cursor here\n');
   });
 
   it('says that it is waiting, and retries when the service is down after the first answer', async () => {
@@ -342,9 +214,8 @@ describe('the command', () => {
       response.writeHead(200, { 'Content-Type': 'application/json', Connection: 'close' });
       response.end(JSON.stringify({ request_id: 'r', data }));
       if (calls === 1) server.close(() => setTimeout(() => server.listen(port, '127.0.0.1'), 1_000));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    });
+    const port = await listen(server);
     const { code, err } = await run(['fleet'], { BASE_URL: `http://127.0.0.1:${port}` });
     server.close();
     expect([code, err, calls]).toEqual([0, expect.stringContaining(`Still waiting for http://127.0.0.1:${port}`), 2]);
