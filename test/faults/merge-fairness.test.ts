@@ -9,7 +9,7 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
 import { connectDouble, type Send } from '../../packages/proof/simulation/double-client.ts';
-import { callOf, depsOver, id } from '../../packages/proof/simulation/surroundings.ts';
+import { callOf, depsOver, id } from '../../packages/proof/simulation/environment.ts';
 import { accessesOf, TableDouble } from '../../packages/proof/simulation/table-double.ts';
 
 const ACCOUNT = 1;

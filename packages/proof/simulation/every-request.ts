@@ -30,7 +30,7 @@ import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-wor
 import { readSnapshot } from '../../admin/incidents/snapshot.ts';
 import { undoMerge } from '../../admin/incidents/undo-merge.ts';
 import { connectDouble } from './double-client.ts';
-import { callOf, depsOver, id, START_MS } from './surroundings.ts';
+import { callOf, depsOver, id, START_MS } from './environment.ts';
 import { type Request, TableDouble } from './table-double.ts';
 import type { Item } from './values.ts';
 

@@ -4,7 +4,7 @@
  * A scenario is a handful of processes that call functions of `lib` and `packages/admin` on a table in memory (`table-double.ts`). Each of
  * their calls to the table waits for the scheduler, which chooses the call to execute next, and whether a fault (`faults.ts`) affects it
  * or its process. All choices are tried, but for those that cannot lead to anything new (`explore.ts`). At the end of each run the rows
- * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearize.ts`).
+ * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearizability.ts`).
  *
  * An operation that loses to others without end makes more calls than allowed, which is a failure. The queue's delay keeps a message until
  * the process that caused it has ended, unless the scenario has it come early. `docs/reliability.md` says what is not tried.
@@ -14,15 +14,13 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ACCOUNTS } from './account-scenarios.ts';
+import { ACCOUNTS } from './accounts.ts';
 import { DELETES } from './deletes.ts';
 import { explore, type Report, replay, type Scenario } from './explore.ts';
-import { IMPORTS } from './imports.ts';
-import { LARGE_MERGES } from './large-merges.ts';
 import { LIMITS } from './limits.ts';
 import { MERGES } from './merges.ts';
+import { MERGES_AND_WRITES } from './merges-and-writes.ts';
 import { virtualize } from './process.ts';
-import { RECORDS } from './records.ts';
 import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
@@ -43,15 +41,7 @@ const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], n
   default: { 1: 2, 2: 1, 3: 1, 4: 1, 5: 1, 6: 0 },
   long: { 1: 2, 2: 2, 3: 2, 4: 2, 5: 1, 6: 1 },
 };
-const SCENARIOS: readonly Scenario[] = [
-  ...MERGES,
-  ...LARGE_MERGES,
-  ...IMPORTS,
-  ...RECORDS,
-  ...DELETES,
-  ...ACCOUNTS,
-  ...LIMITS,
-];
+const SCENARIOS: readonly Scenario[] = [...MERGES, ...MERGES_AND_WRITES, ...DELETES, ...ACCOUNTS, ...LIMITS];
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const { values: options } = parseArgs({

@@ -1,17 +1,17 @@
 /** Processes under a scheduler, which executes their calls to the table one at a time. States are immutable: a step makes a new one. */
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import type { Operation } from './environment.ts';
+import { type Fault, halvesOf, mayFail, refusal } from './faults.ts';
 import {
   type Actor,
-  Behavior,
   type Call,
   type Delivery,
   type Effect,
   outcomeOf,
   type Position,
   type Reaction,
-} from './behavior.ts';
-import { type Fault, halvesOf, mayFail, refusal } from './faults.ts';
-import type { Operation } from './surroundings.ts';
+  Recorder,
+} from './recorder.ts';
 import { type Access, type Request, type Row, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item, memoized } from './values.ts';
 
@@ -133,7 +133,7 @@ class Numbers {
 export class TransitionSystem {
   readonly #cast: Cast;
   readonly #maxFaults: number;
-  readonly #behaviors = new Map<string, Behavior>();
+  readonly #recorders = new Map<string, Recorder>();
   readonly #tables = new Map<string, TableState>();
   readonly #rows = new Numbers();
   readonly #texts = new Numbers();
@@ -200,7 +200,7 @@ export class TransitionSystem {
         steps.push({ name: `${name} ${fault}`, process: name, fault, late: false, accesses: [], begins: false });
       if (alive) add('dies');
       if (position.hasTimers) add('runs out of time');
-      if (position.isFresh && this.#behaviorOf(name).actor.retried) add('comes twice');
+      if (position.isFresh && this.#recorderOf(name).actor.retried) add('comes twice');
     }
     return steps;
   }
@@ -272,7 +272,7 @@ export class TransitionSystem {
     }));
   }
 
-  #behaviorOf = (name: string) => this.#behaviors.get(name) as Behavior;
+  #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
   async take(state: State, { call, fault, part, late, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
@@ -352,7 +352,7 @@ export class TransitionSystem {
 
   /** A fault that affects a process and none of its calls. */
   async #affectProcess(draft: Draft, name: string, fault: Fault): Promise<void> {
-    const { script } = this.#behaviorOf(name).actor;
+    const { script } = this.#recorderOf(name).actor;
     if (fault === 'comes twice') return this.#begin(draft, { name: `${name} again`, script, retried: true });
     if (fault === 'runs out of time') return this.#deliver(draft, name, fault);
     const { position } = processIn(draft, name);
@@ -363,12 +363,12 @@ export class TransitionSystem {
 
   async #deliver(draft: Draft, name: string, delivery: Delivery, call?: Call): Promise<void> {
     const { position } = processIn(draft, name);
-    this.#react(draft, name, await this.#behaviorOf(name).deliver(position, delivery, call));
+    this.#react(draft, name, await this.#recorderOf(name).deliver(position, delivery, call));
   }
 
   /** A message is delivered again, and an operator repeats a command, when its process has ended without success. */
   #retry(draft: Draft, name: string): void {
-    const { script, retried } = this.#behaviorOf(name).actor;
+    const { script, retried } = this.#recorderOf(name).actor;
     if (retried) draft.held = [...draft.held, { name: `${name}'`, script }];
   }
 
@@ -401,8 +401,8 @@ export class TransitionSystem {
   async #begin(draft: Draft, actor: Actor): Promise<void> {
     let { name } = actor;
     while (draft.processes.some((other) => other.name === name)) name += "'";
-    const behavior = memoized(this.#behaviors, name, () => new Behavior({ ...actor, name }));
-    const first = await behavior.first();
+    const recorder = memoized(this.#recorders, name, () => new Recorder({ ...actor, name }));
+    const first = await recorder.first();
     draft.processes = [...draft.processes, { name, position: first.to, alive: true }];
     this.#react(draft, name, first);
     await this.#beginDue(draft);

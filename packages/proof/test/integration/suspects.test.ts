@@ -8,9 +8,9 @@ import { readAlert, readFeed } from '../../../../lib/operations/merge-alerts/rea
 import { checkAccount } from '../../../admin/check/check.ts';
 import { repair } from '../../../admin/check/repair.ts';
 import { connectDouble, type Send } from '../../simulation/double-client.ts';
+import { callOf, depsOver, id } from '../../simulation/environment.ts';
 import { afterMerges, SIZES, TWO } from '../../simulation/merge-actors.ts';
 import { ACCOUNT } from '../../simulation/scenario.ts';
-import { callOf, depsOver, id } from '../../simulation/surroundings.ts';
 import { accessesOf, type Request, TableDouble } from '../../simulation/table-double.ts';
 import type { Item } from '../../simulation/values.ts';
 

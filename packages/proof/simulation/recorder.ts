@@ -3,8 +3,8 @@
  * it before. The real code runs once for each sequence of deliveries; schedules then use the recording, which takes no time.
  */
 import { connectDouble } from './double-client.ts';
+import { depsOver, type Environment, ignore, type OperationLimits, type Script, START_MS } from './environment.ts';
 import { abortError, digest, Process, setRunning, settled } from './process.ts';
-import { depsOver, nothing, type OperationLimits, type Script, START_MS, type Surroundings } from './surroundings.ts';
 import { type Access, accessesOf, type Request } from './table-double.ts';
 import { canonical } from './values.ts';
 
@@ -69,7 +69,7 @@ export interface Reaction {
 
 let positions = 0;
 
-export class Behavior {
+export class Recorder {
   readonly actor: Actor;
   /** By the history of the process. */
   readonly #positions = new Map<string, Position>();
@@ -170,7 +170,7 @@ class Run {
     const end = (over: Position['over']) => () => {
       this.over = over;
     };
-    await this.#run(() => void script(this.#surroundings()).then(end('done'), end('failed')));
+    await this.#run(() => void script(this.#environment()).then(end('done'), end('failed')));
   }
 
   async deliver(delivery: Delivery, answered?: Call): Promise<void> {
@@ -202,7 +202,7 @@ class Run {
     return removed;
   }
 
-  #surroundings(): Surroundings {
+  #environment(): Environment {
     const { process } = this;
     let current: { id: string; calls: number } | undefined;
     const send = (request: Request | undefined, signal?: AbortSignal) => {
@@ -214,10 +214,11 @@ class Run {
       return this.#send(request, signal, current?.id);
     };
     return {
-      deps: {
-        ...depsOver(connectDouble(send), { now: () => Math.floor(process.clockMs), newId: process.newId }),
-        metrics: { call: nothing, records: nothing, event: (name) => void this.effects.push({ kind: 'event', name }) },
-      },
+      deps: depsOver(connectDouble(send), {
+        now: () => Math.floor(process.clockMs),
+        newId: process.newId,
+        metrics: { call: ignore, records: ignore, event: (name) => void this.effects.push({ kind: 'event', name }) },
+      }),
       pause: async (ms) => {
         await send(undefined);
         await process.sleep(ms);

@@ -17,11 +17,17 @@ import {
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { type AccountRows, checkAccounts } from '../../admin/check/check-accounts.ts';
 import { DataError } from '../../admin/data/check-lines.ts';
-import type { Actor } from './behavior.ts';
+import { type Environment, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
-import type { Outcome } from './linearize.ts';
-import { accountLine, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
-import { type Script, START_MS, type Surroundings } from './surroundings.ts';
+import {
+  type Apply,
+  accountLine,
+  type Judgement,
+  loadLines,
+  type ModelledActor,
+  rowsAfter,
+  scenarioOf,
+} from './scenario.ts';
 import type { FinishedRun } from './transition-system.ts';
 import { canonical } from './values.ts';
 
@@ -54,33 +60,37 @@ interface State {
   keys: Readonly<Record<string, KeyState>>;
 }
 
-/** What each operation does in the model, by its name. */
-const operations = new Map<string, (state: State) => readonly Outcome<State>[]>();
-
 /** An operator's command, which is repeated unless it succeeds or is refused. */
-function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
-  operations.set(name, (state) => [
-    { state: apply(state), answer: 'done' },
-    { state, answer: 'refused' },
-  ]);
-  const script: Script = (at) =>
-    at
-      .call(name, () => act(at))
+const operator = (
+  name: string,
+  act: (environment: Environment) => Promise<unknown>,
+  change: (state: State) => State,
+): ModelledActor<State> => ({
+  name,
+  script: (environment) =>
+    environment
+      .call(name, () => act(environment))
       .catch((error: unknown) => {
         if (!isRefusal(error)) throw error;
-      });
-  return { name, script, retried: true };
-}
+      }),
+  operations: {
+    [name]: (state) => [
+      { state: change(state), answer: 'done' },
+      { state, answer: 'refused' },
+    ],
+  },
+  retried: true,
+});
 
 const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
 
 /** The audit entry that a command writes; each run of a command has its own. */
-const audit = ({ deps }: Surroundings, command: string) => {
+const audit = ({ deps }: Environment, command: string) => {
   const entry: AuditEntry = { id: deps.newId(), at_ms: 1, by: 'operator', command, result: 'done' };
   return [auditAction(OWN, entry)];
 };
 
-async function ownAccount({ deps: { table } }: Surroundings) {
+async function ownAccount({ deps: { table } }: Environment) {
   const row = await readAccount(table, OWN);
   if (!row) throw new Error(`There is no account ${OWN}.`);
   return row;
@@ -97,88 +107,93 @@ const withAccount = (state: State, account: number, change: Partial<AccountState
   accounts: { ...state.accounts, [account]: { ...(state.accounts[account] as AccountState), ...change } },
 });
 
+/** The key is new, or stays as it is, whichever account it is stored for. */
+const issuedTo = (state: State, key: string, account: number) =>
+  withKey(state, key, (before) => before ?? keyOf(account));
+
 const issue = (key: string) =>
   operator(
     `issue ${key}`,
-    async (at) =>
-      putAppKey(at.deps.table, await ownAccount(at), identityOf(key), { created_at: 1 }, audit(at, `issue ${key}`)),
-    (state) =>
-      state.keys[key] && state.keys[key].account !== OWN
-        ? state
-        : withKey(state, key, (before) => before ?? keyOf(OWN)),
+    async (environment) => {
+      const { table } = environment.deps;
+      const entry = audit(environment, `issue ${key}`);
+      return putAppKey(table, await ownAccount(environment), identityOf(key), { created_at: 1 }, entry);
+    },
+    (state) => issuedTo(state, key, OWN),
   );
 
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (at) => revokeAppKey(at.deps.table, OWN, identityOf(key).hash, REVOKED_AT, audit(at, `revoke ${key}`)),
+    (environment) => {
+      const entry = audit(environment, `revoke ${key}`);
+      return revokeAppKey(environment.deps.table, OWN, identityOf(key).hash, REVOKED_AT, entry);
+    },
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
 const rotate = (key: string, fresh: string) =>
   operator(
     `rotate ${key} to ${fresh}`,
-    async (at) => {
+    async (environment) => {
       const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
-      const { hash } = identityOf(key);
-      await rotateAppKey(at.deps.table, await ownAccount(at), { hash }, next, ENDS_AT, audit(at, `rotate ${key}`));
+      const entry = audit(environment, `rotate ${key}`);
+      await rotateAppKey(environment.deps.table, await ownAccount(environment), identityOf(key), next, ENDS_AT, entry);
     },
     // A repeated rotation is refused if the old key was revoked after the first one was done.
     (state) => {
-      const issued = withKey(state, fresh, (before) => before ?? keyOf(OWN));
-      return withKey(issued, key, (before) => ({ ...(before as KeyState), ends: true }));
+      return withKey(issuedTo(state, fresh, OWN), key, (before) => ({ ...(before as KeyState), ends: true }));
     },
   );
 
 const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
   operator(
     name,
-    (at) => changeAccount(at.deps.table, OWN, () => changed, audit(at, name)),
+    (environment) => changeAccount(environment.deps.table, OWN, () => changed, audit(environment, name)),
     (state) => withAccount(state, OWN, changed),
   );
 const suspend = change('suspend', { suspended: true });
 const permit = change('permit', { permissions: ['monit'] });
 
-const importing = (name: string, lines: readonly object[], apply: (state: State) => State) =>
-  operator(name, ({ deps: { table } }) => loadLines(table, ...lines), apply);
+const importing = (name: string, lines: readonly object[], change: (state: State) => State) =>
+  operator(name, ({ deps: { table } }) => loadLines(table, ...lines), change);
+
+const importAccount = importing('import the account', [accountLine(OWN)], (state) =>
+  withAccount(state, OWN, { permissions: [] }),
+);
 
 /** Imports a key. It is refused if it is stored for another account. */
 const importKey = (key: string, account: number) =>
-  importing(
-    `import ${key} of ${account}`,
-    [{ kind: 'app_key', account_id: account, app_key: textOf(key) }],
-    (state) => {
-      const stored = state.keys[key];
-      if (stored && stored.account !== account) return state;
-      return withKey(state, key, (before) => before ?? keyOf(account));
-    },
+  importing(`import ${key} of ${account}`, [{ kind: 'app_key', account_id: account, app_key: textOf(key) }], (state) =>
+    issuedTo(state, key, account),
   );
 
 /** A warm function that is called with a key, and again after its cached look-up has expired. */
-function lookUps(key: string): Actor {
-  const names = ['early', 'late'].map((when) => `look ${when} for ${key}`);
-  for (const name of names)
-    operations.set(name, (state) => {
+function lookUps(key: string): ModelledActor<State> {
+  const [early, late] = [`look up ${key} early`, `look up ${key} late`];
+  const found =
+    (isLate: boolean): Apply<State> =>
+    (state) => {
       const stored = state.keys[key];
       const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
-      const ended = stored?.ends && name.includes('late');
-      const valid = stored !== undefined && !stored.revoked && !ended && !suspended;
+      const valid = stored !== undefined && !stored.revoked && !(stored.ends && isLate) && !suspended;
       const id = appKeyIdOf(identityOf(key).hash);
-      return [{ state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' }];
-    });
+      return { state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' };
+    };
   return {
     name: `handler for ${key}`,
-    async script(at) {
-      const appKeys = createAppKeys(at.deps);
-      for (const name of names)
-        await at
+    async script(environment) {
+      const appKeys = createAppKeys(environment.deps);
+      for (const name of [early, late])
+        await environment
           .call(name, async () => {
-            await at.pause((TRUSTED_SECONDS + 1) * 1_000);
+            await environment.pause((TRUSTED_SECONDS + 1) * 1_000);
             const caller = await appKeys.find(textOf(key), { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
             return caller ? `${caller.appKeyId} of ${caller.accountId} may ${caller.permissions}` : 'nobody';
           })
           .catch(() => undefined);
     },
+    operations: { [early]: found(false), [late]: found(true) },
   };
 }
 
@@ -229,7 +244,6 @@ const LINES = [
 
 const judgement: Judgement<State> = {
   initial: INITIAL,
-  apply: (state, operation) => operations.get(operation)?.(state) ?? [],
   answerOf({ name, answer, error }) {
     if (isRefusal(error)) return 'refused';
     if (error) return String(error);
@@ -245,7 +259,7 @@ const judgement: Judgement<State> = {
     ),
 };
 
-const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+const scenario = (name: string, cost: Scenario['cost'], ...actors: ModelledActor<State>[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
 /** Key `second` is stored for the other account, and in the own account's list, as a restore can leave it. */
@@ -309,17 +323,6 @@ export const ACCOUNTS: readonly Scenario[] = [
       (state) => state,
     ),
   ),
-  scenario(
-    'an account is suspended and imported',
-    3,
-    suspend,
-    importing('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
-  ),
-  scenario(
-    'an account is suspended, permitted and imported',
-    5,
-    suspend,
-    permit,
-    importing('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
-  ),
+  scenario('an account is suspended and imported', 3, suspend, importAccount),
+  scenario('an account is suspended, permitted and imported', 5, suspend, permit, importAccount),
 ];

@@ -1,16 +1,22 @@
-/** Scenarios of merges beside operators who import what merges change, and repair what a restore has cut in two. */
+/**
+ * Scenarios of merges beside operators who import what merges change, export it, and repair what a restore has cut in two; and beside
+ * records of the feed, none of which moves an alert or breaks a merge, and the latest of which prevails.
+ */
 import { type Key, parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { Scenario } from './explore.ts';
 import {
   A,
+  alertRecord,
   B,
   C,
   exporting,
   importAlert,
   importIncident,
+  incidentRecord,
+  latestRecord,
   merge,
+  NEW,
   ONE,
-  oneByOne,
   repairing,
   repairOnce,
   THREE,
@@ -18,12 +24,13 @@ import {
   undo,
 } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
+import { inTurn } from './scenario.ts';
 
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: TWO };
 const TWO_ORIGINS = { alerts: [A, C], into: TWO };
 
-export const IMPORTS: readonly Scenario[] = [
+export const MERGES_AND_WRITES: readonly Scenario[] = [
   mergeScenario('a small merge against the import of its alert', 2, [merge('small', SMALL), importAlert(A, ONE)]),
   mergeScenario('two small merges against the import of their alert', 3, [
     merge('small 1', SMALL),
@@ -32,7 +39,7 @@ export const IMPORTS: readonly Scenario[] = [
   ]),
   mergeScenario('a small merge that changes an incident against imports', 2, [
     merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
-    oneByOne('imports', importAlert(A, ONE), importIncident(TWO, 'third')),
+    inTurn('imports', importAlert(A, ONE), importIncident(TWO, 'third')),
   ]),
   mergeScenario('a large merge against the import of its alert', 3, [merge('large', LARGE), importAlert(A, ONE)]),
   mergeScenario('a large merge of an alert that stays against its import', 3, [
@@ -41,7 +48,7 @@ export const IMPORTS: readonly Scenario[] = [
   ]),
   mergeScenario('a large merge that changes an incident against imports', 4, [
     merge('large', { ...LARGE, title: 'second' }),
-    oneByOne('imports', importAlert(A, ONE), importIncident(TWO, 'third')),
+    inTurn('imports', importAlert(A, ONE), importIncident(TWO, 'third')),
   ]),
   mergeScenario('an undo against the import of its alert', 2, [undo('undo'), importAlert(A, THREE)], {
     earlierMerges: [SMALL],
@@ -92,4 +99,44 @@ export const IMPORTS: readonly Scenario[] = [
     merge('large', { ...TWO_ORIGINS, title: 'second', owner: 7 }),
     exporting('export'),
   ]),
+
+  mergeScenario('a small merge against records of its alert', 2, [
+    merge('small', SMALL),
+    alertRecord(A, THREE, 'early'),
+    alertRecord(A, THREE),
+  ]),
+  mergeScenario('a small merge against the record that creates its alert', 2, [
+    merge('small', { alerts: [NEW], into: TWO }),
+    alertRecord(NEW, ONE),
+  ]),
+  mergeScenario('a small merge that changes an incident against its records', 3, [
+    merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
+    incidentRecord(TWO, 'early'),
+    incidentRecord(TWO, 'late'),
+  ]),
+  mergeScenario('a small merge that changes an incident against a later record', 2, [
+    merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
+    latestRecord(TWO),
+  ]),
+  mergeScenario(
+    'a second merge that changes an incident against its record',
+    2,
+    [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), incidentRecord(TWO, 'late')],
+    { earlierMerges: [{ alerts: [B], into: TWO, owner: 7 }] },
+  ),
+  mergeScenario('a large merge against a record of its alert', 3, [merge('large', LARGE), alertRecord(A, THREE)]),
+  mergeScenario('a large merge that changes an incident against its record', 3, [
+    merge('large', { ...LARGE, title: 'second' }),
+    incidentRecord(TWO, 'late'),
+  ]),
+  mergeScenario(
+    'an undo against records of its alert and incident',
+    3,
+    [undo('undo'), alertRecord(A, THREE), incidentRecord(TWO, 'late')],
+    { earlierMerges: [{ ...SMALL, title: 'second' }] },
+  ),
+  mergeScenario('a large undo against a record of its alert', 3, [undo('undo'), alertRecord(A, THREE)], {
+    earlierMerges: [{ alerts: [A, C], into: TWO }],
+  }),
+  mergeScenario('an import of an alert against its record', 1, [importAlert(A, TWO), alertRecord(A, THREE)]),
 ];
