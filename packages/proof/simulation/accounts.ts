@@ -1,10 +1,12 @@
 /** Scenarios of accounts and app keys, which operators change concurrently and warm functions look up. */
 
 import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AppKeyRow, AuditEntry } from '../../../lib/dynamodb/rows.ts';
+import type { Action } from '../../../lib/dynamodb/transact.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
 import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
 import {
@@ -17,7 +19,7 @@ import {
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { type AccountRows, checkAccounts } from '../../admin/check/check-accounts.ts';
 import { DataError } from '../../admin/data/check-lines.ts';
-import { type Environment, START_MS } from './environment.ts';
+import { START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
 import {
   type Apply,
@@ -60,19 +62,21 @@ interface State {
   keys: Readonly<Record<string, KeyState>>;
 }
 
-/** An operator's command, which is repeated unless it succeeds or is refused. */
+/** An operator's command, which is repeated unless it succeeds or is refused. It gets the audit entry to write: one for each run. */
 const operator = (
   name: string,
-  act: (environment: Environment) => Promise<unknown>,
+  act: (table: Table, audit: () => Action[]) => Promise<unknown>,
   change: (state: State) => State,
 ): ModelledActor<State> => ({
   name,
-  script: (environment) =>
-    environment
-      .call(name, () => act(environment))
-      .catch((error: unknown) => {
-        if (!isRefusal(error)) throw error;
-      }),
+  async script({ call, deps: { table, newId } }) {
+    const audit = () => [
+      auditAction(OWN, { id: newId(), at_ms: 1, by: 'operator', command: name, result: 'done' } satisfies AuditEntry),
+    ];
+    await call(name, () => act(table, audit)).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+    });
+  },
   operations: {
     [name]: (state) => [
       { state: change(state), answer: 'done' },
@@ -84,13 +88,7 @@ const operator = (
 
 const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
 
-/** The audit entry that a command writes; each run of a command has its own. */
-const audit = ({ deps }: Environment, command: string) => {
-  const entry: AuditEntry = { id: deps.newId(), at_ms: 1, by: 'operator', command, result: 'done' };
-  return [auditAction(OWN, entry)];
-};
-
-async function ownAccount({ deps: { table } }: Environment) {
+async function ownAccount(table: Table) {
   const row = await readAccount(table, OWN);
   if (!row) throw new Error(`There is no account ${OWN}.`);
   return row;
@@ -114,49 +112,39 @@ const issuedTo = (state: State, key: string, account: number) =>
 const issue = (key: string) =>
   operator(
     `issue ${key}`,
-    async (environment) => {
-      const { table } = environment.deps;
-      const entry = audit(environment, `issue ${key}`);
-      return putAppKey(table, await ownAccount(environment), identityOf(key), { created_at: 1 }, entry);
-    },
+    async (table, audit) => putAppKey(table, await ownAccount(table), identityOf(key), { created_at: 1 }, audit()),
     (state) => issuedTo(state, key, OWN),
   );
 
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (environment) => {
-      const entry = audit(environment, `revoke ${key}`);
-      return revokeAppKey(environment.deps.table, OWN, identityOf(key).hash, REVOKED_AT, entry);
-    },
+    (table, audit) => revokeAppKey(table, OWN, identityOf(key).hash, REVOKED_AT, audit()),
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
 const rotate = (key: string, fresh: string) =>
   operator(
     `rotate ${key} to ${fresh}`,
-    async (environment) => {
+    async (table, audit) => {
       const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
-      const entry = audit(environment, `rotate ${key}`);
-      await rotateAppKey(environment.deps.table, await ownAccount(environment), identityOf(key), next, ENDS_AT, entry);
+      await rotateAppKey(table, await ownAccount(table), identityOf(key), next, ENDS_AT, audit());
     },
     // A repeated rotation is refused if the old key was revoked after the first one was done.
-    (state) => {
-      return withKey(issuedTo(state, fresh, OWN), key, (before) => ({ ...(before as KeyState), ends: true }));
-    },
+    (state) => withKey(issuedTo(state, fresh, OWN), key, (before) => ({ ...(before as KeyState), ends: true })),
   );
 
-const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
+const change = (name: string, changed: { permissions: string[] } | { suspended: boolean }) =>
   operator(
     name,
-    (environment) => changeAccount(environment.deps.table, OWN, () => changed, audit(environment, name)),
+    (table, audit) => changeAccount(table, OWN, () => changed, audit()),
     (state) => withAccount(state, OWN, changed),
   );
 const suspend = change('suspend', { suspended: true });
 const permit = change('permit', { permissions: ['monit'] });
 
 const importing = (name: string, lines: readonly object[], change: (state: State) => State) =>
-  operator(name, ({ deps: { table } }) => loadLines(table, ...lines), change);
+  operator(name, (table) => loadLines(table, ...lines), change);
 
 const importAccount = importing('import the account', [accountLine(OWN)], (state) =>
   withAccount(state, OWN, { permissions: [] }),
@@ -319,7 +307,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     suspend,
     operator(
       'note the gateway key',
-      ({ deps: { table } }) => noteGatewayKey(table, OWN, 'gateway'),
+      (table) => noteGatewayKey(table, OWN, 'gateway'),
       (state) => state,
     ),
   ),

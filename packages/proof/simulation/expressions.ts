@@ -1,5 +1,5 @@
 /** DynamoDB's expressions: parsed once, then evaluated on items. */
-import { compare, type Item, isMap, isSame, memoized, normalize, sum, typeOf, type Value } from './values.ts';
+import { canonical, compare, type Item, isMap, memoized, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
@@ -14,57 +14,56 @@ export class Invalid extends Error {}
 
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
+type Update = (context: Context) => Item;
+/** One clause of an update. @returns the item after it */
+type Clause = (context: Context, after: Item) => Item;
 /** The attribute and the members of maps on the way; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
-const TOKEN = /\s*(<=|>=|<>|[=<>(),.+-]|[#:]?\w+)/y;
+const TOKEN = /<=|>=|<>|[=<>(),.+-]|[#:]?\w+/g;
 
 class Parser {
-  readonly #tokens: string[] = [];
+  readonly #tokens: readonly string[];
   #at = 0;
 
   constructor(text: string) {
-    TOKEN.lastIndex = 0;
-    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) this.#tokens.push(match[1] as string);
+    this.#tokens = text.match(TOKEN) ?? [];
     if (this.#tokens.join('') !== text.replace(/\s/g, '')) throw new Error(`cannot be parsed: ${text}`);
   }
 
-  #peek = () => this.#tokens[this.#at] ?? '';
-  #is = (word: string) => this.#peek().toUpperCase() === word;
   #next = () => this.#tokens[this.#at++] ?? '';
+  /** Reads this word, if it comes next. */
   #take(word: string): boolean {
-    const found = this.#is(word);
+    const found = this.#tokens[this.#at]?.toUpperCase() === word;
     if (found) this.#at += 1;
     return found;
   }
   #expect(word: string): void {
-    if (!this.#take(word)) throw new Error(`${word} is missing before ${this.#peek() || 'the end'}`);
+    if (!this.#take(word)) throw new Error(`${word} is missing before ${this.#tokens[this.#at] ?? 'the end'}`);
   }
-  #list<One>(one: () => One): One[] {
-    const all = [one()];
-    while (this.#take(',')) all.push(one());
-    return all;
+  #separatedBy<Part>(separator: string, part: () => Part): Part[] {
+    const parts = [part()];
+    while (this.#take(separator)) parts.push(part());
+    return parts;
+  }
+  #inParentheses<Part>(part: () => Part): Part {
+    this.#expect('(');
+    const inner = part();
+    this.#expect(')');
+    return inner;
   }
   end(): void {
-    if (this.#at < this.#tokens.length) throw new Error(`unexpected ${this.#peek()}`);
+    if (this.#at < this.#tokens.length) throw new Error(`unexpected ${this.#next()}`);
   }
 
   condition(): Condition {
-    let left = this.#conjunction();
-    while (this.#take('OR')) {
-      const [one, other] = [left, this.#conjunction()];
-      left = (context) => one(context) || other(context);
-    }
-    return left;
+    const alternatives = this.#separatedBy('OR', () => this.#conjunction());
+    return (context) => alternatives.some((holds) => holds(context));
   }
 
   #conjunction(): Condition {
-    let left = this.#negation();
-    while (this.#take('AND')) {
-      const [one, other] = [left, this.#negation()];
-      left = (context) => one(context) && other(context);
-    }
-    return left;
+    const parts = this.#separatedBy('AND', () => this.#negation());
+    return (context) => parts.every((holds) => holds(context));
   }
 
   #negation(): Condition {
@@ -72,75 +71,67 @@ class Parser {
       const inner = this.#negation();
       return (context) => !inner(context);
     }
-    if (this.#take('(')) {
-      const inner = this.condition();
-      this.#expect(')');
-      return inner;
-    }
-    return this.#comparison();
+    if (this.#tokens[this.#at] === '(') return this.#inParentheses(() => this.condition());
+    const test = FUNCTIONS[this.#tokens[this.#at] ?? ''];
+    return test ? this.#call(test) : this.#comparison();
+  }
+
+  #call(test: Test): Condition {
+    this.#next();
+    const [first, second] = this.#inParentheses(() => this.#separatedBy(',', () => this.#operand()));
+    return (context) => test(first?.(context), second?.(context));
   }
 
   #comparison(): Condition {
-    const test = FUNCTIONS[this.#peek()];
-    if (test) {
-      this.#next();
-      this.#expect('(');
-      const [first = () => undefined, second = () => undefined] = this.#list(() => this.#operand());
-      this.#expect(')');
-      return (context) => test(first(context), second(context));
-    }
     const left = this.#operand();
     if (this.#take('BETWEEN')) {
       const from = this.#operand();
       this.#expect('AND');
       const to = this.#operand();
-      return (context) =>
-        COMPARISONS['>=']?.(left(context), from(context)) === true &&
-        COMPARISONS['<=']?.(left(context), to(context)) === true;
+      return (context) => {
+        const value = left(context);
+        return COMPARISONS['>='](value, from(context)) && COMPARISONS['<='](value, to(context));
+      };
     }
-    const comparison = COMPARISONS[this.#next()];
-    if (!comparison) throw new Error('a comparison is missing');
+    const operator = this.#next();
+    if (!(operator in COMPARISONS)) throw new Error(`${operator} is no comparison`);
+    const test = COMPARISONS[operator as keyof typeof COMPARISONS];
     const right = this.#operand();
-    return (context) => comparison(left(context), right(context));
+    return (context) => test(left(context), right(context));
   }
 
   #operand(): Operand {
-    const token = this.#peek();
-    if (token.startsWith(':')) {
-      this.#next();
-      return ({ values }) => {
-        if (!(token in values)) throw new Invalid(`value ${token} is not defined`);
-        return normalize(values[token]);
-      };
-    }
+    const placeholder = this.#tokens[this.#at] ?? '';
     const path = this.path();
-    return ({ item, names }) => valueAt(item, path(names));
+    if (!placeholder.startsWith(':')) return ({ item, names }) => valueAt(item, path(names));
+    return ({ values }) => {
+      if (!(placeholder in values)) throw new Invalid(`value ${placeholder} is not defined`);
+      return normalize(values[placeholder]);
+    };
   }
 
   path(): Path {
-    const parts = [this.#next()];
-    while (this.#take('.')) parts.push(this.#next());
+    const parts = this.#separatedBy('.', this.#next);
     return (names) =>
       parts.map((part) => {
-        if (!part.startsWith('#')) return part;
-        const name = names[part];
+        const name = part.startsWith('#') ? names[part] : part;
         if (name === undefined) throw new Invalid(`name ${part} is not defined`);
         return name;
       });
   }
 
-  paths = (): Path[] => this.#list(() => this.path());
+  paths = (): Path[] => this.#separatedBy(',', () => this.path());
 
   update(): Update {
-    const steps: Step[] = [];
-    while (this.#peek() !== '') {
+    const clauses: Clause[] = [];
+    while (this.#at < this.#tokens.length) {
       const verb = this.#next().toUpperCase();
-      steps.push(...this.#list(() => this.#step(verb)));
+      clauses.push(...this.#separatedBy(',', () => this.#clause(verb)));
     }
-    return (context) => steps.reduce((after, step) => step(context, after), context.item);
+    return (context) => clauses.reduce((after, clause) => clause(context, after), context.item);
   }
 
-  #step(verb: string): Step {
+  #clause(verb: string): Clause {
     const path = this.path();
     if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
     if (verb === 'SET') {
@@ -162,8 +153,8 @@ class Parser {
 
   #sum(): Operand {
     const left = this.#term();
-    const sign = this.#take('+') ? 1 : this.#take('-') ? -1 : undefined;
-    if (sign === undefined) return left;
+    const sign = this.#take('+') ? 1 : -1;
+    if (sign === -1 && !this.#take('-')) return left;
     const right = this.#term();
     return (context) => {
       const [one, other] = [left(context), right(context)];
@@ -173,39 +164,34 @@ class Parser {
   }
 
   #term(): Operand {
-    if (!this.#is('IF_NOT_EXISTS')) return this.#operand();
-    this.#next();
-    this.#expect('(');
-    const path = this.path();
-    this.#expect(',');
-    const otherwise = this.#term();
-    this.#expect(')');
-    return (context) => valueAt(context.item, path(context.names)) ?? otherwise(context);
+    if (!this.#take('IF_NOT_EXISTS')) return this.#operand();
+    const [present, initial] = this.#inParentheses(() => this.#separatedBy(',', () => this.#term()));
+    return (context) => {
+      const value = present?.(context);
+      return value === undefined ? initial?.(context) : value;
+    };
   }
 }
 
-type Update = (context: Context) => Item;
-/** One clause of an update. @returns the item after it */
-type Step = (context: Context, after: Item) => Item;
-
-const equals = (one: Value | undefined, other: Value | undefined) =>
-  one !== undefined && other !== undefined && isSame(one, other);
-
-const ordered = (holds: (order: number) => boolean) => (one: Value | undefined, other: Value | undefined) => {
-  const order = one === undefined || other === undefined ? undefined : compare(one, other);
-  return order !== undefined && holds(order);
-};
-
 type Test = (one: Value | undefined, other: Value | undefined) => boolean;
 
-const COMPARISONS: Readonly<Record<string, Test>> = {
+const equals: Test = (one, other) => one !== undefined && canonical(one) === canonical(other);
+
+const ordered =
+  (holds: (order: number) => boolean): Test =>
+  (one, other) => {
+    const order = one === undefined || other === undefined ? undefined : compare(one, other);
+    return order !== undefined && holds(order);
+  };
+
+const COMPARISONS = {
   '=': equals,
   '<>': (one, other) => !equals(one, other),
   '<': ordered((order) => order < 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
   '>=': ordered((order) => order >= 0),
-};
+} satisfies Record<string, Test>;
 
 const FUNCTIONS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
@@ -244,26 +230,18 @@ function numberOf(value: Value): number | bigint {
 
 /** What ADD does. */
 function add(before: Value | undefined, more: Value): Value {
-  if (before === undefined) {
-    if (!(more instanceof Set)) numberOf(more);
-    return more;
-  }
-  if (!(more instanceof Set)) return sum(numberOf(before), numberOf(more));
-  return setOf([...sameSet(before, more), ...more]);
+  if (more instanceof Set) return before === undefined ? more : sameSet(before, more).union(more);
+  return before === undefined ? numberOf(more) : sum(numberOf(before), numberOf(more));
 }
 
 /** What DELETE does. */
 function remove(before: Value | undefined, less: Value): Value | undefined {
   if (before === undefined) return undefined;
-  const gone = new Set([...(less as ReadonlySet<Value>)].map((each) => String(each)));
-  const left = [...sameSet(before, less)].filter((each) => !gone.has(String(each)));
-  return left.length === 0 ? undefined : setOf(left);
+  const left = sameSet(before, less).difference(less as Set<Value>);
+  return left.size === 0 ? undefined : left;
 }
 
-const setOf = (values: readonly Value[]): Value =>
-  new Set([...new Map(values.map((each) => [String(each), each])).values()]);
-
-function sameSet(before: Value, other: Value): ReadonlySet<Value> {
+function sameSet(before: Value, other: Value): Set<Value> {
   if (before instanceof Set && typeOf(before) === typeOf(other)) return before;
   throw new Invalid('An operand in the update expression has an incorrect data type');
 }

@@ -14,13 +14,9 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ACCOUNTS } from './accounts.ts';
-import { DELETES } from './deletes.ts';
 import { explore, type Report, replay, type Scenario } from './explore.ts';
-import { LIMITS } from './limits.ts';
-import { MERGES } from './merges.ts';
-import { MERGES_AND_WRITES } from './merges-and-writes.ts';
 import { virtualize } from './process.ts';
+import { SCENARIOS } from './scenarios.ts';
 import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
@@ -41,7 +37,6 @@ const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], n
   default: { 1: 2, 2: 1, 3: 1, 4: 1, 5: 1, 6: 0 },
   long: { 1: 2, 2: 2, 3: 2, 4: 2, 5: 1, 6: 1 },
 };
-const SCENARIOS: readonly Scenario[] = [...MERGES, ...MERGES_AND_WRITES, ...DELETES, ...ACCOUNTS, ...LIMITS];
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const { values: options } = parseArgs({
