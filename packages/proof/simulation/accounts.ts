@@ -30,7 +30,7 @@ import {
   rowsAfter,
   scenarioOf,
 } from './scenario.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
 /** The text of a key, by the short name that scenarios use. */

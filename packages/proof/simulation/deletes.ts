@@ -20,7 +20,7 @@ import {
   scenarioOf,
   writeRecord,
 } from './scenario.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 
 const ITEM = 'w';
 const LINE = { kind: 'work_item', account_id: ACCOUNT, work_item_id: ITEM, version: 1, title: 't' };

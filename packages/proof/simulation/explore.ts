@@ -6,18 +6,10 @@
  * - steps of others while a process is to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
  * - where one process is left, the arrival of a late call before a call that shares no row with it.
  */
+import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
+import { describe, haveRowInCommon, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
-import {
-  type Cast,
-  describe,
-  type FinishedRun,
-  finishedRun,
-  haveRowInCommon,
-  isOver,
-  type State,
-  type Step,
-  TransitionSystem,
-} from './transition-system.ts';
+import { type Setup, TransitionSystem } from './transition-system.ts';
 import { memoized } from './values.ts';
 
 /** With more known states, the search from the next starting table forgets them, to bound the memory used. */
@@ -26,7 +18,7 @@ const MAX_STATES = 500_000;
 const MAX_STEPS = 400;
 const ENDLESS = [`it does not end within ${MAX_STEPS} steps`];
 
-export interface Scenario extends Cast {
+export interface Scenario extends Setup {
   readonly name: string;
   /** By its number of states with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
   readonly cost: 1 | 2 | 3 | 4 | 5 | 6;

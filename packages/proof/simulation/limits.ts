@@ -16,7 +16,7 @@ import {
   rowsAfter,
   scenarioOf,
 } from './scenario.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
 /** The limits for one second, and for two. */

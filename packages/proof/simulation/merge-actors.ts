@@ -40,8 +40,8 @@ import {
   rowsAfter,
   writeRecord,
 } from './scenario.ts';
+import type { Message } from './state.ts';
 import { type Row, type Rows, TableDouble } from './table-double.ts';
-import type { Message } from './transition-system.ts';
 import { canonical, type Item } from './values.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];

@@ -10,7 +10,7 @@ import { mergeRowsOf } from '../../admin/check/read-rows.ts';
 import { UndoError } from '../../admin/incidents/undo-merge.ts';
 import type { Outcome } from './linearizability.ts';
 import { ACCOUNT, type Judgement } from './scenario.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
 /** The title of each alert. */

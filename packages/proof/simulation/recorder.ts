@@ -34,10 +34,15 @@ export interface Call {
   readonly ownToken: boolean;
 }
 
-/** What is delivered to a process: a reply to one of its calls, an error, or the end of its next timer. */
-export type Delivery =
-  | { readonly id: number | string; readonly text: string; readonly give: () => { reply?: unknown; error?: unknown } }
-  | 'runs out of time';
+/** The reply to a call, or an error. */
+export interface Delivery {
+  /** Equal for equal texts. */
+  readonly id: number | string;
+  readonly text: string;
+  readonly reply?: unknown;
+  readonly error?: unknown;
+}
+type AnyDelivery = Delivery | 'runs out of time';
 
 /** What others notice of a process: operations that it begins and ends, their calls, abandoned calls, and metrics. */
 export type Effect =
@@ -57,7 +62,7 @@ export interface Position {
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** The last delivery, and the position before it; absent: none. */
-  readonly last?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
+  readonly last?: { readonly from: Position; readonly delivery: AnyDelivery; readonly call: Call | undefined };
   /** What it does after each next delivery that was tried. */
   readonly next: Map<string, Reaction>;
 }
@@ -86,7 +91,7 @@ export class Recorder {
     return this.#first;
   }
 
-  async deliver(at: Position, delivery: Delivery, call?: Call): Promise<Reaction> {
+  async deliver(at: Position, delivery: AnyDelivery, call?: Call): Promise<Reaction> {
     const key = delivery === 'runs out of time' ? delivery : `${call?.name} ${delivery.id}`;
     let reaction = at.next.get(key);
     if (!reaction) {
@@ -173,7 +178,7 @@ class Run {
     await this.#run(() => void script(this.#environment()).then(end('done'), end('failed')));
   }
 
-  async deliver(delivery: Delivery, answered?: Call): Promise<void> {
+  async deliver(delivery: AnyDelivery, answered?: Call): Promise<void> {
     const { process } = this;
     this.effects = [];
     if (delivery === 'runs out of time') {
@@ -183,7 +188,7 @@ class Run {
     }
     const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
     process.history = `${digest(process.history)} ${call.name} ${delivery.text}`;
-    const { reply, error } = delivery.give();
+    const { reply, error } = delivery;
     // A copy, since the code may change its arguments.
     await this.#run(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }

@@ -10,8 +10,8 @@ import { depsOver, type Environment, type Operation, type OperationLimits, START
 import type { Scenario } from './explore.ts';
 import { isLinearizable, type Outcome } from './linearizability.ts';
 import type { Actor } from './recorder.ts';
+import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
-import type { FinishedRun } from './transition-system.ts';
 
 /** What an operation does in the model. @returns the right outcome, or each of several, when it runs alone */
 export type Apply<State> = (state: State) => Outcome<State> | readonly Outcome<State>[];

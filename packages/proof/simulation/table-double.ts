@@ -289,6 +289,8 @@ export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionEx
   return placeholder;
 }
 
+export const isWrite = ({ name }: Request) => /^(Put|Update|Delete|BatchWrite|TransactWrite)/.test(name);
+
 export function accessesOf({ name, input }: Request): Access[] {
   const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
   switch (name) {
