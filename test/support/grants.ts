@@ -1,7 +1,7 @@
 /** The permissions that calls of DynamoDB require: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
 import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
 import type { KeyKind } from '../../lib/dynamodb/grants.ts';
-import { partitionValue } from '../../packages/proof/simulation/table-double.ts';
+import { partitionValue } from '../../packages/proof/simulation/requests.ts';
 
 /** A string in the form of the document client, or of the wire. */
 type Text = string | { S: string };

@@ -22,9 +22,10 @@ import { listIncidents, listMerges } from '../../admin/incidents/list.ts';
 import { connectDouble } from './double-client.ts';
 import { depsOver, type Script, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
+import type { Request } from './requests.ts';
 import { ACCOUNT } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
-import { type Request, type Rows, TableDouble } from './table-double.ts';
+import { type Rows, TableDouble } from './table-double.ts';
 import type { Item } from './values.ts';
 
 /** @returns all requests but scans, in their order, and the rows that they are about */

@@ -5,8 +5,8 @@ import {
   TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
-import type { Call } from './recorder.ts';
-import type { Request } from './table-double.ts';
+import type { Request } from './requests.ts';
+import type { Call } from './run.ts';
 
 /** A fault of a call to the table, or of the process that makes it. */
 export type Fault =
@@ -54,6 +54,14 @@ export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
     faults.push(['is done in part', 0], ['is done in part', 1]);
   return faults;
 }
+
+/** The SDK or the code sends the call again, without the first reply. */
+export const SENT_AGAIN = new Set<Fault>([
+  'shows a row late',
+  'is applied, its reply lost, and sent again',
+  'is in progress',
+  'is applied, and in progress to its second attempt',
+]);
 
 /** Faults after which the code sends the call again, if that has no effect twice and there is time. */
 const REFUSED = new Set<Fault>(['is throttled', 'meets another transaction', 'is in progress']);

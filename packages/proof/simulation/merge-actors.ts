@@ -27,7 +27,7 @@ import {
   undone,
   visibleIn,
 } from './merge-model.ts';
-import type { Actor } from './recorder.ts';
+import type { Actor } from './run.ts';
 import {
   ACCOUNT,
   type Apply,

@@ -10,7 +10,6 @@
  * the process that caused it has ended, unless the scenario has it come early. `docs/reliability.md` says what is not tried.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -58,7 +57,7 @@ if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', '
 
 /** @throws Error for a name that `--only` has mistyped */
 function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((one) => one.name === name);
+  const scenario = SCENARIOS.find((each) => each.name === name);
   if (!scenario) throw new Error(`No scenario has the name "${name}".`);
   return scenario;
 }
@@ -78,14 +77,11 @@ function failureText({ scenario, faults, failure }: Pick<Report, 'scenario' | 'f
   ].join('\n');
 }
 
-/** The quick form needs no workers. */
-const ALONE = options.form === 'quick';
-
 interface Job {
   scenario: string;
   faults: number;
 }
-const run = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
+const exploreJob = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
 
 const startWorker = () =>
   fork(fileURLToPath(import.meta.url), ['--worker'], {
@@ -93,21 +89,23 @@ const startWorker = () =>
     serialization: 'advanced',
   });
 
-/** Runs a job in a worker. @returns undefined if the worker is stopped because of a failure elsewhere */
-async function reportOf(job: Job, worker: ChildProcess): Promise<Report | undefined> {
-  const ended = new AbortController();
-  const exit = once(worker, 'exit', ended).then(([code]) => {
-    if (worker.killed) return [];
-    throw new Error(`The worker of "${job.scenario}" has exited with ${code}.`);
+/** Has a worker run one job after another. @returns when none is left, or the worker is stopped because of a failure */
+function runJobs(worker: ChildProcess, jobs: Iterator<Job>, print: (report: Report) => void): Promise<void> {
+  const sendNext = () => {
+    const { value, done } = jobs.next();
+    if (done) worker.disconnect();
+    else worker.send(value);
+  };
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: Report) => {
+      print(report);
+      if (!worker.killed) sendNext();
+    });
+    worker.once('exit', (code) =>
+      code === 0 || worker.killed ? resolve() : reject(new Error(`A worker has exited with ${code}.`)),
+    );
+    sendNext();
   });
-  worker.send(job);
-  try {
-    const [report] = await Promise.race([once(worker, 'message', ended), exit]);
-    return report;
-  } finally {
-    ended.abort();
-    exit.catch(() => undefined);
-  }
 }
 
 async function proveAll(): Promise<boolean> {
@@ -116,30 +114,31 @@ async function proveAll(): Promise<boolean> {
     return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
   });
   print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       calls       depth        CPU`);
-  if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
   // The longest first, so that no long one runs alone at the end; with --stop the shortest first, since one failure is enough.
   const order = options.stop ? 1 : -1;
-  const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
-  const workers = Array.from({ length: ALONE ? 0 : availableParallelism() }, startWorker);
-  await Promise.all(
-    (ALONE ? [undefined] : workers).map(async (worker) => {
-      for (const { scenario, faults } of left) {
-        const job = { scenario: scenario.name, faults };
-        const report = await (worker ? reportOf(job, worker) : run(job));
-        if (!report) return;
-        reports.push(report);
-        print(line(report));
-        if (!report.failure) continue;
-        print(failureText(report));
-        if (!options.stop) continue;
-        for (const each of workers) each.kill();
-        return;
-      }
-      worker?.disconnect();
-    }),
-  );
+  const jobs = chosen
+    .toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost))
+    .map(({ scenario, faults }) => ({ scenario: scenario.name, faults }));
+  const workers: ChildProcess[] = [];
+  let shouldStop = false;
+  const note = (report: Report) => {
+    reports.push(report);
+    print(line(report));
+    if (report.failure) print(failureText(report));
+    shouldStop = options.stop && report.failure !== undefined;
+    if (shouldStop) for (const each of workers) each.kill();
+  };
+  // The quick form needs no workers.
+  if (options.form === 'quick') {
+    virtualize();
+    for (const job of jobs) if (!shouldStop) note(await exploreJob(job));
+  } else {
+    for (let count = availableParallelism(); count > 0; count -= 1) workers.push(startWorker());
+    const remaining = jobs.values();
+    await Promise.all(workers.map((worker) => runJobs(worker, remaining, note)));
+  }
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
@@ -159,7 +158,7 @@ async function proveAll(): Promise<boolean> {
 if (options.help) print(HELP);
 else if (options.worker) {
   virtualize();
-  process.on('message', async (job: Job) => process.send?.(await run(job)));
+  process.on('message', async (job: Job) => process.send?.(await exploreJob(job)));
 } else if (options.replay !== undefined) {
   virtualize();
   const scenario = scenarioNamed(options.only);

@@ -9,7 +9,7 @@ import { connectDouble } from './double-client.ts';
 import { depsOver, type Environment, type Operation, type OperationLimits, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
 import { isLinearizable, type Outcome } from './linearizability.ts';
-import type { Actor } from './recorder.ts';
+import type { Actor } from './run.ts';
 import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 

@@ -2,8 +2,10 @@
 
 import type { Operation } from './environment.ts';
 import type { Fault } from './faults.ts';
-import type { Actor, Call, Position } from './recorder.ts';
-import type { Request, Row } from './table-double.ts';
+import type { Position } from './recorder.ts';
+import type { Request } from './requests.ts';
+import type { Actor, Call, Effect } from './run.ts';
+import type { Row } from './table-double.ts';
 import type { TableState } from './tables.ts';
 import type { Item } from './values.ts';
 
@@ -98,4 +100,36 @@ export function replaceOperation(draft: Draft, changed: Operation): void {
 
 export function arriveLater(draft: Draft, call: Call): void {
   if (call.writes) draft.late = [...draft.late, call];
+}
+
+/** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */
+const MAX_CALLS = 40;
+/** Additional calls for each fault: the retried call, and those repeated after it. */
+const MAX_CALLS_BY_FAULT = 10;
+
+/** Notes in the draft what others notice of a process. */
+export function applyEffect(draft: Draft, effect: Effect): void {
+  switch (effect.kind) {
+    case 'event':
+      if (!draft.events.includes(effect.name)) draft.events = [...draft.events, effect.name].sort();
+      break;
+    case 'abandoned':
+      arriveLater(draft, effect.call);
+      break;
+    case 'operation': {
+      const { kind, ...operation } = effect;
+      draft.operations = [...draft.operations, { ...operation, calls: 0 }];
+      break;
+    }
+    case 'calls':
+    case 'ended': {
+      const { kind, ...changed } = effect;
+      const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
+      const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
+      replaceOperation(draft, after);
+      const { maxCalls = MAX_CALLS, calls } = after;
+      if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults.length + 1)
+        draft.failures = [...draft.failures, `"${after.name}" has made ${calls} calls and has not ended`];
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** The steps that the scheduler may take. */
 import type { Fault } from './faults.ts';
-import type { Call } from './recorder.ts';
-import type { Access } from './table-double.ts';
+import type { Access } from './requests.ts';
+import type { Call } from './run.ts';
 
 export interface Step {
   /** The same in each run that took the same steps before. */
@@ -60,6 +60,9 @@ export const asWriting = (step: Step): Step => ({
   ...step,
   accesses: step.accesses.map((access) => ({ ...access, write: true })),
 });
+
+export const isOn = ({ pk, sk }: Access, row: string) =>
+  pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
 
 export const haveRowInCommon = (some: readonly Access[], others: readonly Access[]) =>
   some.some((one) => others.some((other) => collide(one, other)));

@@ -9,21 +9,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
+import type { BatchWrite, Expressions, Key, KeysAndAttributes, Kind, Request, Transaction, Write } from './requests.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
-
-/** A command of the document client: the name of its class, and its input. */
-export interface Request {
-  readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  readonly input: any;
-}
-
-/** What a request reads or writes: a row; without `sk` a whole partition; without both keys the whole table. */
-export interface Access {
-  readonly pk?: string;
-  readonly sk?: string;
-  readonly write: boolean;
-}
 
 /** A stored row. A write makes a new one. */
 export interface Row {
@@ -44,47 +31,12 @@ const CONDITION_FAILED = 'The conditional request failed';
 const invalid = (message: string) =>
   new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', message, $metadata });
 
-type Key = { pk: string; sk: string };
 const textOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
-
-interface Expressions {
-  ConditionExpression?: string;
-  FilterExpression?: string;
-  KeyConditionExpression?: string;
-  ProjectionExpression?: string;
-  UpdateExpression?: string;
-  ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, unknown>;
-}
 
 const contextOf = (
   item: Item | undefined,
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
 ): Context => ({ item: item ?? {}, names, values });
-
-/** One write or condition, of a transaction or a single request. */
-interface Write extends Expressions {
-  Item?: Record<string, unknown>;
-  Key?: Key;
-  ReturnValues?: string;
-  ReturnValuesOnConditionCheckFailure?: string;
-}
-type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
-
-interface Transaction {
-  TransactItems: Partial<Record<Kind, Write>>[];
-  ClientRequestToken?: string;
-}
-
-interface KeysAndAttributes extends Expressions {
-  Keys: Key[];
-  ConsistentRead?: boolean;
-}
-
-interface BatchWrite {
-  PutRequest?: { Item: Item };
-  DeleteRequest?: { Key: Key };
-}
 
 /** A row before and after a write. */
 interface Change {
@@ -281,40 +233,3 @@ const returned = (item: Item, request: Expressions) =>
 /** The item in an error: the document client leaves it in the wire format. */
 const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
   wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
-
-/** The placeholder of a query's partition key. @throws if the query has none */
-export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
-  const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
-  if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
-  return placeholder;
-}
-
-export const isWrite = ({ name }: Request) => /^(Put|Update|Delete|BatchWrite|TransactWrite)/.test(name);
-
-export function accessesOf({ name, input }: Request): Access[] {
-  const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
-  switch (name) {
-    case 'GetCommand':
-      return [row(input.Key, false)];
-    case 'BatchGetCommand':
-      return (Object.values(input.RequestItems) as KeysAndAttributes[]).flatMap(({ Keys }) =>
-        Keys.map((key) => row(key, false)),
-      );
-    case 'QueryCommand':
-      return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
-    case 'ScanCommand':
-      return [{ write: false }];
-    case 'BatchWriteCommand':
-      return (Object.values(input.RequestItems) as BatchWrite[][])
-        .flat()
-        .map(({ PutRequest, DeleteRequest }) => row((PutRequest?.Item ?? DeleteRequest?.Key) as Key, true));
-    case 'TransactWriteCommand':
-      return (input as Transaction).TransactItems.flatMap((action) =>
-        Object.entries(action).map(([kind, { Key: key, Item: item }]) =>
-          row((key ?? item) as Key, kind !== 'ConditionCheck'),
-        ),
-      );
-    default:
-      return [row(input.Key ?? input.Item, true)];
-  }
-}

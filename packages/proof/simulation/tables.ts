@@ -1,7 +1,8 @@
 /** The tables that runs lead to, and what requests do to them: each is computed once. */
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import { type Delivery, outcomeOf } from './recorder.ts';
-import { isWrite, type Request, type Rows, TableDouble } from './table-double.ts';
+import { isWrite, type Request } from './requests.ts';
+import { type Delivery, outcomeOf } from './run.ts';
+import { type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item, memoized } from './values.ts';
 
 /** Rows, and the results of the requests that were made on them. */

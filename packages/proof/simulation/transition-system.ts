@@ -1,9 +1,12 @@
 /** Processes under a scheduler, which executes their calls to the table one at a time. */
 import type { Operation } from './environment.ts';
-import { type Fault, faultsOf, halvesOf, mayFail, refusal } from './faults.ts';
-import { type Actor, type Call, type Delivery, type Effect, outcomeOf, type Reaction, Recorder } from './recorder.ts';
+import { type Fault, faultsOf, halvesOf, mayFail, refusal, SENT_AGAIN } from './faults.ts';
+import { type Reaction, Recorder } from './recorder.ts';
+import type { Access, Request } from './requests.ts';
+import type { Actor, Call, Delivery } from './run.ts';
 import {
   appliedToken,
+  applyEffect,
   arriveLater,
   type Draft,
   isFirst,
@@ -15,9 +18,10 @@ import {
   replaceProcess,
   type State,
 } from './state.ts';
-import { asWriting, haveRowInCommon, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
-import type { Access, Request, Rows } from './table-double.ts';
-import { Numbers, Tables } from './tables.ts';
+import { StateKeys } from './state-keys.ts';
+import { asWriting, haveRowInCommon, isOn, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
+import type { Rows } from './table-double.ts';
+import { Tables } from './tables.ts';
 import { type Item, memoized } from './values.ts';
 
 /** What a transition system consists of. */
@@ -33,18 +37,7 @@ export interface Setup {
   readonly without?: Fault;
 }
 
-/** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */
-const MAX_CALLS = 40;
-/** Additional calls for each fault: the retried call, and those repeated after it. */
-const MAX_CALLS_BY_FAULT = 10;
 const RESUMES: Delivery = { id: 'resumes', text: 'resumes' };
-/** The SDK or the code sends the call again, without the first reply. */
-const SENT_AGAIN = new Set<Fault>([
-  'shows a row late',
-  'is applied, its reply lost, and sent again',
-  'is in progress',
-  'is applied, and in progress to its second attempt',
-]);
 const refused = (fault: Fault, request: Request): Delivery => ({ id: fault, text: fault, ...refusal(fault, request) });
 
 /** The transition system of a scenario: which steps are possible in a state, and the state after each. */
@@ -53,7 +46,7 @@ export class TransitionSystem {
   readonly #maxFaults: number;
   readonly #recorders = new Map<string, Recorder>();
   readonly #tables = new Tables();
-  readonly #texts = new Numbers();
+  readonly #keys = new StateKeys();
   readonly #steps = new Map<Call, Map<string, readonly Step[]>>();
 
   constructor(setup: Setup, maxFaults: number) {
@@ -148,6 +141,11 @@ export class TransitionSystem {
     const { written } = this.#tables.resultOf(state.table, late.request, late.text, applied);
     return !written.some((item) => this.#setup.onRecord?.(item).length);
   }
+
+  /** States with equal keys have the same future and are judged alike. */
+  key = (state: State): string => this.#keys.of(state);
+  /** Finished runs with equal keys are judged alike. */
+  finishedKey = (state: State): string => this.#keys.ofFinished(state);
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
@@ -250,34 +248,8 @@ export class TransitionSystem {
   #react(draft: Draft, name: string, { to, effects }: Reaction): void {
     replaceProcess(draft, { name, position: to, alive: to.over === undefined });
     for (const { accesses } of to.calls) for (const { pk, write } of accesses) if (write) this.written.add(String(pk));
-    for (const effect of effects) this.#effect(draft, effect);
+    for (const effect of effects) applyEffect(draft, effect);
     if (to.over === 'failed') this.#retry(draft, name);
-  }
-
-  #effect(draft: Draft, effect: Effect): void {
-    switch (effect.kind) {
-      case 'event':
-        if (!draft.events.includes(effect.name)) draft.events = [...draft.events, effect.name].sort();
-        break;
-      case 'abandoned':
-        arriveLater(draft, effect.call);
-        break;
-      case 'operation': {
-        const { kind, ...operation } = effect;
-        draft.operations = [...draft.operations, { ...operation, calls: 0 }];
-        break;
-      }
-      case 'calls':
-      case 'ended': {
-        const { kind, ...changed } = effect;
-        const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
-        const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
-        replaceOperation(draft, after);
-        const { maxCalls = MAX_CALLS, calls } = after;
-        if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults.length + 1)
-          draft.failures = [...draft.failures, `"${after.name}" has made ${calls} calls and has not ended`];
-      }
-    }
   }
 
   async #start(draft: Draft, actor: Actor): Promise<void> {
@@ -326,43 +298,4 @@ export class TransitionSystem {
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];
     return delivery;
   }
-
-  /** States with equal keys have the same future and are judged alike. */
-  key(state: State): string {
-    const { table, processes, late, queued, tokens, hidden } = state;
-    const part = (text: string) => this.#texts.of(text);
-    // Of an ended process only the answers matter, which are in its operations.
-    const positions = processes
-      .map(({ name, position, alive }) =>
-        alive || position.calls.length > 0 ? position.id : -1 - part(`${name} is over`),
-      )
-      .sort((one, other) => one - other);
-    const rest = [
-      ...late.map(({ name, text }) => part(`${name} ${text}`)).sort(),
-      ...queued.map(({ name, after }) => part(`${name} after ${after}`)).sort(),
-      ...tokens.map(({ token }) => part(token)).sort(),
-      ...hidden.map(({ process, row, before }) => part(`${row} of ${process} as ${before?.text}`)),
-    ];
-    return `${table.id} ${positions} ${this.#judgedBy(state)} ${rest}`;
-  }
-
-  #judgedBy({ operations, faults, isSettled, isThrottled, events, failures }: State): string {
-    return `${this.#numberOf(operations)} ${faults.length} ${isSettled} ${isThrottled} ${events} ${failures.length}`;
-  }
-
-  readonly #operations = new WeakMap<State['operations'], number>();
-  #numberOf(operations: State['operations']): number {
-    return memoized(this.#operations, operations, () => {
-      const texts = operations.map(
-        (each) => `${each.id} after ${each.after} ${each.calls > 0} ${each.ended ? outcomeOf(each) : ''}`,
-      );
-      return this.#texts.of(texts.sort().join(';'));
-    });
-  }
-
-  /** Finished runs with equal keys are judged alike. */
-  finishedKey = (state: State): string => `${state.table.id} ${this.#judgedBy(state)}`;
 }
-
-const isOn = ({ pk, sk }: Access, row: string) =>
-  pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
