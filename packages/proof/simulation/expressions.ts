@@ -1,4 +1,7 @@
-/** DynamoDB's expressions: parsed once, then evaluated on items. */
+/**
+ * DynamoDB's expressions: parsed once, then evaluated on items. Only what the service uses: keywords in capitals, functions in small letters,
+ * and a space around each operator.
+ */
 import { canonical, compare, type Item, isMap, memoized, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
@@ -20,157 +23,117 @@ type Clause = (context: Context, after: Item) => Item;
 /** The attribute and the members of maps on the way; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
-const TOKEN = /<=|>=|<>|[=<>(),.+-]|[#:]?\w+/g;
+/** The parts of a text between separators outside parentheses. */
+function split(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let open = '';
+  for (const piece of text.split(separator)) {
+    const part = open + piece;
+    if (part.split('(').length === part.split(')').length) {
+      parts.push(part.trim());
+      open = '';
+    } else open = part + separator;
+  }
+  if (open) throw new Error(`parentheses do not match: ${text}`);
+  return parts;
+}
 
-class Parser {
-  readonly #tokens: readonly string[];
-  #at = 0;
+function conditionOf(text: string): Condition {
+  const alternatives = split(text, ' OR ');
+  if (alternatives.length > 1) {
+    const conditions = alternatives.map(conditionOf);
+    return (context) => conditions.some((holds) => holds(context));
+  }
+  const parts = split(text, ' AND ');
+  if (parts.length > 1) {
+    const conditions = parts.map(conditionOf);
+    return (context) => conditions.every((holds) => holds(context));
+  }
+  if (text.startsWith('NOT ')) {
+    const inner = conditionOf(text.slice('NOT '.length));
+    return (context) => !inner(context);
+  }
+  if (text.startsWith('(')) return conditionOf(text.slice(1, -1));
+  const [, name, inner] = /^(\w+)\((.+)\)$/.exec(text) ?? [];
+  const [first = '', operator = '', second = ''] = text.split(' ');
+  const test = TESTS[name ?? operator];
+  if (!test) throw new Error(`no condition that the table double knows: ${text}`);
+  const [left, right] = (inner?.split(', ') ?? [first, second]).map(operandOf);
+  return (context) => test(left?.(context), right?.(context));
+}
 
-  constructor(text: string) {
-    this.#tokens = text.match(TOKEN) ?? [];
-    if (this.#tokens.join('') !== text.replace(/\s/g, '')) throw new Error(`cannot be parsed: ${text}`);
-  }
+/** A condition on a range of sort keys is two comparisons. */
+const withoutBetween = (text: string) => text.replace(/(\S+) BETWEEN (\S+) AND (\S+)/g, '($1 >= $2 AND $1 <= $3)');
 
-  #next = () => this.#tokens[this.#at++] ?? '';
-  /** Reads this word, if it comes next. */
-  #take(word: string): boolean {
-    const found = this.#tokens[this.#at]?.toUpperCase() === word;
-    if (found) this.#at += 1;
-    return found;
+function operandOf(text: string): Operand {
+  if (!text.startsWith(':')) {
+    const path = pathOf(text);
+    return ({ item, names }) => valueAt(item, path(names));
   }
-  #expect(word: string): void {
-    if (!this.#take(word)) throw new Error(`${word} is missing before ${this.#tokens[this.#at] ?? 'the end'}`);
-  }
-  #separatedBy<Part>(separator: string, part: () => Part): Part[] {
-    const parts = [part()];
-    while (this.#take(separator)) parts.push(part());
-    return parts;
-  }
-  #inParentheses<Part>(part: () => Part): Part {
-    this.#expect('(');
-    const inner = part();
-    this.#expect(')');
-    return inner;
-  }
-  end(): void {
-    if (this.#at < this.#tokens.length) throw new Error(`unexpected ${this.#next()}`);
-  }
+  return ({ values }) => {
+    if (!(text in values)) throw new Invalid(`value ${text} is not defined`);
+    return normalize(values[text]);
+  };
+}
 
-  condition(): Condition {
-    const alternatives = this.#separatedBy('OR', () => this.#conjunction());
-    return (context) => alternatives.some((holds) => holds(context));
-  }
+function pathOf(text: string): Path {
+  if (!/^[#\w.]+$/.test(text)) throw new Error(`no path of an attribute: ${text}`);
+  return (names) =>
+    text.split('.').map((part) => {
+      const name = part.startsWith('#') ? names[part] : part;
+      if (name === undefined) throw new Invalid(`name ${part} is not defined`);
+      return name;
+    });
+}
 
-  #conjunction(): Condition {
-    const parts = this.#separatedBy('AND', () => this.#negation());
-    return (context) => parts.every((holds) => holds(context));
-  }
+function updateOf(text: string): Update {
+  // The words before which the text is split are among the parts.
+  const [, ...parts] = text.split(/(?:^| )(SET|REMOVE|ADD|DELETE) /);
+  const clauses = parts.flatMap((verb, index) =>
+    index % 2 === 0 ? split(parts[index + 1] as string, ',').map((clause) => clauseOf(verb, clause)) : [],
+  );
+  return (context) => clauses.reduce((after, clause) => clause(context, after), context.item);
+}
 
-  #negation(): Condition {
-    if (this.#take('NOT')) {
-      const inner = this.#negation();
-      return (context) => !inner(context);
-    }
-    if (this.#tokens[this.#at] === '(') return this.#inParentheses(() => this.condition());
-    const test = FUNCTIONS[this.#tokens[this.#at] ?? ''];
-    return test ? this.#call(test) : this.#comparison();
-  }
-
-  #call(test: Test): Condition {
-    this.#next();
-    const [first, second] = this.#inParentheses(() => this.#separatedBy(',', () => this.#operand()));
-    return (context) => test(first?.(context), second?.(context));
-  }
-
-  #comparison(): Condition {
-    const left = this.#operand();
-    if (this.#take('BETWEEN')) {
-      const from = this.#operand();
-      this.#expect('AND');
-      const to = this.#operand();
-      return (context) => {
-        const value = left(context);
-        return COMPARISONS['>='](value, from(context)) && COMPARISONS['<='](value, to(context));
-      };
-    }
-    const operator = this.#next();
-    if (!(operator in COMPARISONS)) throw new Error(`${operator} is no comparison`);
-    const test = COMPARISONS[operator as keyof typeof COMPARISONS];
-    const right = this.#operand();
-    return (context) => test(left(context), right(context));
-  }
-
-  #operand(): Operand {
-    const placeholder = this.#tokens[this.#at] ?? '';
-    const path = this.path();
-    if (!placeholder.startsWith(':')) return ({ item, names }) => valueAt(item, path(names));
-    return ({ values }) => {
-      if (!(placeholder in values)) throw new Invalid(`value ${placeholder} is not defined`);
-      return normalize(values[placeholder]);
-    };
-  }
-
-  path(): Path {
-    const parts = this.#separatedBy('.', this.#next);
-    return (names) =>
-      parts.map((part) => {
-        const name = part.startsWith('#') ? names[part] : part;
-        if (name === undefined) throw new Invalid(`name ${part} is not defined`);
-        return name;
-      });
-  }
-
-  paths = (): Path[] => this.#separatedBy(',', () => this.path());
-
-  update(): Update {
-    const clauses: Clause[] = [];
-    while (this.#at < this.#tokens.length) {
-      const verb = this.#next().toUpperCase();
-      clauses.push(...this.#separatedBy(',', () => this.#clause(verb)));
-    }
-    return (context) => clauses.reduce((after, clause) => clause(context, after), context.item);
-  }
-
-  #clause(verb: string): Clause {
-    const path = this.path();
-    if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
-    if (verb === 'SET') {
-      this.#expect('=');
-      const operand = this.#sum();
-      return (context, after) => {
-        const value = operand(context);
-        if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
-        return putAt(after, path(context.names), value);
-      };
-    }
-    const operand = this.#operand();
-    const change = verb === 'ADD' ? add : remove;
+function clauseOf(verb: string, text: string): Clause {
+  const [target = '', source = ''] = text.split(verb === 'SET' ? ' = ' : ' ');
+  const path = pathOf(target);
+  if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
+  if (verb === 'SET') {
+    const operand = sumOf(source);
     return (context, after) => {
-      const at = path(context.names);
-      return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
+      const value = operand(context);
+      if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
+      return putAt(after, path(context.names), value);
     };
   }
+  const operand = operandOf(source);
+  const change = verb === 'ADD' ? add : remove;
+  return (context, after) => {
+    const at = path(context.names);
+    return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
+  };
+}
 
-  #sum(): Operand {
-    const left = this.#term();
-    const sign = this.#take('+') ? 1 : -1;
-    if (sign === -1 && !this.#take('-')) return left;
-    const right = this.#term();
-    return (context) => {
-      const [one, other] = [left(context), right(context)];
-      if (one === undefined || other === undefined) return undefined;
-      return sum(numberOf(one), numberOf(other), sign);
-    };
-  }
+function sumOf(text: string): Operand {
+  const sign = text.includes(' - ') ? -1 : 1;
+  const [left = termOf(text), right] = split(text, sign === 1 ? ' + ' : ' - ').map(termOf);
+  if (!right) return left;
+  return (context) => {
+    const [one, other] = [left(context), right(context)];
+    if (one === undefined || other === undefined) return undefined;
+    return sum(numberOf(one), numberOf(other), sign);
+  };
+}
 
-  #term(): Operand {
-    if (!this.#take('IF_NOT_EXISTS')) return this.#operand();
-    const [present, initial] = this.#inParentheses(() => this.#separatedBy(',', () => this.#term()));
-    return (context) => {
-      const value = present?.(context);
-      return value === undefined ? initial?.(context) : value;
-    };
-  }
+function termOf(text: string): Operand {
+  const [, inner] = /^if_not_exists\((.+)\)$/.exec(text) ?? [];
+  if (!inner) return operandOf(text);
+  const [present, initial] = split(inner, ',').map(termOf);
+  return (context) => {
+    const value = present?.(context);
+    return value === undefined ? initial?.(context) : value;
+  };
 }
 
 type Test = (one: Value | undefined, other: Value | undefined) => boolean;
@@ -184,16 +147,14 @@ const ordered =
     return order !== undefined && holds(order);
   };
 
-const COMPARISONS = {
+/** Comparisons and functions, by their names in an expression. */
+const TESTS: Readonly<Record<string, Test>> = {
   '=': equals,
   '<>': (one, other) => !equals(one, other),
   '<': ordered((order) => order < 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
   '>=': ordered((order) => order >= 0),
-} satisfies Record<string, Test>;
-
-const FUNCTIONS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
   attribute_not_exists: (value) => value === undefined,
   begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
@@ -247,20 +208,14 @@ function sameSet(before: Value, other: Value): Set<Value> {
 }
 
 /** Parses each text once. */
-function cached<Parsed>(parse: (parser: Parser) => Parsed): (text: string) => Parsed {
+function parsedOnce<Parsed>(parse: (text: string) => Parsed): (text: string) => Parsed {
   const known = new Map<string, Parsed>();
-  return (text) =>
-    memoized(known, text, () => {
-      const parser = new Parser(text);
-      const parsed = parse(parser);
-      parser.end();
-      return parsed;
-    });
+  return (text) => memoized(known, text, () => parse(text.trim().replace(/\s+/g, ' ')));
 }
 
-export const parseCondition = cached((parser) => parser.condition());
-export const parseUpdate = cached((parser) => parser.update());
-const parsePaths = cached((parser) => parser.paths());
+export const parseCondition = parsedOnce((text) => conditionOf(withoutBetween(text)));
+export const parseUpdate = parsedOnce(updateOf);
+const parsePaths = parsedOnce((text) => split(text, ',').map(pathOf));
 
 /** The item with only the attributes that a projection names; the service projects no members of maps. */
 export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {
