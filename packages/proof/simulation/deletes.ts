@@ -69,21 +69,15 @@ const restore = (name: string) =>
 
 const importing = actor<State>(
   'import',
-  async ({ deps: { table } }) => {
-    await loadLines(table, LINE);
-    return 'imported';
-  },
-  (state) => ({ state: state.deleted ? state : { ...state, version: 1, title: LINE.title }, answer: 'imported' }),
+  ({ deps }) => loadLines(deps.table, LINE),
+  (state) => ({ state: state.deleted ? state : { ...state, version: 1, title: LINE.title }, answer: 'done' }),
 );
 
 /** A record of the feed: it never changes a deleted item, nor the version of a restored one. */
 const record = (when: 'early' | 'late') =>
   actor<State>(
     `record ${when}`,
-    async ({ deps: { table } }) => {
-      await writeRecord(table, { ...LINE, title: when }, when);
-      return 'done';
-    },
+    ({ deps }) => writeRecord(deps.table, { ...LINE, title: when }, when),
     (state) => {
       const isLatest = when === 'late' || state.title !== 'late';
       return { state: isLatest && !state.deleted ? { ...state, title: when } : state, answer: 'done' };

@@ -74,7 +74,6 @@ export function merge(name: string, what: Merge, options: MergeOptions = {}): Me
     const create = (await code?.()) ?? createMergeAlerts;
     const call = callOf(bodyOf(what), ACCOUNT, what.key);
     await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
-    return 'done';
   };
   return actor(name, act, (state) => merged(state, what), { aheadMs });
 }
@@ -110,17 +109,13 @@ const withTitle = (state: State, incident: string, title: string): State => ({
 });
 
 /** Writes that are repeated until they succeed: an operator's import, or a record of the feed. */
-function repeatedly(
-  name: string,
-  write: (table: Table) => Promise<unknown>,
-  change: (state: State) => State,
-): MergeActor {
-  const act = async ({ deps: { table } }: Environment) => {
-    await write(table);
-    return 'done';
-  };
-  return actor(name, act, (state) => ({ state: change(state), answer: 'done' }), { retried: true, repeats: true });
-}
+const repeatedly = (name: string, write: (table: Table) => Promise<void>, change: (state: State) => State) =>
+  actor<State>(
+    name,
+    ({ deps }) => write(deps.table),
+    (state) => ({ state: change(state), answer: 'done' }),
+    { retried: true, repeats: true },
+  );
 
 export const importAlert = (alert: string, into: string, name = `import of alert ${numberOf(alert)}`) =>
   repeatedly(
@@ -197,7 +192,7 @@ export function repairing(name: string): MergeActor {
   const act = async ({ deps: { table } }: Environment) => {
     for (;;) {
       const findings = await checkAccount(table, ACCOUNT, START_MS + HOUR_MS);
-      if (findings.every(({ fixes }) => fixes.length === 0)) return 'done';
+      if (findings.every(({ fixes }) => fixes.length === 0)) return;
       await repair(table, findings);
     }
   };
@@ -261,7 +256,6 @@ export function sweep(name: string): MergeActor {
   const act = async ({ deps }: Environment) => {
     const later = { ...deps, now: () => deps.now() + HOUR_MS };
     await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
-    return 'done';
   };
   return actor(name, act, unchanged);
 }

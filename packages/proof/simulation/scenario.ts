@@ -23,7 +23,7 @@ export interface ModelledActor<State> extends Actor {
   readonly operations: Operations<State>;
 }
 
-/** An actor that calls one operation, which keeps no state between calls. */
+/** An actor that calls one operation, which keeps no state between calls. If it returns nothing, its answer is 'done'. */
 export const actor = <State>(
   name: string,
   act: (environment: Environment) => Promise<unknown>,
@@ -31,7 +31,8 @@ export const actor = <State>(
   { retried = false, aheadMs, ...limits }: Partial<Actor> & OperationLimits = {},
 ): ModelledActor<State> => ({
   name,
-  script: (environment) => environment.call(name, () => act(environment), { forgets: true, ...limits }),
+  script: (environment) =>
+    environment.call(name, async () => (await act(environment)) ?? 'done', { forgets: true, ...limits }),
   operations: { [name]: apply },
   retried,
   aheadMs,
