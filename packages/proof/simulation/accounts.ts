@@ -3,22 +3,29 @@
 import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
-import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
-import type { AppKeyRow, AuditEntry } from '../../../lib/dynamodb/rows.ts';
+import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import type { Action } from '../../../lib/dynamodb/transact.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
 import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
-import {
-  AppKeyError,
-  identityOfAppKey,
-  putAppKey,
-  revokeAppKey,
-  rotateAppKey,
-} from '../../admin/accounts/app-key-admin.ts';
+import { AppKeyError, putAppKey, revokeAppKey, rotateAppKey } from '../../admin/accounts/app-key-admin.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
-import { type AccountRows, checkAccounts } from '../../admin/check/check-accounts.ts';
+import { checkAccounts } from '../../admin/check/check-accounts.ts';
 import { DataError } from '../../admin/data/check-lines.ts';
+import {
+  INITIAL,
+  identityOf,
+  issuedTo,
+  OTHER,
+  OWN,
+  rowsOf,
+  type State,
+  stateOf,
+  textOf,
+  withAccount,
+  withKey,
+} from './account-model.ts';
 import { START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
 import {
@@ -30,37 +37,15 @@ import {
   rowsAfter,
   scenarioOf,
 } from './scenario.ts';
-import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
-/** The text of a key, by the short name that scenarios use. */
-const textOf = (name: string) => name.padEnd(32, '-');
-const identityOf = (name: string) => identityOfAppKey(textOf(name));
-
-/** The ids of the two accounts. */
-const [OWN, OTHER] = [1, 2];
 /** Seconds for which a warm function trusts a key that it has looked up. */
 const TRUSTED_SECONDS = 30;
 const START_SECONDS = START_MS / 1_000;
 /** By the clock of an operator, which is an hour ahead of the functions'. */
 const REVOKED_AT = START_SECONDS + 3_600;
-/** Between the two look-ups of a warm function. */
+/** When a rotated key expires: between the two look-ups of a warm function. */
 const ENDS_AT = START_SECONDS + 45;
-
-interface KeyState {
-  account: number;
-  revoked: boolean;
-  /** It expires at ENDS_AT. */
-  ends: boolean;
-}
-interface AccountState {
-  permissions: readonly string[];
-  suspended: boolean;
-}
-interface State {
-  accounts: Readonly<Record<number, AccountState>>;
-  keys: Readonly<Record<string, KeyState>>;
-}
 
 /** An operator's command, which is repeated unless it succeeds or is refused. It gets the audit entry to write: one for each run. */
 const operator = (
@@ -94,21 +79,6 @@ async function ownAccount(table: Table) {
   return row;
 }
 
-const keyOf = (account: number): KeyState => ({ account, revoked: false, ends: false });
-
-const withKey = (state: State, key: string, change: (before: KeyState | undefined) => KeyState): State => ({
-  ...state,
-  keys: { ...state.keys, [key]: change(state.keys[key]) },
-});
-const withAccount = (state: State, account: number, change: Partial<AccountState>): State => ({
-  ...state,
-  accounts: { ...state.accounts, [account]: { ...(state.accounts[account] as AccountState), ...change } },
-});
-
-/** The key is new, or stays as it is, whichever account it is stored for. */
-const issuedTo = (state: State, key: string, account: number) =>
-  withKey(state, key, (before) => before ?? keyOf(account));
-
 const issue = (key: string) =>
   operator(
     `issue ${key}`,
@@ -120,7 +90,7 @@ const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
     (table, audit) => revokeAppKey(table, OWN, identityOf(key).hash, REVOKED_AT, audit()),
-    (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
+    (state) => withKey(state, key, { revoked: true }),
   );
 
 const rotate = (key: string, fresh: string) =>
@@ -131,7 +101,7 @@ const rotate = (key: string, fresh: string) =>
       await rotateAppKey(table, await ownAccount(table), identityOf(key), next, ENDS_AT, audit());
     },
     // A repeated rotation is refused if the old key was revoked after the first one was done.
-    (state) => withKey(issuedTo(state, fresh, OWN), key, (before) => ({ ...(before as KeyState), ends: true })),
+    (state) => withKey(issuedTo(state, fresh, OWN), key, { ends: true }),
   );
 
 const change = (name: string, changed: { permissions: string[] } | { suspended: boolean }) =>
@@ -185,45 +155,6 @@ function lookUps(key: string): ModelledActor<State> {
   };
 }
 
-function rowsOf({ items }: FinishedRun): AccountRows {
-  const listed = new Set<number>();
-  const accounts = new Map<number, never>();
-  const appKeys = new Map<string, AppKeyRow>();
-  for (const item of items) {
-    const { kind, account, parts = [] } = parseKey(item as Key) ?? {};
-    if (kind === 'listedAccount') listed.add(Number(account));
-    if (kind === 'account') accounts.set(Number(account), item as never);
-    if (kind === 'appKey') appKeys.set(String(parts[0]), item as typeof item & AppKeyRow);
-  }
-  return { listed, accounts, appKeys };
-}
-
-const KEYS = ['first', 'second'];
-
-function stateOf(run: FinishedRun): State {
-  const { accounts, appKeys } = rowsOf(run);
-  return {
-    accounts: Object.fromEntries(
-      [...accounts].map(([account, row]) => {
-        const { permissions, suspended = false } = row as AccountState;
-        return [account, { permissions, suspended }];
-      }),
-    ),
-    keys: Object.fromEntries(
-      KEYS.flatMap((key) => {
-        const row = appKeys.get(identityOf(key).hash);
-        if (!row) return [];
-        const [revoked, ends] = [row.revoked_at !== undefined, row.expires_at !== undefined];
-        return [[key, { account: Number(row.account_id), revoked, ends }]];
-      }),
-    ),
-  };
-}
-
-const INITIAL: State = {
-  accounts: { [OWN]: { permissions: [], suspended: false }, [OTHER]: { permissions: [], suspended: false } },
-  keys: { first: keyOf(OWN) },
-};
 const LINES = [
   accountLine(OWN),
   accountLine(OTHER),
@@ -261,7 +192,7 @@ const WITH_FOREIGN_KEY: Scenario = scenarioOf(
   [suspend, lookUps('second')],
   {
     ...judgement,
-    initial: withKey(INITIAL, 'second', () => keyOf(OTHER)),
+    initial: issuedTo(INITIAL, 'second', OTHER),
     check: (run) => judgement.check?.(run).filter((problem) => !problem.startsWith('app_key_missing')) ?? [],
   },
   { cost: 2 },
