@@ -21,11 +21,11 @@ export type Fault =
   /** All attempts of the SDK are refused. */
   | 'is throttled'
   /** All attempts of the SDK are refused. */
-  | 'meets another transaction'
+  | 'conflicts with another transaction'
   /** The next timer of the process ends. */
   | 'runs out of time'
   /** The message that began the process is delivered twice. */
-  | 'comes twice'
+  | 'is delivered twice'
   /** The SDK's second attempt is told that the transaction is in progress. It may be applied later. */
   | 'is in progress'
   /** The same, after the transaction was applied. */
@@ -45,7 +45,7 @@ export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
   if (!request) return [];
   const faults: CallFault[] = [['gets no reply'], ['is throttled']];
   if (writes) faults.unshift(['is applied, its reply lost, and sent again'], ['is applied, and all its replies lost']);
-  if (writes && request.name !== 'BatchWriteCommand') faults.push(['meets another transaction']);
+  if (writes && request.name !== 'BatchWriteCommand') faults.push(['conflicts with another transaction']);
   if (request.name === 'TransactWriteCommand') {
     faults.push(['is in progress'], ['is applied, and in progress to its second attempt']);
     for (const [index, { write }] of accesses.entries()) if (write) faults.push(['shows a row late', index]);
@@ -64,7 +64,7 @@ export const SENT_AGAIN = new Set<Fault>([
 ]);
 
 /** Faults after which the code sends the call again, if that has no effect twice and there is time. */
-const REFUSED = new Set<Fault>(['is throttled', 'meets another transaction', 'is in progress']);
+const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transaction', 'is in progress']);
 
 /**
  * Whether an operation may fail because of the fault.
@@ -100,7 +100,7 @@ export function refusal(fault: Fault, { name, input }: Request): { reply?: unkno
     return { error: Object.assign(new Error('no reply'), { name: 'TimeoutError' }) };
   if (fault.includes('in progress'))
     return { error: new TransactionInProgressException({ message: fault, $metadata }) };
-  if (fault === 'meets another transaction')
+  if (fault === 'conflicts with another transaction')
     return {
       error:
         name === 'TransactWriteCommand'

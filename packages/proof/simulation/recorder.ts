@@ -2,7 +2,7 @@
  * Records what a process does. Between two deliveries a process runs alone, so what it does next depends only on what was delivered to
  * it before. The real code runs once for each sequence of deliveries; schedules then use the recording, which takes no time.
  */
-import { type Actor, type AnyDelivery, type Call, type Effect, Run } from './run.ts';
+import { type Actor, type Call, type Delivery, type Effect, Run } from './run.ts';
 
 /** A process that waits for its next delivery. */
 export interface Position {
@@ -14,7 +14,7 @@ export interface Position {
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** The last delivery, and the position before it; absent: none. */
-  readonly last?: { readonly from: Position; readonly delivery: AnyDelivery; readonly call: Call | undefined };
+  readonly last?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
   /** What it does after each next delivery that was tried. */
   readonly next: Map<string, Reaction>;
 }
@@ -43,8 +43,8 @@ export class Recorder {
     return this.#first;
   }
 
-  async deliver(at: Position, delivery: AnyDelivery, call?: Call): Promise<Reaction> {
-    const key = delivery === 'runs out of time' ? delivery : `${call?.name} ${delivery.id}`;
+  async deliver(at: Position, delivery: Delivery, call?: Call): Promise<Reaction> {
+    const key = `${call?.name} ${delivery.id}`;
     let reaction = at.next.get(key);
     if (!reaction) {
       const run = await this.#runAt(at);

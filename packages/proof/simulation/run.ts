@@ -11,7 +11,7 @@ export interface Actor {
   readonly script: Script;
   /** Milliseconds by which its clock is ahead. */
   readonly aheadMs?: number | undefined;
-  /** Begins again after it fails or dies, and may begin twice: a message, or a command that an operator repeats. */
+  /** Starts again after it fails or dies, and may start twice: a message, or a command that an operator repeats. */
   readonly retried?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Call {
   readonly ownToken: boolean;
 }
 
-/** The reply to a call, or an error. */
+/** What is delivered to a process: the reply to a call, or an error; without a call, the end of its next timer. */
 export interface Delivery {
   /** Equal for equal texts. */
   readonly id: number | string;
@@ -39,9 +39,8 @@ export interface Delivery {
   readonly reply?: unknown;
   readonly error?: unknown;
 }
-export type AnyDelivery = Delivery | 'runs out of time';
 
-/** What others notice of a process: operations that it begins and ends, their calls, abandoned calls, and metrics. */
+/** What others notice of a process: operations that it starts and ends, their calls, abandoned calls, and metrics. */
 export type Effect =
   | ({ readonly kind: 'operation'; readonly id: string; readonly name: string } & OperationLimits)
   | { readonly kind: 'calls'; readonly id: string; readonly calls: number }
@@ -79,16 +78,12 @@ export class Run {
     return run;
   }
 
-  async deliver(delivery: AnyDelivery, answered?: Call): Promise<void> {
+  async deliver({ text, reply, error }: Delivery, call?: Call): Promise<void> {
     const { process } = this;
     this.effects = [];
-    if (delivery === 'runs out of time') {
-      process.history = `${digest(process.history)} ${delivery}`;
-      return this.#untilItWaits(() => void process.fireNext());
-    }
-    const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
-    process.history = `${digest(process.history)} ${call.name} ${delivery.text}`;
-    const { reply, error } = delivery;
+    process.history = `${digest(process.history)} ${call?.name} ${text}`;
+    if (!call) return this.#untilItWaits(() => void process.fireNext());
+    const { resolve, reject } = this.#remove(call) as Waiting;
     // A copy, since the code may change its arguments.
     return this.#untilItWaits(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }
@@ -100,7 +95,7 @@ export class Run {
     setRunning(undefined);
   }
 
-  #remove(name: string | undefined): Waiting | undefined {
+  #remove({ name }: Call): Waiting | undefined {
     const index = this.waiting.findIndex(({ call }) => call.name === name);
     const [removed] = index < 0 ? [] : this.waiting.splice(index, 1);
     removed?.unlisten();
@@ -154,7 +149,7 @@ export class Run {
   #send(call: Call, signal: AbortSignal | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        if (!this.#remove(call.name)) return;
+        if (!this.#remove(call)) return;
         this.effects.push({ kind: 'abandoned', call });
         reject(abortError());
       };

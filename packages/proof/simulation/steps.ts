@@ -23,7 +23,7 @@ export interface Step {
 const NOT_EXECUTED = new Set<Fault | undefined>([
   'gets no reply',
   'is throttled',
-  'meets another transaction',
+  'conflicts with another transaction',
   'is in progress',
 ]);
 

@@ -38,6 +38,7 @@ export interface Setup {
 }
 
 const RESUMES: Delivery = { id: 'resumes', text: 'resumes' };
+const TIMER_ENDS: Delivery = { id: 'timer ends', text: 'timer ends' };
 const refused = (fault: Fault, request: Request): Delivery => ({ id: fault, text: fault, ...refusal(fault, request) });
 
 /** The transition system of a scenario: which steps are possible in a state, and the state after each. */
@@ -94,7 +95,8 @@ export class TransitionSystem {
       if (position.calls.length === 0) continue;
       if (alive) steps.push(processFault(name, 'dies'));
       if (position.hasTimers) steps.push(processFault(name, 'runs out of time'));
-      if (position.isFresh && this.#recorderOf(name).actor.retried) steps.push(processFault(name, 'comes twice'));
+      if (position.isFresh && this.#recorderOf(name).actor.retried)
+        steps.push(processFault(name, 'is delivered twice'));
     }
     return steps;
   }
@@ -226,15 +228,15 @@ export class TransitionSystem {
   /** A fault that affects a process and none of its calls. */
   async #affectProcess(draft: Draft, name: string, fault: Fault): Promise<void> {
     const { script } = this.#recorderOf(name).actor;
-    if (fault === 'comes twice') return this.#start(draft, { name: `${name} again`, script, retried: true });
-    if (fault === 'runs out of time') return this.#deliver(draft, name, fault);
+    if (fault === 'is delivered twice') return this.#start(draft, { name: `${name} again`, script, retried: true });
+    if (fault === 'runs out of time') return this.#deliver(draft, name, TIMER_ENDS);
     const { position } = processIn(draft, name);
     replaceProcess(draft, { name, position: { ...position, calls: [] }, alive: false });
     for (const call of position.calls) arriveLater(draft, call);
     this.#retry(draft, name);
   }
 
-  async #deliver(draft: Draft, name: string, delivery: Delivery | 'runs out of time', call?: Call): Promise<void> {
+  async #deliver(draft: Draft, name: string, delivery: Delivery, call?: Call): Promise<void> {
     const { position } = processIn(draft, name);
     this.#react(draft, name, await this.#recorderOf(name).deliver(position, delivery, call));
   }
