@@ -10,7 +10,6 @@ import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
 import { describe, haveRowInCommon, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
 import { type Setup, TransitionSystem } from './transition-system.ts';
-import { memoized } from './values.ts';
 
 /** With more known states, the search from the next starting table forgets them, to bound the memory used. */
 const MAX_STATES = 500_000;
@@ -62,9 +61,6 @@ interface Taken {
   readonly ends: boolean;
 }
 
-/** Shared by most of the known states, to save memory. */
-const NONE: readonly string[] = [];
-
 export async function explore(scenario: Scenario, faults: number): Promise<Report> {
   const began = process.cpuUsage();
   const report: Report = {
@@ -98,8 +94,6 @@ class Search {
   readonly #system: TransitionSystem;
   /** For each known state, by its key, the steps that were asleep each time it was met. */
   readonly #known = new Map<string, readonly string[]>();
-  /** The problems of finished runs, by their keys. */
-  readonly #judged = new Map<string, string[]>();
   /** The problems of the latest new state. */
   #problems: string[] = [];
 
@@ -156,7 +150,7 @@ class Search {
   }
 
   #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
-    const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
+    const asleep = sleeping.map(({ step }) => step.name);
     const key = this.#system.key(state);
     const before = this.#known.get(key);
     const steps = this.#system.persistentSet(state, this.#system.steps(state));
@@ -164,7 +158,7 @@ class Search {
     if (before) {
       const still = before.filter((name) => asleep.includes(name));
       todo = steps.filter(({ name }) => before.includes(name) && !asleep.includes(name));
-      if (still.length < before.length) this.#known.set(key, still.length > 0 ? still : NONE);
+      if (still.length < before.length) this.#known.set(key, still);
     } else {
       this.#report.states += 1;
       for (const { calls } of state.operations) this.#report.calls = Math.max(this.#report.calls, calls);
@@ -179,7 +173,7 @@ class Search {
   #problemsOf(state: State, depth: number): string[] {
     if (depth > MAX_STEPS) return ENDLESS;
     if (!isOver(state)) return [...state.failures];
-    return memoized(this.#judged, this.#system.finishedKey(state), () => problemsOf(this.#scenario, state));
+    return problemsOf(this.#scenario, state);
   }
 }
 

@@ -41,7 +41,7 @@ import {
   writeRecord,
 } from './scenario.ts';
 import type { Message } from './state.ts';
-import { type Row, type Rows, TableDouble } from './table-double.ts';
+import { type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
@@ -231,7 +231,7 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
   const double = new TableDouble(await rowsAfter(LINES));
   const { rows: before } = double;
   /** The versions of each changed row; undefined: there was none. */
-  const versions = new Map<string, (Row | undefined)[]>();
+  const versions = new Map<string, (Item | undefined)[]>();
   const table = connectDouble(async (request) => {
     const reply = double.apply(request);
     for (const [name, row] of double.rows) {

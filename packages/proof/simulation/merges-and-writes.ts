@@ -88,7 +88,7 @@ export const MERGES_AND_WRITES: readonly Scenario[] = [
   mergeScenario('two merges, one after the other, whose entries a restore has lost, repaired', 3, [repairs], {
     torn: [LARGE, { alerts: [A], into: THREE }],
     transactionItems: 4,
-    startsWhere: (rows) => ![...rows.values()].some(({ item }) => parseKey(item as Key)?.kind === 'feedEntry'),
+    startsWhere: (rows) => ![...rows.values()].some((item) => parseKey(item as Key)?.kind === 'feedEntry'),
   }),
 
   // Exports.

@@ -5,7 +5,6 @@ import type { Fault } from './faults.ts';
 import type { Position } from './recorder.ts';
 import type { Request } from './requests.ts';
 import type { Actor, Call, Effect } from './run.ts';
-import type { Row } from './table-double.ts';
 import type { TableState } from './tables.ts';
 import type { Item } from './values.ts';
 
@@ -32,7 +31,7 @@ export interface State {
   /** ClientRequestTokens of applied transactions that may be sent again. */
   readonly tokens: readonly ({ readonly token: string } & Pick<Call, 'process' | 'ownToken'>)[];
   /** Rows that a transaction of the process has written and the next read of several rows still sees as they were. */
-  readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Row | undefined }[];
+  readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Item | undefined }[];
   /** Faults that have happened. */
   readonly faults: readonly Fault[];
   /** Names of the event metrics that the code has emitted. */
@@ -55,7 +54,7 @@ export interface FinishedRun extends Pick<State, 'operations' | 'events' | 'isTh
 
 export const finishedRun = ({ table, faults, ...state }: State): FinishedRun => ({
   ...state,
-  items: [...table.rows.values()].map(({ item }) => item),
+  items: [...table.rows.values()],
   faults: faults.length,
 });
 

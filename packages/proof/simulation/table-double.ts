@@ -12,15 +12,8 @@ import { type Context, Invalid, parseCondition, parseUpdate, projected } from '.
 import type { BatchWrite, Expressions, Key, KeysAndAttributes, Kind, Request, Transaction, Write } from './requests.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
-/** A stored row. A write makes a new one. */
-export interface Row {
-  readonly item: Item;
-  /** The item as canonical text, once it was asked for. */
-  text?: string;
-}
-
-/** By key. */
-export type Rows = ReadonlyMap<string, Row>;
+/** Stored items by their keys. A write makes a new item. */
+export type Rows = ReadonlyMap<string, Item>;
 
 const MAX_ACTIONS = 100;
 const MAX_READS = 100;
@@ -53,7 +46,7 @@ class ConditionFailed extends Error {
 }
 
 export class TableDouble {
-  #rows: Map<string, Row>;
+  readonly #rows: Map<string, Item>;
   /** The actions of applied transactions, by ClientRequestToken. */
   readonly tokens = new Map<string, string>();
   /** Called with each row that is put or updated. */
@@ -68,7 +61,7 @@ export class TableDouble {
     return new Map(this.#rows);
   }
 
-  items = (): Item[] => [...this.#rows.values()].map(({ item }) => item);
+  items = (): Item[] => [...this.#rows.values()];
 
   /** @throws the errors that the client throws */
   apply({ name, input }: Request): unknown {
@@ -97,7 +90,7 @@ export class TableDouble {
   }
 
   #get(input: Expressions & { Key: Key }): unknown {
-    const item = this.#rows.get(textOf(input.Key))?.item;
+    const item = this.#rows.get(textOf(input.Key));
     return item ? { Item: returned(item, input) } : {};
   }
 
@@ -106,7 +99,7 @@ export class TableDouble {
     const keys = request.Keys.map(textOf);
     if (keys.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
     if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
-    const found = keys.map((key) => this.#rows.get(key)?.item).filter((item) => item !== undefined);
+    const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
     // As for rows of at most 4 kB.
     const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
     return {
@@ -201,7 +194,7 @@ export class TableDouble {
   /** What a write would do now. @throws ConditionFailed, Invalid */
   #tryWrite(kind: Kind, write: Write): Change {
     const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
-    const before = this.#rows.get(textOf((key ?? put) as Key))?.item;
+    const before = this.#rows.get(textOf((key ?? put) as Key));
     const context = contextOf(before, write);
     if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed(before);
     switch (kind) {
@@ -220,7 +213,7 @@ export class TableDouble {
     const text = textOf((key ?? put) as Key);
     if (!after) this.#rows.delete(text);
     else {
-      this.#rows.set(text, { item: after });
+      this.#rows.set(text, after);
       this.onWrite(after);
     }
   }

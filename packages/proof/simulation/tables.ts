@@ -29,16 +29,14 @@ export class Numbers {
 
 export class Tables {
   readonly #tables = new Map<string, TableState>();
-  readonly #rows = new Numbers();
+  /** The number of each item: equal items have the same. */
+  readonly #items = new WeakMap<Item, number>();
+  readonly #texts = new Numbers();
   readonly #outcomes = new Numbers();
 
   withRows(rows: Rows): TableState {
-    const ids: number[] = [];
-    for (const row of rows.values()) {
-      row.text ??= canonical(row.item);
-      ids.push(this.#rows.of(row.text));
-    }
-    const name = ids.sort((one, other) => one - other).join();
+    const numberOf = (item: Item) => memoized(this.#items, item, () => this.#texts.of(canonical(item)));
+    const name = [...rows.values()].map(numberOf).sort().join();
     return memoized(this.#tables, name, () => ({ id: this.#tables.size, rows, results: new Map() }));
   }
 

@@ -48,7 +48,6 @@ export class TransitionSystem {
   readonly #recorders = new Map<string, Recorder>();
   readonly #tables = new Tables();
   readonly #keys = new StateKeys();
-  readonly #steps = new Map<Call, Map<string, readonly Step[]>>();
 
   constructor(setup: Setup, maxFaults: number) {
     this.#setup = setup;
@@ -102,11 +101,8 @@ export class TransitionSystem {
   }
 
   #stepsOf(call: Call, begins: boolean, faulty: boolean): readonly Step[] {
-    const byKind = memoized(this.#steps, call, () => new Map<string, readonly Step[]>());
-    return memoized(byKind, `${begins} ${faulty}`, () => {
-      const faults = faulty ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
-      return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
-    });
+    const faults = faulty ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
+    return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
   }
 
   /** Partitions that the calls met so far in the search write. */
@@ -146,8 +142,6 @@ export class TransitionSystem {
 
   /** States with equal keys have the same future and are judged alike. */
   key = (state: State): string => this.#keys.of(state);
-  /** Finished runs with equal keys are judged alike. */
-  finishedKey = (state: State): string => this.#keys.ofFinished(state);
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
