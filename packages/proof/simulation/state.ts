@@ -4,9 +4,9 @@ import type { Operation } from './environment.ts';
 import type { Fault } from './faults.ts';
 import type { Position } from './recorder.ts';
 import type { Request } from './requests.ts';
-import type { Actor, Call, Effect } from './run.ts';
+import { type Actor, type Call, type Effect, outcomeOf } from './run.ts';
 import type { TableState } from './tables.ts';
-import type { Item } from './values.ts';
+import { canonical, type Item } from './values.ts';
 
 /** A process that a message starts. */
 export interface Message extends Actor {
@@ -99,6 +99,30 @@ export function replaceOperation(draft: Draft, changed: Operation): void {
 
 export function arriveLater(draft: Draft, call: Call): void {
   if (call.writes) draft.late = [...draft.late, call];
+}
+
+/**
+ * States with equal keys have the same future and are judged alike.
+ * @param numberOf equal texts have equal numbers
+ */
+export function keyOf(state: State, numberOf: (text: string) => number): string {
+  const { table, processes, operations, late, queued, tokens, hidden } = state;
+  const { faults, isSettled, isThrottled, events, failures } = state;
+  // Of an ended process only the answers matter, which are in its operations.
+  const positions = processes.map(({ name, position, alive }) =>
+    alive || position.calls.length > 0 ? position.id : -1 - numberOf(`${name} is over`),
+  );
+  const answers = operations.map(
+    (each) => `${each.id} after ${each.after} ${each.calls > 0} ${each.ended ? outcomeOf(each) : ''}`,
+  );
+  const pending = [
+    ...late.map(({ name, text }) => numberOf(`${name} ${text}`)).sort(),
+    ...queued.map(({ name, after }) => numberOf(`${name} after ${after}`)).sort(),
+    ...tokens.map(({ token }) => numberOf(token)).sort(),
+    ...hidden.map(({ process, row, before }) => numberOf(`${row} of ${process} as ${canonical(before)}`)),
+  ];
+  const judgedBy = `${faults.length} ${isSettled} ${isThrottled} ${events} ${failures.length}`;
+  return `${table.id} ${positions.sort()} ${numberOf(answers.sort().join(';'))} ${judgedBy} ${pending}`;
 }
 
 /** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */

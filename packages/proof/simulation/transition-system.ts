@@ -10,6 +10,7 @@ import {
   arriveLater,
   type Draft,
   isFirst,
+  keyOf,
   type Message,
   mayComeAgain,
   operationOf,
@@ -18,10 +19,9 @@ import {
   replaceProcess,
   type State,
 } from './state.ts';
-import { StateKeys } from './state-keys.ts';
 import { asWriting, haveRowInCommon, isOn, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
 import type { Rows } from './table-double.ts';
-import { Tables } from './tables.ts';
+import { Numbers, Tables } from './tables.ts';
 import { type Item, memoized } from './values.ts';
 
 /** What a transition system consists of. */
@@ -47,7 +47,7 @@ export class TransitionSystem {
   readonly #maxFaults: number;
   readonly #recorders = new Map<string, Recorder>();
   readonly #tables = new Tables();
-  readonly #keys = new StateKeys();
+  readonly #texts = new Numbers();
 
   constructor(setup: Setup, maxFaults: number) {
     this.#setup = setup;
@@ -140,8 +140,7 @@ export class TransitionSystem {
     return !written.some((item) => this.#setup.onRecord?.(item).length);
   }
 
-  /** States with equal keys have the same future and are judged alike. */
-  key = (state: State): string => this.#keys.of(state);
+  key = (state: State): string => keyOf(state, this.#texts.of);
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
