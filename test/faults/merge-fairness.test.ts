@@ -9,8 +9,9 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
 import { connectDouble, type Send } from '../../packages/proof/simulation/double-client.ts';
-import { callOf, depsOver, id } from '../../packages/proof/simulation/surroundings.ts';
-import { accessesOf, TableDouble } from '../../packages/proof/simulation/table-double.ts';
+import { callOf, depsOver, id } from '../../packages/proof/simulation/environment.ts';
+import { accessesOf } from '../../packages/proof/simulation/requests.ts';
+import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 
 const ACCOUNT = 1;
 const SECONDS = process.env.FAULTS === undefined ? 3 : 10;

@@ -9,7 +9,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Table, TableOptions } from '../../lib/dynamodb/client.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
-import { type Request, TableDouble } from '../../packages/proof/simulation/table-double.ts';
+import type { Request } from '../../packages/proof/simulation/requests.ts';
+import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { connectThrough } from './service.ts';

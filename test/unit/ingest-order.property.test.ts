@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
-import { type Request, TableDouble } from '../../packages/proof/simulation/table-double.ts';
+import type { Request } from '../../packages/proof/simulation/requests.ts';
+import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import type { Item } from '../../packages/proof/simulation/values.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 

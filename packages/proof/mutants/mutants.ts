@@ -396,15 +396,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('rate-limit'), integration('order-of-checks')],
   },
   {
-    name: 'a schema is compiled when a function starts',
-    file: 'lib/http/validate.ts',
-    find: "import { type FieldError, type FieldSchema, refuse } from './errors.ts';",
-    replace:
-      "import { Ajv } from 'ajv';\nimport { type FieldError, type FieldSchema, refuse } from './errors.ts';\nnew Ajv().compile({ type: 'object' });",
-    tests: [infra('bundles')],
-    only: 'no larger',
-  },
-  {
     name: 'functions may not write their logs',
     file: 'infra/function.ts',
     find: '  logGroup.grantWrite(role);\n',

@@ -8,17 +8,14 @@ import { globSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../../test/support/chance.ts';
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
-import { copySources, root, withBug } from '../mutants/plant.ts';
+import { type Bug, copySources, root, withBug } from '../mutants/plant.ts';
 import { installStryker, tools } from './stryker.ts';
 
-interface Change {
-  file: string;
-  line: number;
+/** A bug that replaces a whole file. */
+interface Change extends Bug {
+  /** The part of the file that differs, before and after. */
   before: string;
   after: string;
-  /** The whole file before and after the change. */
-  source: string;
-  changed: string;
 }
 
 interface Place {
@@ -67,89 +64,37 @@ async function chooseChanges(seed: number, count: number): Promise<Change[]> {
   return Array.from({ length: count }, () => {
     const { file, source, mutant } = all[Math.floor(random() * all.length)] as (typeof all)[number];
     const [start, end] = [offset(source, mutant.location.start), offset(source, mutant.location.end)];
-    const changed = source.slice(0, start) + mutant.replacement + source.slice(end);
-    const line = mutant.location.start.line + 1;
-    return { file, line, before: source.slice(start, end), after: mutant.replacement, source, changed };
+    return {
+      name: `${file}:${mutant.location.start.line + 1}`,
+      file,
+      find: source,
+      replace: source.slice(0, start) + mutant.replacement + source.slice(end),
+      before: source.slice(start, end),
+      after: mutant.replacement,
+    };
   });
 }
-
-const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 
 /** @returns whether the command failed or took longer than 15 minutes */
 function fails(folder: string, ...args: string[]): Promise<boolean> {
   const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint };
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    stdio: 'ignore',
-    env,
-    timeout: 900_000,
-    killSignal: 'SIGKILL',
-  });
+  const options = { cwd: folder, stdio: 'ignore', env, timeout: 900_000, killSignal: 'SIGKILL' } as const;
+  const child = spawn(process.execPath, args, options);
   return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)));
 }
 
-const vitest = [`${root}node_modules/vitest/vitest.mjs`];
-const untilFailure = ['--run', '--bail=1', '--passWithNoTests'];
-const everyTest = [...vitest, '--run', '--project=!releases', '--exclude', 'test/faults/**'];
+const vitest = `${root}node_modules/vitest/vitest.mjs`;
+const untilFailure = ['--run', '--bail=1', '--passWithNoTests', '--project=!releases', '--exclude', 'test/faults/**'];
 
 /** Asks the cheapest first. @returns what notices the change */
 async function noticedBy(folder: string, { file }: Change): Promise<string | undefined> {
   if (await fails(folder, `${root}node_modules/typescript/bin/tsc`, '-p', folder)) return 'the compiler';
-  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=unit')) return 'a unit test';
-  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=infra')) return 'a test of the stack';
-  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=integration'))
-    return 'an integration test';
+  if (await fails(folder, vitest, 'related', file, ...untilFailure)) return 'a test that imports the file';
+  if (await fails(folder, vitest, ...untilFailure)) return 'a test that does not import the file';
   return undefined;
 }
 
-/** Runs every test. @returns the files that failed, relative to the folder */
-async function failingFiles(folder: string): Promise<string[]> {
-  const report = `${folder}report.json`;
-  rmSync(report, { force: true });
-  await fails(folder, ...everyTest, '--reporter=json', `--outputFile=${report}`);
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; status: string }[];
-  };
-  return testResults.filter(({ status }) => status !== 'passed').map(({ name }) => name.slice(folder.length));
-}
-
-/**
- * Tries the changes with all tests, also those that do not import their files. Since that takes minutes, plants one change of each file
- * together, and then each alone with the test files that failed, until no test fails.
- * @returns the changes that no test notices
- */
-async function survivorsOf(folder: string, changes: readonly Change[]): Promise<Change[]> {
-  const together = changes.filter(({ file }, index) => changes.findIndex((one) => one.file === file) === index);
-  const apart = changes.filter((change) => !together.includes(change));
-  if (together.length === 0) return [];
-  const failing = await plantAll(folder, together, () => failingFiles(folder));
-  if (failing.length === 0) return [...together, ...(await survivorsOf(folder, apart))];
-  const unnoticed: Change[] = [];
-  for (const change of together)
-    if (await plantAll(folder, [change], () => fails(folder, ...vitest, ...untilFailure, ...failing)))
-      print('noticed by a test that does not import the file', change);
-    else unnoticed.push(change);
-  if (unnoticed.length === together.length)
-    throw new Error(`${failing.join(', ')} failed with several changes together and pass with each alone: try again.`);
-  return survivorsOf(folder, [...unnoticed, ...apart]);
-}
-
-async function plantAll<Result>(
-  folder: string,
-  [change, ...others]: readonly Change[],
-  act: () => Promise<Result>,
-): Promise<Result> {
-  if (!change) return act();
-  const { file, line, source, changed } = change;
-  const bug = { name: `${file}:${line}`, file, find: source, replace: changed };
-  return withBug(folder, bug, () => plantAll(folder, others, act));
-}
-
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 120);
-
-function print(what: string, { file, line, before, after }: Change): void {
-  process.stdout.write(`${what}: ${file}:${line}\n    ${oneLine(before)}\n    ${oneLine(after)}\n`);
-}
 
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '45' } },
@@ -158,18 +103,17 @@ const [seed, count] = [Number(values.seed), Number(values.count)];
 if (!Number.isInteger(seed) || !Number.isInteger(count) || count < 1)
   throw new Error('--seed and --count must be whole numbers, --count at least 1.');
 installStryker();
+const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 const changes = await chooseChanges(seed, count);
 const folder = copySources('audit');
-const failing = await failingFiles(folder);
-if (failing.length > 0) throw new Error(`${failing.join(', ')} failed before any change: repair them first.`);
-const unnoticed: Change[] = [];
+if (await fails(folder, vitest, ...untilFailure)) throw new Error('A test fails before any change: repair it first.');
+let survivors = 0;
 for (const change of changes) {
-  const by = await plantAll(folder, [change], () => noticedBy(folder, change));
-  if (by) print(`noticed by ${by}`, change);
-  else unnoticed.push(change);
+  const by = await withBug(folder, change, () => noticedBy(folder, change));
+  if (!by) survivors += 1;
+  const verdict = by ? `noticed by ${by}` : 'SURVIVED';
+  process.stdout.write(`${verdict}: ${change.name}\n    ${oneLine(change.before)}\n    ${oneLine(change.after)}\n`);
 }
-const survivors = await survivorsOf(folder, unnoticed);
-for (const change of survivors) print('SURVIVED', change);
 await dynamoDb.stop();
 rmSync(folder, { recursive: true });
-process.stdout.write(`\n${survivors.length} of ${count} survived.\n`);
+process.stdout.write(`\n${survivors} of ${count} survived.\n`);

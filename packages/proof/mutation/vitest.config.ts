@@ -29,6 +29,6 @@ for (const name of FILES) if (globSync(patternOf(name)).length === 0) throw new 
 export default defineConfig({
   test: {
     include: FILES.map(patternOf),
-    setupFiles: ['packages/proof/mutation/few-values.ts'],
+    setupFiles: ['packages/proof/mutation/fixed-seed.ts'],
   },
 });

@@ -6,9 +6,8 @@ import { ApiError } from '../../../lib/http/errors.ts';
 import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
-import type { Actor } from './behavior.ts';
+import { callOf } from './environment.ts';
 import type { Scenario } from './explore.ts';
-import type { Outcome } from './linearize.ts';
 import {
   ACCOUNT,
   accountLine,
@@ -16,12 +15,12 @@ import {
   inTurn,
   type Judgement,
   loadLines,
+  type ModelledActor,
   rowsAfter,
   scenarioOf,
   writeRecord,
 } from './scenario.ts';
-import { callOf } from './surroundings.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 
 const ITEM = 'w';
 const LINE = { kind: 'work_item', account_id: ACCOUNT, work_item_id: ITEM, version: 1, title: 't' };
@@ -33,59 +32,58 @@ interface State {
   title: string;
 }
 
-const remove = (name: string) =>
-  actor(`delete ${name}`, ({ deps }) =>
-    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: versionOf(name) }, ACCOUNT)),
+/** @param asked the version that the deletion asks for */
+const remove = (name: string, asked = 1) =>
+  actor<State>(
+    `delete ${name}`,
+    async ({ deps }) => {
+      await createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: asked }, ACCOUNT));
+      return 'deleted';
+    },
+    (state) => {
+      const { version, deleted } = state;
+      if (deleted) return { state, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' };
+      if (version === asked) return { state: { ...state, version: asked + 1, deleted: true }, answer: 'deleted' };
+      return { state, answer: 'InvalidParameter' };
+    },
   );
-/** The version that a deletion asks for, by its name. */
-const versionOf = (name: string) => (name.endsWith(AFTER_RESTORATION) ? 3 : 1);
-const AFTER_RESTORATION = 'after the restoration';
 
 /** Does what `admin work-item restore` does: reads the item and restores it if nothing has changed. */
 const restore = (name: string) =>
-  actor(`restore ${name}`, async ({ deps: { table } }) => {
-    const row = await readWorkItem(table, ACCOUNT, ITEM);
-    if (row?.deleted_at_ms === undefined) return 'not deleted';
-    const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
-    return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(ACCOUNT, entry)])) ? 'restored' : 'changed';
-  });
+  actor<State>(
+    `restore ${name}`,
+    async ({ deps: { table } }) => {
+      const row = await readWorkItem(table, ACCOUNT, ITEM);
+      if (row?.deleted_at_ms === undefined) return 'not deleted';
+      const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
+      return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(ACCOUNT, entry)])) ? 'restored' : 'changed';
+    },
+    (state) => {
+      const restored = { ...state, version: state.version + 1, deleted: false };
+      return [
+        state.deleted ? { state: restored, answer: 'restored' } : { state, answer: 'not deleted' },
+        { state, answer: 'changed' },
+      ];
+    },
+  );
 
-const importing = actor('import', async ({ deps: { table } }) => {
-  await loadLines(table, LINE);
-  return 'imported';
-});
+const importing = actor<State>(
+  'import',
+  ({ deps }) => loadLines(deps.table, LINE),
+  (state) => ({ state: state.deleted ? state : { ...state, version: 1, title: LINE.title }, answer: 'done' }),
+);
 
 /** A record of the feed: it never changes a deleted item, nor the version of a restored one. */
 const record = (when: 'early' | 'late') =>
-  actor(
+  actor<State>(
     `record ${when}`,
-    async ({ deps: { table } }) => {
-      await writeRecord(table, { ...LINE, title: when }, when);
-      return 'done';
+    ({ deps }) => writeRecord(deps.table, { ...LINE, title: when }, when),
+    (state) => {
+      const isLatest = when === 'late' || state.title !== 'late';
+      return { state: isLatest && !state.deleted ? { ...state, title: when } : state, answer: 'done' };
     },
     { retried: true, repeats: true },
   );
-
-function apply(state: State, operation: string): Outcome<State>[] {
-  const { version, deleted, title } = state;
-  if (operation === 'import')
-    return [{ state: deleted ? state : { version: 1, deleted, title: LINE.title }, answer: 'imported' }];
-  if (operation.startsWith('record')) {
-    const isLatest = operation === 'record late' || title !== 'late';
-    const recorded = { ...state, title: operation.replace('record ', '') };
-    return [{ state: isLatest && !deleted ? recorded : state, answer: 'done' }];
-  }
-  if (operation.startsWith('restore')) {
-    const changed = { state, answer: 'changed' };
-    return deleted
-      ? [{ state: { ...state, version: version + 1, deleted: false }, answer: 'restored' }, changed]
-      : [{ state, answer: 'not deleted' }, changed];
-  }
-  const asked = versionOf(operation);
-  if (deleted) return [{ state, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' }];
-  if (version === asked) return [{ state: { ...state, version: asked + 1, deleted: true }, answer: 'deleted' }];
-  return [{ state, answer: 'InvalidParameter' }];
-}
 
 function stateOf({ items }: FinishedRun): State {
   const item = items.find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
@@ -94,17 +92,13 @@ function stateOf({ items }: FinishedRun): State {
 
 const judgement: Judgement<State> = {
   initial: { version: 1, deleted: false, title: LINE.title },
-  apply,
-  answerOf({ answer, error }) {
-    if (error) return error instanceof ApiError ? error.code : String(error);
-    return typeof answer === 'string' ? answer : 'deleted';
-  },
+  answerOf: ({ answer, error }) => (error instanceof ApiError ? error.code : String(error ?? answer)),
   isFinal: (state, run) => isDeepStrictEqual(stateOf(run), state),
   isSettled: ({ name }) => !/^(import|record)/.test(name),
   describe: (run) => JSON.stringify(stateOf(run)),
 };
 
-const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+const scenario = (name: string, cost: Scenario['cost'], ...actors: ModelledActor<State>[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
 export const DELETES: readonly Scenario[] = [
@@ -122,7 +116,7 @@ export const DELETES: readonly Scenario[] = [
   scenario(
     'a record against a deletion, its restoration, and another deletion',
     2,
-    inTurn('A', remove('A'), restore('A'), remove(AFTER_RESTORATION)),
+    inTurn('A', remove('A'), restore('A'), remove('after the restoration', 3)),
     record('late'),
   ),
   scenario('a record against an import and a deletion', 1, remove('A'), importing, record('late')),

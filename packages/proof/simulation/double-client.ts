@@ -3,7 +3,7 @@ import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { connectTable, type Table } from '../../../lib/dynamodb/client.ts';
-import type { Request } from './table-double.ts';
+import type { Request } from './requests.ts';
 
 export const TABLE_NAME = 'double';
 

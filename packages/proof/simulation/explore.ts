@@ -6,19 +6,10 @@
  * - steps of others while a process is to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
  * - where one process is left, the arrival of a late call before a call that shares no row with it.
  */
+import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
+import { describe, haveRowInCommon, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
-import {
-  type Cast,
-  describe,
-  type FinishedRun,
-  finishedRun,
-  haveRowInCommon,
-  isOver,
-  type State,
-  type Step,
-  TransitionSystem,
-} from './transition-system.ts';
-import { memoized } from './values.ts';
+import { type Setup, TransitionSystem } from './transition-system.ts';
 
 /** With more known states, the search from the next starting table forgets them, to bound the memory used. */
 const MAX_STATES = 500_000;
@@ -26,7 +17,7 @@ const MAX_STATES = 500_000;
 const MAX_STEPS = 400;
 const ENDLESS = [`it does not end within ${MAX_STEPS} steps`];
 
-export interface Scenario extends Cast {
+export interface Scenario extends Setup {
   readonly name: string;
   /** By its number of states with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
   readonly cost: 1 | 2 | 3 | 4 | 5 | 6;
@@ -70,9 +61,6 @@ interface Taken {
   readonly ends: boolean;
 }
 
-/** Shared by most of the known states, to save memory. */
-const NONE: readonly string[] = [];
-
 export async function explore(scenario: Scenario, faults: number): Promise<Report> {
   const began = process.cpuUsage();
   const report: Report = {
@@ -106,8 +94,6 @@ class Search {
   readonly #system: TransitionSystem;
   /** For each known state, by its key, the steps that were asleep each time it was met. */
   readonly #known = new Map<string, readonly string[]>();
-  /** The problems of finished runs, by their keys. */
-  readonly #judged = new Map<string, string[]>();
   /** The problems of the latest new state. */
   #problems: string[] = [];
 
@@ -164,7 +150,7 @@ class Search {
   }
 
   #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
-    const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
+    const asleep = sleeping.map(({ step }) => step.name);
     const key = this.#system.key(state);
     const before = this.#known.get(key);
     const steps = this.#system.persistentSet(state, this.#system.steps(state));
@@ -172,7 +158,7 @@ class Search {
     if (before) {
       const still = before.filter((name) => asleep.includes(name));
       todo = steps.filter(({ name }) => before.includes(name) && !asleep.includes(name));
-      if (still.length < before.length) this.#known.set(key, still.length > 0 ? still : NONE);
+      if (still.length < before.length) this.#known.set(key, still);
     } else {
       this.#report.states += 1;
       for (const { calls } of state.operations) this.#report.calls = Math.max(this.#report.calls, calls);
@@ -187,7 +173,7 @@ class Search {
   #problemsOf(state: State, depth: number): string[] {
     if (depth > MAX_STEPS) return ENDLESS;
     if (!isOver(state)) return [...state.failures];
-    return memoized(this.#judged, this.#system.finishedKey(state), () => problemsOf(this.#scenario, state));
+    return problemsOf(this.#scenario, state);
   }
 }
 

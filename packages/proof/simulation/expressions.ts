@@ -1,5 +1,8 @@
-/** DynamoDB's expressions: parsed once, then evaluated on items. */
-import { compare, type Item, isMap, isSame, memoized, normalize, sum, typeOf, type Value } from './values.ts';
+/**
+ * DynamoDB's expressions: parsed once, then evaluated on items. Only what the service uses: keywords in capitals, functions in small letters,
+ * and a space around each operator.
+ */
+import { canonical, compare, type Item, isMap, memoized, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
@@ -14,200 +17,144 @@ export class Invalid extends Error {}
 
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
+type Update = (context: Context) => Item;
+/** One clause of an update. @returns the item after it */
+type Clause = (context: Context, after: Item) => Item;
 /** The attribute and the members of maps on the way; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
-const TOKEN = /\s*(<=|>=|<>|[=<>(),.+-]|[#:]?\w+)/y;
-
-class Parser {
-  readonly #tokens: string[] = [];
-  #at = 0;
-
-  constructor(text: string) {
-    TOKEN.lastIndex = 0;
-    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) this.#tokens.push(match[1] as string);
-    if (this.#tokens.join('') !== text.replace(/\s/g, '')) throw new Error(`cannot be parsed: ${text}`);
+/** The parts of a text between separators outside parentheses. */
+function split(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let open = '';
+  for (const piece of text.split(separator)) {
+    const part = open + piece;
+    if (part.split('(').length === part.split(')').length) {
+      parts.push(part.trim());
+      open = '';
+    } else open = part + separator;
   }
-
-  #peek = () => this.#tokens[this.#at] ?? '';
-  #is = (word: string) => this.#peek().toUpperCase() === word;
-  #next = () => this.#tokens[this.#at++] ?? '';
-  #take(word: string): boolean {
-    const found = this.#is(word);
-    if (found) this.#at += 1;
-    return found;
-  }
-  #expect(word: string): void {
-    if (!this.#take(word)) throw new Error(`${word} is missing before ${this.#peek() || 'the end'}`);
-  }
-  #list<One>(one: () => One): One[] {
-    const all = [one()];
-    while (this.#take(',')) all.push(one());
-    return all;
-  }
-  end(): void {
-    if (this.#at < this.#tokens.length) throw new Error(`unexpected ${this.#peek()}`);
-  }
-
-  condition(): Condition {
-    let left = this.#conjunction();
-    while (this.#take('OR')) {
-      const [one, other] = [left, this.#conjunction()];
-      left = (context) => one(context) || other(context);
-    }
-    return left;
-  }
-
-  #conjunction(): Condition {
-    let left = this.#negation();
-    while (this.#take('AND')) {
-      const [one, other] = [left, this.#negation()];
-      left = (context) => one(context) && other(context);
-    }
-    return left;
-  }
-
-  #negation(): Condition {
-    if (this.#take('NOT')) {
-      const inner = this.#negation();
-      return (context) => !inner(context);
-    }
-    if (this.#take('(')) {
-      const inner = this.condition();
-      this.#expect(')');
-      return inner;
-    }
-    return this.#comparison();
-  }
-
-  #comparison(): Condition {
-    const test = FUNCTIONS[this.#peek()];
-    if (test) {
-      this.#next();
-      this.#expect('(');
-      const [first = () => undefined, second = () => undefined] = this.#list(() => this.#operand());
-      this.#expect(')');
-      return (context) => test(first(context), second(context));
-    }
-    const left = this.#operand();
-    if (this.#take('BETWEEN')) {
-      const from = this.#operand();
-      this.#expect('AND');
-      const to = this.#operand();
-      return (context) =>
-        COMPARISONS['>=']?.(left(context), from(context)) === true &&
-        COMPARISONS['<=']?.(left(context), to(context)) === true;
-    }
-    const comparison = COMPARISONS[this.#next()];
-    if (!comparison) throw new Error('a comparison is missing');
-    const right = this.#operand();
-    return (context) => comparison(left(context), right(context));
-  }
-
-  #operand(): Operand {
-    const token = this.#peek();
-    if (token.startsWith(':')) {
-      this.#next();
-      return ({ values }) => {
-        if (!(token in values)) throw new Invalid(`value ${token} is not defined`);
-        return normalize(values[token]);
-      };
-    }
-    const path = this.path();
-    return ({ item, names }) => valueAt(item, path(names));
-  }
-
-  path(): Path {
-    const parts = [this.#next()];
-    while (this.#take('.')) parts.push(this.#next());
-    return (names) =>
-      parts.map((part) => {
-        if (!part.startsWith('#')) return part;
-        const name = names[part];
-        if (name === undefined) throw new Invalid(`name ${part} is not defined`);
-        return name;
-      });
-  }
-
-  paths = (): Path[] => this.#list(() => this.path());
-
-  update(): Update {
-    const steps: Step[] = [];
-    while (this.#peek() !== '') {
-      const verb = this.#next().toUpperCase();
-      steps.push(...this.#list(() => this.#step(verb)));
-    }
-    return (context) => steps.reduce((after, step) => step(context, after), context.item);
-  }
-
-  #step(verb: string): Step {
-    const path = this.path();
-    if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
-    if (verb === 'SET') {
-      this.#expect('=');
-      const operand = this.#sum();
-      return (context, after) => {
-        const value = operand(context);
-        if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
-        return putAt(after, path(context.names), value);
-      };
-    }
-    const operand = this.#operand();
-    const change = verb === 'ADD' ? add : remove;
-    return (context, after) => {
-      const at = path(context.names);
-      return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
-    };
-  }
-
-  #sum(): Operand {
-    const left = this.#term();
-    const sign = this.#take('+') ? 1 : this.#take('-') ? -1 : undefined;
-    if (sign === undefined) return left;
-    const right = this.#term();
-    return (context) => {
-      const [one, other] = [left(context), right(context)];
-      if (one === undefined || other === undefined) return undefined;
-      return sum(numberOf(one), numberOf(other), sign);
-    };
-  }
-
-  #term(): Operand {
-    if (!this.#is('IF_NOT_EXISTS')) return this.#operand();
-    this.#next();
-    this.#expect('(');
-    const path = this.path();
-    this.#expect(',');
-    const otherwise = this.#term();
-    this.#expect(')');
-    return (context) => valueAt(context.item, path(context.names)) ?? otherwise(context);
-  }
+  if (open) throw new Error(`parentheses do not match: ${text}`);
+  return parts;
 }
 
-type Update = (context: Context) => Item;
-/** One clause of an update. @returns the item after it */
-type Step = (context: Context, after: Item) => Item;
+function conditionOf(text: string): Condition {
+  const alternatives = split(text, ' OR ');
+  if (alternatives.length > 1) {
+    const conditions = alternatives.map(conditionOf);
+    return (context) => conditions.some((holds) => holds(context));
+  }
+  const parts = split(text, ' AND ');
+  if (parts.length > 1) {
+    const conditions = parts.map(conditionOf);
+    return (context) => conditions.every((holds) => holds(context));
+  }
+  if (text.startsWith('NOT ')) {
+    const inner = conditionOf(text.slice('NOT '.length));
+    return (context) => !inner(context);
+  }
+  if (text.startsWith('(')) return conditionOf(text.slice(1, -1));
+  const [, name, inner] = /^(\w+)\((.+)\)$/.exec(text) ?? [];
+  const [first = '', operator = '', second = ''] = text.split(' ');
+  const test = TESTS[name ?? operator];
+  if (!test) throw new Error(`no condition that the table double knows: ${text}`);
+  const [left, right] = (inner?.split(', ') ?? [first, second]).map(operandOf);
+  return (context) => test(left?.(context), right?.(context));
+}
 
-const equals = (one: Value | undefined, other: Value | undefined) =>
-  one !== undefined && other !== undefined && isSame(one, other);
+/** A condition on a range of sort keys is two comparisons. */
+const withoutBetween = (text: string) => text.replace(/(\S+) BETWEEN (\S+) AND (\S+)/g, '($1 >= $2 AND $1 <= $3)');
 
-const ordered = (holds: (order: number) => boolean) => (one: Value | undefined, other: Value | undefined) => {
-  const order = one === undefined || other === undefined ? undefined : compare(one, other);
-  return order !== undefined && holds(order);
-};
+function operandOf(text: string): Operand {
+  if (!text.startsWith(':')) {
+    const path = pathOf(text);
+    return ({ item, names }) => valueAt(item, path(names));
+  }
+  return ({ values }) => {
+    if (!(text in values)) throw new Invalid(`value ${text} is not defined`);
+    return normalize(values[text]);
+  };
+}
+
+function pathOf(text: string): Path {
+  if (!/^[#\w.]+$/.test(text)) throw new Error(`no path of an attribute: ${text}`);
+  return (names) =>
+    text.split('.').map((part) => {
+      const name = part.startsWith('#') ? names[part] : part;
+      if (name === undefined) throw new Invalid(`name ${part} is not defined`);
+      return name;
+    });
+}
+
+function updateOf(text: string): Update {
+  // The words before which the text is split are among the parts.
+  const [, ...parts] = text.split(/(?:^| )(SET|REMOVE|ADD|DELETE) /);
+  const clauses = parts.flatMap((verb, index) =>
+    index % 2 === 0 ? split(parts[index + 1] as string, ',').map((clause) => clauseOf(verb, clause)) : [],
+  );
+  return (context) => clauses.reduce((after, clause) => clause(context, after), context.item);
+}
+
+function clauseOf(verb: string, text: string): Clause {
+  const [target = '', source = ''] = text.split(verb === 'SET' ? ' = ' : ' ');
+  const path = pathOf(target);
+  if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
+  if (verb === 'SET') {
+    const operand = sumOf(source);
+    return (context, after) => {
+      const value = operand(context);
+      if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
+      return putAt(after, path(context.names), value);
+    };
+  }
+  const operand = operandOf(source);
+  const change = verb === 'ADD' ? add : remove;
+  return (context, after) => {
+    const at = path(context.names);
+    return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
+  };
+}
+
+function sumOf(text: string): Operand {
+  const sign = text.includes(' - ') ? -1 : 1;
+  const [left = termOf(text), right] = split(text, sign === 1 ? ' + ' : ' - ').map(termOf);
+  if (!right) return left;
+  return (context) => {
+    const [one, other] = [left(context), right(context)];
+    if (one === undefined || other === undefined) return undefined;
+    return sum(numberOf(one), numberOf(other), sign);
+  };
+}
+
+function termOf(text: string): Operand {
+  const [, inner] = /^if_not_exists\((.+)\)$/.exec(text) ?? [];
+  if (!inner) return operandOf(text);
+  const [present, initial] = split(inner, ',').map(termOf);
+  return (context) => {
+    const value = present?.(context);
+    return value === undefined ? initial?.(context) : value;
+  };
+}
 
 type Test = (one: Value | undefined, other: Value | undefined) => boolean;
 
-const COMPARISONS: Readonly<Record<string, Test>> = {
+const equals: Test = (one, other) => one !== undefined && canonical(one) === canonical(other);
+
+const ordered =
+  (holds: (order: number) => boolean): Test =>
+  (one, other) => {
+    const order = one === undefined || other === undefined ? undefined : compare(one, other);
+    return order !== undefined && holds(order);
+  };
+
+/** Comparisons and functions, by their names in an expression. */
+const TESTS: Readonly<Record<string, Test>> = {
   '=': equals,
   '<>': (one, other) => !equals(one, other),
   '<': ordered((order) => order < 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
   '>=': ordered((order) => order >= 0),
-};
-
-const FUNCTIONS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
   attribute_not_exists: (value) => value === undefined,
   begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
@@ -244,45 +191,31 @@ function numberOf(value: Value): number | bigint {
 
 /** What ADD does. */
 function add(before: Value | undefined, more: Value): Value {
-  if (before === undefined) {
-    if (!(more instanceof Set)) numberOf(more);
-    return more;
-  }
-  if (!(more instanceof Set)) return sum(numberOf(before), numberOf(more));
-  return setOf([...sameSet(before, more), ...more]);
+  if (more instanceof Set) return before === undefined ? more : sameSet(before, more).union(more);
+  return before === undefined ? numberOf(more) : sum(numberOf(before), numberOf(more));
 }
 
 /** What DELETE does. */
 function remove(before: Value | undefined, less: Value): Value | undefined {
   if (before === undefined) return undefined;
-  const gone = new Set([...(less as ReadonlySet<Value>)].map((each) => String(each)));
-  const left = [...sameSet(before, less)].filter((each) => !gone.has(String(each)));
-  return left.length === 0 ? undefined : setOf(left);
+  const left = sameSet(before, less).difference(less as Set<Value>);
+  return left.size === 0 ? undefined : left;
 }
 
-const setOf = (values: readonly Value[]): Value =>
-  new Set([...new Map(values.map((each) => [String(each), each])).values()]);
-
-function sameSet(before: Value, other: Value): ReadonlySet<Value> {
+function sameSet(before: Value, other: Value): Set<Value> {
   if (before instanceof Set && typeOf(before) === typeOf(other)) return before;
   throw new Invalid('An operand in the update expression has an incorrect data type');
 }
 
 /** Parses each text once. */
-function cached<Parsed>(parse: (parser: Parser) => Parsed): (text: string) => Parsed {
+function parsedOnce<Parsed>(parse: (text: string) => Parsed): (text: string) => Parsed {
   const known = new Map<string, Parsed>();
-  return (text) =>
-    memoized(known, text, () => {
-      const parser = new Parser(text);
-      const parsed = parse(parser);
-      parser.end();
-      return parsed;
-    });
+  return (text) => memoized(known, text, () => parse(text.trim().replace(/\s+/g, ' ')));
 }
 
-export const parseCondition = cached((parser) => parser.condition());
-export const parseUpdate = cached((parser) => parser.update());
-const parsePaths = cached((parser) => parser.paths());
+export const parseCondition = parsedOnce((text) => conditionOf(withoutBetween(text)));
+export const parseUpdate = parsedOnce(updateOf);
+const parsePaths = parsedOnce((text) => split(text, ',').map(pathOf));
 
 /** The item with only the attributes that a projection names; the service projects no members of maps. */
 export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {

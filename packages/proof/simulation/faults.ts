@@ -5,7 +5,8 @@ import {
   TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
-import type { Request } from './table-double.ts';
+import type { Request } from './requests.ts';
+import type { Call } from './run.ts';
 
 /** A fault of a call to the table, or of the process that makes it. */
 export type Fault =
@@ -20,11 +21,11 @@ export type Fault =
   /** All attempts of the SDK are refused. */
   | 'is throttled'
   /** All attempts of the SDK are refused. */
-  | 'meets another transaction'
+  | 'conflicts with another transaction'
   /** The next timer of the process ends. */
   | 'runs out of time'
   /** The message that began the process is delivered twice. */
-  | 'comes twice'
+  | 'is delivered twice'
   /** The SDK's second attempt is told that the transaction is in progress. It may be applied later. */
   | 'is in progress'
   /** The same, after the transaction was applied. */
@@ -36,6 +37,35 @@ export type Fault =
   /** The call is executed before one that its process has sent earlier. */
   | 'overtakes';
 
+/** A fault of a call; for some the index of the row, or of the half of a batch, that it affects. */
+type CallFault = readonly [fault: Fault, part?: number];
+
+/** The faults that a call may meet. */
+export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
+  if (!request) return [];
+  const faults: CallFault[] = [['gets no reply'], ['is throttled']];
+  if (writes) faults.unshift(['is applied, its reply lost, and sent again'], ['is applied, and all its replies lost']);
+  if (writes && request.name !== 'BatchWriteCommand') faults.push(['conflicts with another transaction']);
+  if (request.name === 'TransactWriteCommand') {
+    faults.push(['is in progress'], ['is applied, and in progress to its second attempt']);
+    for (const [index, { write }] of accesses.entries()) if (write) faults.push(['shows a row late', index]);
+  }
+  if (request.name.startsWith('Batch') && accesses.length > 1)
+    faults.push(['is done in part', 0], ['is done in part', 1]);
+  return faults;
+}
+
+/** The SDK or the code sends the call again, without the first reply. */
+export const SENT_AGAIN = new Set<Fault>([
+  'shows a row late',
+  'is applied, its reply lost, and sent again',
+  'is in progress',
+  'is applied, and in progress to its second attempt',
+]);
+
+/** Faults after which the code sends the call again, if that has no effect twice and there is time. */
+const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transaction', 'is in progress']);
+
 /**
  * Whether an operation may fail because of the fault.
  * @param isHurried the operation has no time for another attempt
@@ -43,8 +73,7 @@ export type Fault =
 export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
   (isHurried && fault === 'is done in part') ||
-  (/^(is throttled|meets another transaction|is in progress)$/.test(fault) &&
-    (isHurried || name !== 'TransactWriteCommand'));
+  (REFUSED.has(fault) && (isHurried || name !== 'TransactWriteCommand'));
 
 /** A batch as two requests, each for one half of its rows. */
 export function halvesOf({ name, input }: Request): [Request, Request] {
@@ -67,10 +96,11 @@ export function refusal(fault: Fault, { name, input }: Request): { reply?: unkno
       $metadata,
       CancellationReasons: input.TransactItems.map(() => ({ Code })),
     });
-  if (/repl/.test(fault)) return { error: Object.assign(new Error('no reply'), { name: 'TimeoutError' }) };
+  if (fault === 'gets no reply' || fault === 'is applied, and all its replies lost')
+    return { error: Object.assign(new Error('no reply'), { name: 'TimeoutError' }) };
   if (fault.includes('in progress'))
     return { error: new TransactionInProgressException({ message: fault, $metadata }) };
-  if (fault === 'meets another transaction')
+  if (fault === 'conflicts with another transaction')
     return {
       error:
         name === 'TransactWriteCommand'

@@ -4,12 +4,19 @@ import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { RateWindow } from '../../../lib/http/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../../lib/http/rate-limit.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import type { Actor } from './behavior.ts';
+import { type Environment, type Script, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
-import type { Outcome } from './linearize.ts';
-import { ACCOUNT, accountLine, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
-import { type Script, START_MS, type Surroundings } from './surroundings.ts';
-import type { FinishedRun } from './transition-system.ts';
+import {
+  ACCOUNT,
+  type Apply,
+  accountLine,
+  inTurn,
+  type Judgement,
+  type ModelledActor,
+  rowsAfter,
+  scenarioOf,
+} from './scenario.ts';
+import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
 /** The limits for one second, and for two. */
@@ -22,38 +29,47 @@ const LIMITED = { name: 'limited', rateWindows: [INNER, OUTER] as const };
 /** Number of counted calls by the window's name. */
 type State = Readonly<Record<string, number>>;
 
-const windowsAt = (second: number) => ({ inner: `second ${second}`, outer: `two from ${second - (second % 2)}` });
-
-const limiterAt = (second: number, { deps }: Surroundings) =>
+const limiterAt = (second: number, { deps }: Environment) =>
   createRateLimiter(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
 
 /** A call in some second of the clock, of a cold function or with the limiter of a warm one. */
 const take =
   (name: string, second: number, warmLimiter?: RateLimiter): Script =>
-  (at) =>
-    at.call(`${name} in second ${second}`, async () => {
-      const limiter = warmLimiter ?? limiterAt(second, at);
+  (environment) =>
+    environment.call(name, async () => {
+      const limiter = warmLimiter ?? limiterAt(second, environment);
       const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
       return refusedBy ? 'refused' : 'passed';
     });
 
-const caller = (name: string, second: number): Actor => ({ name, script: take(name, second) });
+/** What a call in this second does in the model. */
+const counted =
+  (second: number): Apply<State> =>
+  (counts) => {
+    const [inner, outer] = [`second ${second}`, `two from ${second - (second % 2)}`];
+    const [ofInner, ofOuter] = [(counts[inner] ?? 0) + 1, (counts[outer] ?? 0) + 1];
+    if (ofInner > INNER.limit || ofOuter > OUTER.limit) return { state: counts, answer: 'refused' };
+    return { state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' };
+  };
 
-/** Two calls of one warm function in the same second, the second of which may know that the window is full. */
-const warm = (name: string, second: number): Actor => ({
+const caller = (name: string, second: number): ModelledActor<State> => ({
   name,
-  async script(at) {
-    const limiter = limiterAt(second, at);
-    for (const index of [1, 2]) await take(`${name}${index}`, second, limiter)(at).catch(() => undefined);
-  },
+  script: take(name, second),
+  operations: { [name]: counted(second) },
 });
 
-function apply(counts: State, operation: string): Outcome<State>[] {
-  const { inner, outer } = windowsAt(Number(operation.split(' ').at(-1)));
-  const [ofInner, ofOuter] = [(counts[inner] ?? 0) + 1, (counts[outer] ?? 0) + 1];
-  if (ofInner > INNER.limit || ofOuter > OUTER.limit) return [{ state: counts, answer: 'refused' }];
-  return [{ state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' }];
-}
+/** Two calls of one warm function in the same second, the second of which may know that the window is full. */
+const warm = (name: string, second: number): ModelledActor<State> => {
+  const calls = [`${name}1`, `${name}2`];
+  return {
+    name,
+    async script(environment) {
+      const limiter = limiterAt(second, environment);
+      for (const each of calls) await take(each, second, limiter)(environment).catch(() => undefined);
+    },
+    operations: Object.fromEntries(calls.map((each) => [each, counted(second)])),
+  };
+};
 
 /** The counts in the table. */
 function countsOf({ items }: FinishedRun): State {
@@ -72,24 +88,20 @@ function countsOf({ items }: FinishedRun): State {
 
 const judgement: Judgement<State> = {
   initial: {},
-  apply,
   answerOf: ({ answer, error }) => String(error ?? answer),
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
   isSettled: () => true,
   // A function that knows that the window is full asks the table no more.
-  check: ({ operations }) =>
-    operations.some(
-      ({ name, calls }) =>
-        name.startsWith('B2') &&
-        calls > 0 &&
-        operations.some((one) => one.name.startsWith('B1') && one.answer === 'refused'),
-    )
+  check({ operations }) {
+    const [first, second] = ['B1', 'B2'].map((name) => operations.find((each) => each.name === name));
+    return first?.answer === 'refused' && second && second.calls > 0
       ? ['after a refusal a call in the same window went to the table']
-      : [],
+      : [];
+  },
   describe: (run) => canonical(countsOf(run)),
 };
 
-const scenario = (name: string, ...actors: Actor[]): Scenario =>
+const scenario = (name: string, ...actors: ModelledActor<State>[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter([accountLine(ACCOUNT)])], actors, judgement, { cost: 1 });
 
 export const LIMITS: readonly Scenario[] = [

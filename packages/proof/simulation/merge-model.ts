@@ -8,9 +8,9 @@ import { checkMerges } from '../../admin/check/check-merges.ts';
 import type { Finding } from '../../admin/check/finding.ts';
 import { mergeRowsOf } from '../../admin/check/read-rows.ts';
 import { UndoError } from '../../admin/incidents/undo-merge.ts';
-import type { Outcome } from './linearize.ts';
+import type { Outcome } from './linearizability.ts';
 import { ACCOUNT, type Judgement } from './scenario.ts';
-import type { FinishedRun } from './transition-system.ts';
+import type { FinishedRun } from './state.ts';
 import { canonical } from './values.ts';
 
 /** The title of each alert. */
@@ -48,9 +48,6 @@ export interface State {
   /** Bodies of merges by their Idempotency-Keys; names of the records that were written once. */
   used: Readonly<Record<string, string>>;
 }
-
-/** What an operation does. */
-export type Apply = (state: State) => Outcome<State>;
 
 export function merged(state: State, what: Merge): Outcome<State> {
   const { alerts, into, title, owner, key, longAgo } = what;
@@ -181,10 +178,8 @@ export function exported(state: State): Outcome<State> {
 /** The check cannot know the right rows, since a restore has lost what they were before. */
 const isUnknown = ({ fixes }: Finding) => fixes.length === 0;
 
-/** @param operations what each operation does, by its name */
-export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>): Judgement<State> => ({
+export const judgement = (initial: State): Judgement<State> => ({
   initial,
-  apply: (state, operation) => [operations.get(operation)?.(state) ?? { state, answer: 'no such operation' }],
   answerOf({ answer, error }) {
     if (error instanceof ApiError) return error.code;
     return error instanceof UndoError ? error.message : String(error ?? answer);

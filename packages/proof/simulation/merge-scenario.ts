@@ -1,22 +1,11 @@
 /** A scenario of merges: the table before, the callers, and what finishes large merges. */
 import type { Scenario } from './explore.ts';
-import {
-  afterMerges,
-  finishingOf,
-  type MergeActor,
-  misplaced,
-  SIZES,
-  THREE,
-  TWO,
-  torn,
-  UNTOUCHED,
-} from './merge-actors.ts';
-import { judgement, type Merge, merged } from './merge-model.ts';
-import { scenarioOf } from './scenario.ts';
+import { afterMerges, finishingOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
+import { judgement, type Merge, merged, type State } from './merge-model.ts';
+import { type Apply, type ModelledActor, scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
-import type { Cast } from './transition-system.ts';
 
-interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
+interface Setting extends Pick<Scenario, 'isHurried' | 'without'> {
   /** Merges committed before the scenario starts. An undo needs one into incident 2, and undoes the first of these. */
   readonly earlierMerges?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
@@ -30,30 +19,34 @@ interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   /** How many times the message of a large merge is delivered while the merge still runs. */
   readonly earlyDeliveries?: 1 | 2;
   /** Runs when the merging process has ended, in place of the finisher of the large merge into incident 3, whose message is lost. */
-  readonly replacesFinisher?: MergeActor;
+  readonly replacesFinisher?: ModelledActor<State>;
 }
 
 export function mergeScenario(
   name: string,
   cost: Scenario['cost'],
-  actors: readonly MergeActor[],
-  setting: Setting = {},
+  actors: readonly ModelledActor<State>[],
+  {
+    misplaced,
+    earlierMerges = misplaced ? [{ alerts: [misplaced], into: TWO }] : [],
+    torn: parts = [],
+    startsWhere = () => true,
+    transactionItems = SIZES.transactionItems,
+    earlyDeliveries,
+    replacesFinisher,
+    ...more
+  }: Setting = {},
 ): Scenario {
-  const { misplaced: moved, torn: parts = [], startsWhere, earlyDeliveries, replacesFinisher, ...rest } = setting;
-  const { transactionItems = SIZES.transactionItems, earlierMerges: given = [], ...more } = rest;
-  const earlierMerges = moved ? [{ alerts: [moved], into: TWO }] : given;
   const after = earlierMerges.reduce((state, what) => merged(state, what).state, UNTOUCHED);
-  const initial = moved ? { ...after, at: { ...after.at, [moved]: THREE } } : after;
-  const all = replacesFinisher ? [...actors, replacesFinisher] : actors;
-  const operations = new Map(all.flatMap((one) => [...one.operations]));
-  for (const [index, part] of parts.entries()) operations.set(`merge ${index}`, (state) => merged(state, part));
-  const starts =
-    parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(earlierMerges);
-  const chosen = startsWhere ? async () => (await starts()).filter(startsWhere) : starts;
-  return scenarioOf(name, chosen, actors, judgement(initial, operations), {
+  const initial = misplaced ? { ...after, at: { ...after.at, [misplaced]: THREE } } : after;
+  const starts = parts.length > 0 ? torn(parts, { transactionItems }) : afterMerges(earlierMerges, misplaced);
+  return scenarioOf(name, async () => (await starts()).filter(startsWhere), actors, judgement(initial), {
     cost,
     ...more,
-    optional: parts.map((_, index) => `merge ${index}`),
+    optional: Object.fromEntries(
+      parts.map((part, index): [string, Apply<State>] => [`merge ${index}`, (state) => merged(state, part)]),
+    ),
+    ...(replacesFinisher && { ofMessages: replacesFinisher.operations }),
     onRecord(item) {
       const message = finishingOf(item, transactionItems);
       if (!message) return [];

@@ -2,7 +2,7 @@
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { START_MS } from './surroundings.ts';
+import { START_MS } from './environment.ts';
 
 interface Timer {
   readonly atMs: number;

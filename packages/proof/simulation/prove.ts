@@ -4,25 +4,18 @@
  * A scenario is a handful of processes that call functions of `lib` and `packages/admin` on a table in memory (`table-double.ts`). Each of
  * their calls to the table waits for the scheduler, which chooses the call to execute next, and whether a fault (`faults.ts`) affects it
  * or its process. All choices are tried, but for those that cannot lead to anything new (`explore.ts`). At the end of each run the rows
- * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearize.ts`).
+ * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearizability.ts`).
  *
  * An operation that loses to others without end makes more calls than allowed, which is a failure. The queue's delay keeps a message until
  * the process that caused it has ended, unless the scenario has it come early. `docs/reliability.md` says what is not tried.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ACCOUNTS } from './account-scenarios.ts';
-import { DELETES } from './deletes.ts';
 import { explore, type Report, replay, type Scenario } from './explore.ts';
-import { IMPORTS } from './imports.ts';
-import { LARGE_MERGES } from './large-merges.ts';
-import { LIMITS } from './limits.ts';
-import { MERGES } from './merges.ts';
 import { virtualize } from './process.ts';
-import { RECORDS } from './records.ts';
+import { SCENARIOS } from './scenarios.ts';
 import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
@@ -43,15 +36,6 @@ const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], n
   default: { 1: 2, 2: 1, 3: 1, 4: 1, 5: 1, 6: 0 },
   long: { 1: 2, 2: 2, 3: 2, 4: 2, 5: 1, 6: 1 },
 };
-const SCENARIOS: readonly Scenario[] = [
-  ...MERGES,
-  ...LARGE_MERGES,
-  ...IMPORTS,
-  ...RECORDS,
-  ...DELETES,
-  ...ACCOUNTS,
-  ...LIMITS,
-];
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const { values: options } = parseArgs({
@@ -73,7 +57,7 @@ if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', '
 
 /** @throws Error for a name that `--only` has mistyped */
 function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((one) => one.name === name);
+  const scenario = SCENARIOS.find((each) => each.name === name);
   if (!scenario) throw new Error(`No scenario has the name "${name}".`);
   return scenario;
 }
@@ -93,14 +77,11 @@ function failureText({ scenario, faults, failure }: Pick<Report, 'scenario' | 'f
   ].join('\n');
 }
 
-/** The quick form needs no workers. */
-const ALONE = options.form === 'quick';
-
 interface Job {
   scenario: string;
   faults: number;
 }
-const run = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
+const exploreJob = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
 
 const startWorker = () =>
   fork(fileURLToPath(import.meta.url), ['--worker'], {
@@ -108,21 +89,23 @@ const startWorker = () =>
     serialization: 'advanced',
   });
 
-/** Runs a job in a worker. @returns undefined if the worker is stopped because of a failure elsewhere */
-async function reportOf(job: Job, worker: ChildProcess): Promise<Report | undefined> {
-  const ended = new AbortController();
-  const exit = once(worker, 'exit', ended).then(([code]) => {
-    if (worker.killed) return [];
-    throw new Error(`The worker of "${job.scenario}" has exited with ${code}.`);
+/** Has a worker run one job after another. @returns when none is left, or the worker is stopped because of a failure */
+function runJobs(worker: ChildProcess, jobs: Iterator<Job>, print: (report: Report) => void): Promise<void> {
+  const sendNext = () => {
+    const { value, done } = jobs.next();
+    if (done) worker.disconnect();
+    else worker.send(value);
+  };
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: Report) => {
+      print(report);
+      if (!worker.killed) sendNext();
+    });
+    worker.once('exit', (code) =>
+      code === 0 || worker.killed ? resolve() : reject(new Error(`A worker has exited with ${code}.`)),
+    );
+    sendNext();
   });
-  worker.send(job);
-  try {
-    const [report] = await Promise.race([once(worker, 'message', ended), exit]);
-    return report;
-  } finally {
-    ended.abort();
-    exit.catch(() => undefined);
-  }
 }
 
 async function proveAll(): Promise<boolean> {
@@ -131,30 +114,31 @@ async function proveAll(): Promise<boolean> {
     return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
   });
   print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       calls       depth        CPU`);
-  if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
   // The longest first, so that no long one runs alone at the end; with --stop the shortest first, since one failure is enough.
   const order = options.stop ? 1 : -1;
-  const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
-  const workers = Array.from({ length: ALONE ? 0 : availableParallelism() }, startWorker);
-  await Promise.all(
-    (ALONE ? [undefined] : workers).map(async (worker) => {
-      for (const { scenario, faults } of left) {
-        const job = { scenario: scenario.name, faults };
-        const report = await (worker ? reportOf(job, worker) : run(job));
-        if (!report) return;
-        reports.push(report);
-        print(line(report));
-        if (!report.failure) continue;
-        print(failureText(report));
-        if (!options.stop) continue;
-        for (const each of workers) each.kill();
-        return;
-      }
-      worker?.disconnect();
-    }),
-  );
+  const jobs = chosen
+    .toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost))
+    .map(({ scenario, faults }) => ({ scenario: scenario.name, faults }));
+  const workers: ChildProcess[] = [];
+  let shouldStop = false;
+  const note = (report: Report) => {
+    reports.push(report);
+    print(line(report));
+    if (report.failure) print(failureText(report));
+    shouldStop = options.stop && report.failure !== undefined;
+    if (shouldStop) for (const each of workers) each.kill();
+  };
+  // The quick form needs no workers.
+  if (options.form === 'quick') {
+    virtualize();
+    for (const job of jobs) if (!shouldStop) note(await exploreJob(job));
+  } else {
+    for (let count = availableParallelism(); count > 0; count -= 1) workers.push(startWorker());
+    const remaining = jobs.values();
+    await Promise.all(workers.map((worker) => runJobs(worker, remaining, note)));
+  }
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
@@ -174,7 +158,7 @@ async function proveAll(): Promise<boolean> {
 if (options.help) print(HELP);
 else if (options.worker) {
   virtualize();
-  process.on('message', async (job: Job) => process.send?.(await run(job)));
+  process.on('message', async (job: Job) => process.send?.(await exploreJob(job)));
 } else if (options.replay !== undefined) {
   virtualize();
   const scenario = scenarioNamed(options.only);

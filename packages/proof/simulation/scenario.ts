@@ -5,33 +5,50 @@ import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { loadData } from '../../admin/data/load.ts';
-import type { Actor } from './behavior.ts';
 import { connectDouble } from './double-client.ts';
+import { depsOver, type Environment, type Operation, type OperationLimits, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
-import { isLinearizable, type Model } from './linearize.ts';
-import { depsOver, type Operation, type OperationLimits, START_MS, type Surroundings } from './surroundings.ts';
+import { isLinearizable, type Outcome } from './linearizability.ts';
+import type { Actor } from './run.ts';
+import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
-import type { Cast, FinishedRun } from './transition-system.ts';
 
-/** An actor that calls one operation, which keeps no state between calls. */
-export const actor = (
+/** What an operation does in the model. @returns the right outcome, or each of several, when it runs alone */
+export type Apply<State> = (state: State) => Outcome<State> | readonly Outcome<State>[];
+/** By the names of the operations. */
+type Operations<State> = Readonly<Record<string, Apply<State>>>;
+
+/** An actor, with what its operations do in the model. */
+export interface ModelledActor<State> extends Actor {
+  readonly operations: Operations<State>;
+}
+
+/** An actor that calls one operation, which keeps no state between calls. If it returns nothing, its answer is 'done'. */
+export const actor = <State>(
   name: string,
-  act: (at: Surroundings) => Promise<unknown>,
+  act: (environment: Environment) => Promise<unknown>,
+  apply: Apply<State>,
   { retried = false, aheadMs, ...limits }: Partial<Actor> & OperationLimits = {},
-): Actor => ({
+): ModelledActor<State> => ({
   name,
-  script: (at) => at.call(name, () => act(at), { forgets: true, ...limits }),
+  script: (environment) =>
+    environment.call(name, async () => (await act(environment)) ?? 'done', { forgets: true, ...limits }),
+  operations: { [name]: apply },
   retried,
   aheadMs,
 });
 
 /** One actor that does the work of others, one after the other, whatever the outcome of each. */
-export const inTurn = (name: string, ...others: readonly Actor[]): Actor => ({
+export const inTurn = <State>(name: string, ...others: readonly ModelledActor<State>[]): ModelledActor<State> => ({
   name,
-  async script(at) {
-    for (const { script } of others) await script(at).catch(() => undefined);
+  async script(environment) {
+    for (const { script } of others) await script(environment).catch(() => undefined);
   },
+  operations: operationsOf(others),
 });
+
+const operationsOf = <State>(actors: readonly ModelledActor<State>[]): Operations<State> =>
+  Object.assign({}, ...actors.map(({ operations }) => operations));
 
 export const ACCOUNT = 1;
 export const HOUR_MS = 3_600_000;
@@ -55,7 +72,7 @@ export async function writeRecord(table: Table, line: object, when: 'early' | 'l
 /** The rows that the real code writes when it runs alone. */
 export async function rowsAfter(
   lines: readonly object[],
-  act: (at: Pick<Surroundings, 'deps'>) => Promise<unknown> = async () => {},
+  act: (environment: Pick<Environment, 'deps'>) => Promise<unknown> = async () => {},
 ): Promise<Rows> {
   const double = new TableDouble();
   const table = connectDouble(async (request) => double.apply(request));
@@ -65,7 +82,8 @@ export async function rowsAfter(
 }
 
 /** How a finished run is judged. */
-export interface Judgement<State> extends Pick<Model<State>, 'initial' | 'apply'> {
+export interface Judgement<State> {
+  readonly initial: State;
   /** The answer or error of an operation in the model's terms. */
   readonly answerOf: (operation: Operation) => string;
   /** Whether the rows hold this state of the model. */
@@ -78,44 +96,50 @@ export interface Judgement<State> extends Pick<Model<State>, 'initial' | 'apply'
   readonly check?: (run: FinishedRun) => string[];
 }
 
-/**
- * The clock of each actor is by default a second ahead of the one before.
- * @param options.optional names of operations that may have been done before
- */
+interface Options<State> extends Pick<Scenario, 'cost' | 'onRecord' | 'isHurried' | 'without'> {
+  /** Operations that may have been done before. */
+  readonly optional?: Operations<State>;
+  /** Operations of processes that messages start. */
+  readonly ofMessages?: Operations<State>;
+}
+
+/** The clock of each actor is by default a second ahead of the one before. */
 export function scenarioOf<State>(
   name: string,
-  starts: () => Promise<readonly Rows[]>,
-  actors: readonly Actor[],
-  judgement: Judgement<State>,
-  options: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'isHurried' | 'without'> & { optional?: readonly string[] },
+  starts: Scenario['starts'],
+  actors: readonly ModelledActor<State>[],
+  { initial, answerOf, isFinal, describe, isSettled, check = () => [] }: Judgement<State>,
+  { optional = {}, ofMessages = {}, ...more }: Options<State>,
 ): Scenario {
-  const { optional = [], ...more } = options;
+  const operations = { ...operationsOf(actors), ...ofMessages, ...optional };
   /** undefined: the error says that the outcome is unknown */
-  const answerOf = (operation: Operation) =>
-    operation.error !== undefined && isUnavailable(operation.error) ? undefined : judgement.answerOf(operation);
+  const knownAnswer = (operation: Operation) =>
+    operation.error !== undefined && isUnavailable(operation.error) ? undefined : answerOf(operation);
   return {
     name,
     ...more,
     starts,
-    operations: optional.map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
+    operations: Object.keys(optional).map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
     processes: actors.map((each, index) => ({ ...each, aheadMs: each.aheadMs ?? 1_000 * index })),
     judge(run) {
-      const problems = [...(judgement.check?.(run) ?? [])];
-      const { initial, apply } = judgement;
-      const isFinal = (state: State) => judgement.isFinal(state, run);
-      if (!isLinearizable(run.operations, { initial, apply, answerOf, isFinal })) {
+      const problems = check(run);
+      const isExplained = isLinearizable(run.operations, {
+        initial,
+        apply: (state, operation) => [operations[operation]?.(state) ?? []].flat(),
+        answerOf: knownAnswer,
+        isFinal: (state) => isFinal(state, run),
+      });
+      if (!isExplained) {
         const answers = run.operations.map(
-          (one) => `"${one.name}" ${one.ended ? (answerOf(one) ?? 'unknown') : 'never ended'}`,
+          (each) => `"${each.name}" ${each.ended ? (knownAnswer(each) ?? 'unknown') : 'never ended'}`,
         );
-        problems.push(
-          `no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${judgement.describe(run)}`,
-        );
+        problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${describe(run)}`);
       }
-      const mustSucceed = (one: Operation) =>
-        !one.optional && run.isSettled && (run.faults === 0 || judgement.isSettled(one));
-      for (const one of run.operations)
-        if (mustSucceed(one) && (!one.ended || answerOf(one) === undefined))
-          problems.push(`"${one.name}" has failed, and no fault explains it`);
+      for (const each of run.operations) {
+        const mustSucceed = !each.optional && run.isSettled && (run.faults === 0 || isSettled(each));
+        if (mustSucceed && (!each.ended || knownAnswer(each) === undefined))
+          problems.push(`"${each.name}" has failed, and no fault explains it`);
+      }
       return problems;
     },
   };

@@ -9,31 +9,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
+import type { BatchWrite, Expressions, Key, KeysAndAttributes, Kind, Request, Transaction, Write } from './requests.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
-/** A command of the document client: the name of its class, and its input. */
-export interface Request {
-  readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  readonly input: any;
-}
-
-/** What a request reads or writes: a row; without `sk` a whole partition; without both keys the whole table. */
-export interface Access {
-  readonly pk?: string;
-  readonly sk?: string;
-  readonly write: boolean;
-}
-
-/** A stored row. A write makes a new one. */
-export interface Row {
-  readonly item: Item;
-  /** The item as canonical text, once it was asked for. */
-  text?: string;
-}
-
-/** By key. */
-export type Rows = ReadonlyMap<string, Row>;
+/** Stored items by their keys. A write makes a new item. */
+export type Rows = ReadonlyMap<string, Item>;
 
 const MAX_ACTIONS = 100;
 const MAX_READS = 100;
@@ -44,47 +24,12 @@ const CONDITION_FAILED = 'The conditional request failed';
 const invalid = (message: string) =>
   new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', message, $metadata });
 
-type Key = { pk: string; sk: string };
 const textOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
-
-interface Expressions {
-  ConditionExpression?: string;
-  FilterExpression?: string;
-  KeyConditionExpression?: string;
-  ProjectionExpression?: string;
-  UpdateExpression?: string;
-  ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, unknown>;
-}
 
 const contextOf = (
   item: Item | undefined,
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
 ): Context => ({ item: item ?? {}, names, values });
-
-/** One write or condition, of a transaction or a single request. */
-interface Write extends Expressions {
-  Item?: Record<string, unknown>;
-  Key?: Key;
-  ReturnValues?: string;
-  ReturnValuesOnConditionCheckFailure?: string;
-}
-type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
-
-interface Transaction {
-  TransactItems: Partial<Record<Kind, Write>>[];
-  ClientRequestToken?: string;
-}
-
-interface KeysAndAttributes extends Expressions {
-  Keys: Key[];
-  ConsistentRead?: boolean;
-}
-
-interface BatchWrite {
-  PutRequest?: { Item: Item };
-  DeleteRequest?: { Key: Key };
-}
 
 /** A row before and after a write. */
 interface Change {
@@ -101,7 +46,7 @@ class ConditionFailed extends Error {
 }
 
 export class TableDouble {
-  #rows: Map<string, Row>;
+  readonly #rows: Map<string, Item>;
   /** The actions of applied transactions, by ClientRequestToken. */
   readonly tokens = new Map<string, string>();
   /** Called with each row that is put or updated. */
@@ -116,7 +61,7 @@ export class TableDouble {
     return new Map(this.#rows);
   }
 
-  items = (): Item[] => [...this.#rows.values()].map(({ item }) => item);
+  items = (): Item[] => [...this.#rows.values()];
 
   /** @throws the errors that the client throws */
   apply({ name, input }: Request): unknown {
@@ -145,7 +90,7 @@ export class TableDouble {
   }
 
   #get(input: Expressions & { Key: Key }): unknown {
-    const item = this.#rows.get(textOf(input.Key))?.item;
+    const item = this.#rows.get(textOf(input.Key));
     return item ? { Item: returned(item, input) } : {};
   }
 
@@ -154,7 +99,7 @@ export class TableDouble {
     const keys = request.Keys.map(textOf);
     if (keys.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
     if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
-    const found = keys.map((key) => this.#rows.get(key)?.item).filter((item) => item !== undefined);
+    const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
     // As for rows of at most 4 kB.
     const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
     return {
@@ -249,7 +194,7 @@ export class TableDouble {
   /** What a write would do now. @throws ConditionFailed, Invalid */
   #tryWrite(kind: Kind, write: Write): Change {
     const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
-    const before = this.#rows.get(textOf((key ?? put) as Key))?.item;
+    const before = this.#rows.get(textOf((key ?? put) as Key));
     const context = contextOf(before, write);
     if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed(before);
     switch (kind) {
@@ -268,7 +213,7 @@ export class TableDouble {
     const text = textOf((key ?? put) as Key);
     if (!after) this.#rows.delete(text);
     else {
-      this.#rows.set(text, { item: after });
+      this.#rows.set(text, after);
       this.onWrite(after);
     }
   }
@@ -281,38 +226,3 @@ const returned = (item: Item, request: Expressions) =>
 /** The item in an error: the document client leaves it in the wire format. */
 const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
   wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
-
-/** The placeholder of a query's partition key. @throws if the query has none */
-export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
-  const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
-  if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
-  return placeholder;
-}
-
-export function accessesOf({ name, input }: Request): Access[] {
-  const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
-  switch (name) {
-    case 'GetCommand':
-      return [row(input.Key, false)];
-    case 'BatchGetCommand':
-      return (Object.values(input.RequestItems) as KeysAndAttributes[]).flatMap(({ Keys }) =>
-        Keys.map((key) => row(key, false)),
-      );
-    case 'QueryCommand':
-      return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
-    case 'ScanCommand':
-      return [{ write: false }];
-    case 'BatchWriteCommand':
-      return (Object.values(input.RequestItems) as BatchWrite[][])
-        .flat()
-        .map(({ PutRequest, DeleteRequest }) => row((PutRequest?.Item ?? DeleteRequest?.Key) as Key, true));
-    case 'TransactWriteCommand':
-      return (input as Transaction).TransactItems.flatMap((action) =>
-        Object.entries(action).map(([kind, { Key: key, Item: item }]) =>
-          row((key ?? item) as Key, kind !== 'ConditionCheck'),
-        ),
-      );
-    default:
-      return [row(input.Key ?? input.Item, true)];
-  }
-}

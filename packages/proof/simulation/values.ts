@@ -53,7 +53,7 @@ export function typeOf(value: Value): string {
   return `${typeOf(first as Value)}S`;
 }
 
-/** Canonical text of a value: equal values have equal texts. */
+/** Canonical text of a value: values have equal texts only if they have the same type and are equal. */
 export function canonical(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (isNumber(value) || typeof value === 'boolean' || value === null || value === undefined) return String(value);
@@ -67,9 +67,6 @@ export function canonical(value: unknown): string {
     .sort()
     .join()}}`;
 }
-
-export const isSame = (one: Value, other: Value): boolean =>
-  typeOf(one) === typeOf(other) && canonical(one) === canonical(other);
 
 /** @returns a negative number, 0 or a positive one; undefined: the values have no order */
 export function compare(one: Value, other: Value): number | undefined {

@@ -7,7 +7,8 @@ import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { TABLE_NAME } from '../../simulation/double-client.ts';
 import { everyRequest } from '../../simulation/every-request.ts';
-import { partitionValue, type Request, TableDouble } from '../../simulation/table-double.ts';
+import { partitionValue, type Request } from '../../simulation/requests.ts';
+import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
 /** Number of random requests, by the form of the tests under faults. */

@@ -12,23 +12,19 @@ import { TABLE_NAME } from './double-client.ts';
 export const id = (n: number) => n.toString(16).padStart(24, '0');
 
 const settings = readSettings({ TABLE_NAME });
-export const nothing = () => undefined;
+export const ignore = () => undefined;
 
 /** Dependencies as in production, on a table double, with a clock and ids that are the same in each run. */
-export function depsOver(
-  table: Table,
-  { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
-): Deps {
-  return {
-    table,
-    now,
-    newId,
-    log: { info: nothing, warn: nothing, error: nothing },
-    metrics: { call: nothing, event: nothing, records: nothing },
-    settings,
-    timeLimits: TIME_LIMITS,
-  };
-}
+export const depsOver = (table: Table, changes: Partial<Deps> = {}): Deps => ({
+  table,
+  now: () => START_MS,
+  newId: () => nodeCrypto.randomUUID(),
+  log: { info: ignore, warn: ignore, error: ignore },
+  metrics: { call: ignore, event: ignore, records: ignore },
+  settings,
+  timeLimits: TIME_LIMITS,
+  ...changes,
+});
 
 /** A validated call of an operation, as the middleware passes it on. */
 export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: string): Call<Body> {
@@ -69,7 +65,7 @@ export interface CallOptions extends OperationLimits {
 }
 
 /** What a script can use of the simulation. */
-export interface Surroundings {
+export interface Environment {
   readonly deps: Deps;
   /** Calls an operation and records its outcome under this name. */
   call<Answer>(name: string, act: () => Promise<Answer>, options?: CallOptions): Promise<Answer>;
@@ -78,4 +74,4 @@ export interface Surroundings {
 }
 
 /** The code of a process. @throws an error that fails the process, which may then be started again */
-export type Script = (surroundings: Surroundings) => Promise<unknown>;
+export type Script = (environment: Environment) => Promise<unknown>;

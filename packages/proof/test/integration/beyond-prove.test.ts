@@ -8,10 +8,11 @@ import { readAlert, readFeed } from '../../../../lib/operations/merge-alerts/rea
 import { checkAccount } from '../../../admin/check/check.ts';
 import { repair } from '../../../admin/check/repair.ts';
 import { connectDouble, type Send } from '../../simulation/double-client.ts';
+import { callOf, depsOver, id } from '../../simulation/environment.ts';
 import { afterMerges, SIZES, TWO } from '../../simulation/merge-actors.ts';
+import { accessesOf, type Request } from '../../simulation/requests.ts';
 import { ACCOUNT } from '../../simulation/scenario.ts';
-import { callOf, depsOver, id } from '../../simulation/surroundings.ts';
-import { accessesOf, type Request, TableDouble } from '../../simulation/table-double.ts';
+import { TableDouble } from '../../simulation/table-double.ts';
 import type { Item } from '../../simulation/values.ts';
 
 const ALERTS = [11, 12].map(id);

@@ -1,5 +1,5 @@
 /** Checks linearizability, by the search of Wing and Gong. */
-import type { Operation } from './surroundings.ts';
+import type { Operation } from './environment.ts';
 
 /** What an operation may lead to in the model. */
 export interface Outcome<State> {
@@ -25,21 +25,18 @@ export interface Model<State> {
 export function isLinearizable<State>(operations: readonly Operation[], model: Model<State>): boolean {
   // An operation that has not ended and none of whose calls was executed has done nothing.
   const all = operations.filter(({ after, ended }) => after !== undefined || ended);
-  const search = (state: State, left: readonly Operation[]): boolean => {
+  const answerOf = (operation: Operation) => (operation.ended ? model.answerOf(operation) : undefined);
+  const search = (state: State, remaining: readonly Operation[]): boolean => {
     // Operations with an unknown outcome may have done nothing.
-    if (left.every((operation) => expected(operation) === undefined) && model.isFinal(state)) return true;
-    return left.some((operation) => {
-      const isFirst = !left.some(
-        (other) => other !== operation && expected(other) !== undefined && operation.after?.includes(other.id),
-      );
-      if (!isFirst) return false;
-      const rest = left.filter((other) => other !== operation);
-      const answer = expected(operation);
+    if (remaining.every((operation) => answerOf(operation) === undefined) && model.isFinal(state)) return true;
+    return remaining.some((operation) => {
+      const others = remaining.filter((other) => other !== operation);
+      if (others.some((other) => answerOf(other) !== undefined && operation.after?.includes(other.id))) return false;
+      const answer = answerOf(operation);
       return model
         .apply(state, operation.name)
-        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, rest));
+        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, others));
     });
   };
-  const expected = (operation: Operation) => (operation.ended ? model.answerOf(operation) : undefined);
   return search(model.initial, all);
 }
