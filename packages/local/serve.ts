@@ -64,7 +64,7 @@ export async function serve(
     now: Date.now,
     url: () => service?.url,
     measure: async () => service?.measure(),
-    deadLetters: async () => service?.countDeadLetters(),
+    deadLetters: async () => service?.measure().dead_letters,
     feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });

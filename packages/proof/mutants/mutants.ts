@@ -463,8 +463,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the reference page gives the demo key to whatever name leads here',
-    file: 'packages/local/gateway.ts',
-    find: ' && asksLoopback(headers.host, request.socket.localPort)',
+    file: 'packages/local/local-service.ts',
+    find: ' || !asksLoopback(request.headers.host, request.socket.localPort)',
     replace: '',
     tests: [integration('doors')],
     only: 'by a name of this machine',
