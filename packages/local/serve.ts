@@ -22,11 +22,10 @@ import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
-import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
-import { StartError } from './start-error.ts';
+import { fullDisk, StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { serveAndWatch } from './watch.ts';
 
@@ -123,9 +122,9 @@ async function prepareTable(
   const waiting = setTimeout(sayWaiting, SAY_MS);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: db });
   atEnd(async () => (await starting).stop());
-  const { endpoint, lost } = await starting;
+  const { endpoint, ended } = await starting;
   clearTimeout(waiting);
-  void lost.then((sentence) => fail(new StartError(sentence)));
+  void ended.then((message) => fail(new StartError(message)));
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
   const patient = withPatience(table, { sayMs: SAY_MS, endMs: END_MS, onWaiting: sayWaiting });
