@@ -54,6 +54,7 @@ export async function serve(
   const demoKey = demo && DEMO_KEYS.demo; // a table of the user's own data does not have it
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
+  // The console is a part of the service, whose address is known once it has started.
   let service: LocalService | undefined;
   const console = createConsole({
     table,
@@ -80,17 +81,10 @@ export async function serve(
     eventsFile: options.events,
   });
   atEnd(service.stop);
-  const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
+  const { url, queueUrls: outputs } = service;
+  const { feed } = feedOf(new Map(Object.entries(outputs)), undefined);
   try {
-    atEnd(
-      noteRunning({
-        pid: process.pid,
-        url: service.url,
-        endpoint,
-        tableName: LOCAL_TABLE_NAME,
-        outputs: service.queueUrls,
-      }),
-    );
+    atEnd(noteRunning({ pid: process.pid, url, endpoint, tableName: LOCAL_TABLE_NAME, outputs }));
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
@@ -107,7 +101,7 @@ export async function serve(
   );
 }
 
-/** Time without an answer of DynamoDB until that is said, and until the service ends. */
+/** How long DynamoDB may give no answer before a message says so, and before the service ends. */
 const SAY_MS = 3_000;
 const END_MS = 30_000;
 
@@ -149,9 +143,9 @@ async function prepareTable(
 async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
   /** A file that exists while loading: contains the path of the data file, or nothing for the sample. */
   const marker = db === undefined ? undefined : join(db, 'loading');
-  const cutShort = marker !== undefined && existsSync(marker) ? readFileSync(marker, 'utf8') : undefined;
-  const file = data ?? (cutShort || undefined);
-  if (file === undefined && cutShort === undefined && (await listAccounts(table)).length > 0) {
+  const interrupted = marker !== undefined && existsSync(marker) ? readFileSync(marker, 'utf8') : undefined;
+  const file = data ?? (interrupted || undefined);
+  if (file === undefined && interrupted === undefined && (await listAccounts(table)).length > 0) {
     show('The table already has data: no sample data is loaded.');
     return;
   }
