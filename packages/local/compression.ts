@@ -18,13 +18,13 @@ const isSupported = (coding = ''): coding is keyof typeof CODINGS => Object.hasO
 export async function decompress(
   body: Buffer,
   contentEncoding: string | undefined,
-  minCompressionSize: number | undefined,
+  minCompressionSize: number,
   maxBytes: number,
 ): Promise<Buffer> {
   const coding = contentEncoding?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity') return body;
   if (!isSupported(coding)) throw new GatewayRefusal('UNSUPPORTED_MEDIA_TYPE');
-  if (body.length < (minCompressionSize ?? 0)) return body;
+  if (body.length < minCompressionSize) return body;
   try {
     return await CODINGS[coding].decompress(body, { maxOutputLength: maxBytes });
   } catch (error) {
@@ -38,10 +38,9 @@ export async function compress(
   body: Buffer,
   headers: Readonly<Record<string, unknown>>,
   acceptEncoding: string | undefined,
-  minCompressionSize: number | undefined,
+  minCompressionSize: number,
 ): Promise<{ body: Buffer; coding?: string }> {
-  if (acceptEncoding === undefined || minCompressionSize === undefined || body.length < minCompressionSize)
-    return { body };
+  if (acceptEncoding === undefined || body.length < minCompressionSize) return { body };
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'content-encoding')) return { body };
   const [coding] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings();
   return isSupported(coding) ? { body: await CODINGS[coding].compress(body), coding } : { body };

@@ -86,8 +86,8 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     /** Request bodies of these types arrive in base64. */
     binaryMediaTypes: (api.BinaryMediaTypes ?? []) as readonly string[],
-    /** Bytes from which on answers are compressed; undefined: none is. */
-    minCompressionSize: api.MinimumCompressionSize as number | undefined,
+    /** Smaller bodies, in bytes, are neither compressed nor decompressed. */
+    minCompressionSize: Number(api.MinimumCompressionSize),
     /** The event source that passes the table's stream to a function. */
     stream: streamOf(template, nameOf),
     queues: queuesOf(template),

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
 const document = (path: string) => new URL(`../../${path}`, import.meta.url);
-/** Files by path. A map, since a path may be the name of a property of every object, such as `constructor`. */
+/** Files by path. A map, since a path may be the name of an inherited property of objects, such as `constructor`. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],

@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A sentence that follows another one; empty for a database in memory. */
+/** Advice to append to a message; empty for a database in memory. */
 export const damageAdvice = (dbDirectory: string | undefined) =>
   dbDirectory ? ` If the database in ${dbDirectory} is damaged, move the directory away to begin anew.` : '';
 
@@ -57,10 +57,10 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 function startSupervisor(options: SupervisorOptions) {
   const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // DynamoDB Local starts sooner without telemetry. In the time of a session or test, Java's optimizing compiler costs more than it saves.
+    // DynamoDB Local starts sooner without telemetry. Java's optimizing compiler takes more time than it saves in a short run.
     env: { DDB_LOCAL_TELEMETRY: '0', JAVA_TOOL_OPTIONS: '-XX:+UseSerialGC -XX:TieredStopAtLevel=1', ...process.env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // In a process group of its own, so that Ctrl-C reaches only this process, which stops the supervisor last.
+    // In its own process group, so that Ctrl-C reaches only this process, which stops the supervisor after all else.
     detached: true,
   });
   let errors = '';
@@ -108,7 +108,7 @@ function kill(pid: number): void {
   }
 }
 
-/** @throws StartError that of `failure` once there is one, or that the server does not answer in time */
+/** @throws StartError when `failure` returns one, or when the server does not answer in time */
 async function untilItAnswers(
   endpoint: string,
   timeoutMs: number,

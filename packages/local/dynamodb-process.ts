@@ -69,7 +69,7 @@ function lock(directory: string): void {
     // A supervisor whose service was killed exits within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    // This reference keeps the garbage collector from closing the database before that.
+    // Also keeps a reference to the database, without which the garbage collector would close it.
     process.once('exit', () => database.close());
   } catch (error) {
     fail(
@@ -80,15 +80,15 @@ function lock(directory: string): void {
   }
 }
 
-/** The access key id of the directory's tables, or a new one; tables of a former version are renamed to the new id. */
+/** The access key id of the directory's tables, or a new one; the database of an earlier release is renamed to it. */
 function accessKeyIdOf(directory: string): string {
-  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which former versions used.
+  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which earlier releases used.
   const ownFile = /^([0-9a-f]{32})_local\.db/;
   const sharedFile = 'shared-local-instance.db';
   const files = readdirSync(directory);
   const id = files.map((name) => ownFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
   if (existsSync(join(directory, `${id}_local.db`))) return id;
-  // The database is renamed last, after its journals, so that an interrupted rename is continued.
+  // The database is renamed last, after its journals, so that the next start continues an interrupted rename.
   const shared = files.filter((file) => file.startsWith(sharedFile)).sort();
   for (const name of shared.reverse())
     renameSync(join(directory, name), join(directory, name.replace(sharedFile, `${id}_local.db`)));

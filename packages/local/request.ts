@@ -13,8 +13,8 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
 /**
- * A request's path, not decoded and without the leading slashes beyond the first, and its query. An absolute-form target is read
- * without its scheme and authority.
+ * A request's path and query. The path is not decoded, and several leading slashes become one. An absolute-form target is read without its
+ * scheme and authority.
  */
 export function readTarget({ url = '/' }: IncomingMessage) {
   const relative = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '');
@@ -45,7 +45,7 @@ export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): v
 }
 
 /** Reads a request body and decompresses it. @throws GatewayRefusal */
-export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, minCompressionSize: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   // Reads an oversized body to its end, since some clients read no answer before they have sent all.
@@ -67,7 +67,7 @@ function toMaps(pairs: Iterable<readonly [string, string]>) {
   };
 }
 
-/** A body as API Gateway passes it on: base64 for a binary media type, otherwise text, whatever its bytes are. */
+/** A body as API Gateway passes it on: base64 for a binary media type, otherwise text, even if its bytes are not UTF-8. */
 function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
   if (bytes.length === 0) return { body: null, isBase64Encoded: false };
   const type = contentType.split(';')[0]?.trim().toLowerCase();

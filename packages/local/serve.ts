@@ -51,7 +51,7 @@ export async function serve(
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const demo = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
-  const demoKey = demo && DEMO_KEYS.demo; // a table of the user's own data does not have it
+  const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
   // The console is a part of the service, whose address is known once it has started.
@@ -95,7 +95,7 @@ export async function serve(
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service, console.entrance, demoKey, options.fail));
-  // No request may end the service, even by an error that nothing catches.
+  // An error that nothing catches must not end the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
@@ -137,8 +137,8 @@ async function prepareTable(
 }
 
 /**
- * Loads the data that the options name, or the sample into an empty table. An interrupted load is repeated: writing the same rows completes
- * it.
+ * Loads the data that the options name; without such data, loads the sample if the table is empty. Repeats an interrupted load, which
+ * writes the same rows again.
  */
 async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
   /** A file that exists while loading: contains the path of the data file, or nothing for the sample. */

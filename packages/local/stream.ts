@@ -55,8 +55,8 @@ export function streamOf(template: Template, functionName: (id: string) => strin
 }
 
 /**
- * The part of Lambda's event filters that is used here: for each array in the pattern, the record must have one of its values, or any value
- * for `exists`.
+ * The part of Lambda's event filters that the stack uses: for each array in the pattern, the record must have one of its values, or any value
+ * for `exists: true`.
  */
 export function matches(pattern: unknown, record: unknown): boolean {
   if (Array.isArray(pattern))

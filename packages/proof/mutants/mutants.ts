@@ -458,7 +458,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/local/dynamodb-process.ts',
     find: 'spawn({ port,',
     replace: 'spawn({ port, sharedDb: true,',
-    tests: [integration('doors')],
+    tests: [integration('access')],
     only: 'another address',
   },
   {
@@ -466,7 +466,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/local/local-service.ts',
     find: ' || !asksLoopback(request.headers.host, request.socket.localPort)',
     replace: '',
-    tests: [integration('doors')],
+    tests: [integration('access')],
     only: 'by a name of this machine',
   },
   {

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../../../lib/http/operations.ts';
@@ -18,7 +18,10 @@ import {
   putAll,
   testDeps,
 } from '../../../../test/support/service.ts';
+import { noteRunning } from '../../../admin/local-service/running.ts';
+import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { type Failure, startFailingTable } from '../../failing-table.ts';
+import { startService } from '../../local-service.ts';
 
 let table: Table;
 let stop = async () => {};
@@ -95,4 +98,32 @@ describe('npm start -- --fail', () => {
     expect(await tenant.pending()).toHaveLength(1);
     expect(await tenant.placements(alerts)).not.toContain(incident);
   });
+});
+
+it('admin status shows that calls fail although the service answers', async () => {
+  const { appKey } = await newCaller(table);
+  const failing = await startFailingTable(dynamodbEndpoint(), ['inventory']);
+  stop = failing.close;
+  const service = await startService({
+    ...{ template: inject('template'), endpoint: dynamodbEndpoint(), functionsEndpoint: failing.endpoint },
+    ...{ tableName: table.name, port: 0 },
+  });
+  const { url, queueUrls: outputs } = service;
+  const forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+  const headers = { 'Content-Type': 'application/json' };
+  for (const { path } of [browseFleet, getRumResource])
+    await fetch(`${url}${path}?app_key=${appKey}`, { method: 'POST', body: '{}', headers });
+  const { out } = await runCommand(['status', '--service', url, '--json']);
+  await forget();
+  await service.stop();
+  const { service: own, figures, dead_letters } = JSON.parse(out);
+  expect(own).toEqual({ url, answers: true, ms: expect.any(Number) });
+  expect(dead_letters).toBe(0);
+  expect(figures.operations).toMatchObject([
+    { operation: 'browse-fleet', calls: 1, failed: 1, p99_ms: expect.any(Number) },
+    // The command's own call may be among them.
+    { operation: 'get-rum-resource', failed: 0 },
+    { operation: 'delete-work-item', calls: 0 },
+    { operation: 'merge-alerts', calls: 0 },
+  ]);
 });
