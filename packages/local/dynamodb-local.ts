@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
@@ -63,8 +64,9 @@ function startSupervisor(options: SupervisorOptions) {
     // In its own process group, so that Ctrl-C reaches only this process, which stops the supervisor after all else.
     detached: true,
   });
+  const stderr = supervisor.stderr as Readable; // a pipe, as said above
   let errors = '';
-  supervisor.stderr?.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
+  stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
   const started = Promise.withResolvers<StartedJava>();
   let java: number | undefined;
   supervisor.once('message', (message: StartedJava) => {
@@ -72,7 +74,8 @@ function startSupervisor(options: SupervisorOptions) {
     started.resolve(message);
   });
   let failure: StartError | undefined;
-  const ended = once(supervisor, 'close').then(([code, signal]) => {
+  // Not once it has closed: Node does not emit that event after a call of `disconnect`.
+  const ended = Promise.all([once(supervisor, 'exit'), once(stderr, 'close')]).then(([[code, signal]]) => {
     if (signal !== null && java !== undefined) kill(java); // the supervisor was killed before it could
     // Without Java, standard error has the supervisor's own message.
     failure = new StartError(

@@ -35,7 +35,6 @@ async function ask(url: string, headers: Record<string, string> = {}) {
 
 describe('a service that npm start runs', () => {
   let service: Awaited<ReturnType<typeof start>>;
-  let url = '';
   beforeAll(async () => {
     // On a machine with proxies, and a locale in which `I` is not the capital of `i`.
     const proxy = 'http://127.0.0.1:9';
@@ -44,7 +43,6 @@ describe('a service that npm start runs', () => {
       ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
       ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', JAVA_TOOL_OPTIONS: '-Duser.language=tr -Duser.country=TR' },
     });
-    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
   });
   afterAll(async () => {
     service.child.kill('SIGTERM');
@@ -73,10 +71,11 @@ describe('a service that npm start runs', () => {
 
   it('prints the address of its feed', () => {
     const [, feed] = /^Feed +(\S+)$/m.exec(service.output()) ?? [];
-    expect(feed).toMatch(new RegExp(`^${url}/\\d{12}/\\w+$`));
+    expect(feed).toMatch(new RegExp(`^${service.url}/\\d{12}/\\w+$`));
   });
 
   it('shows its reference page, with the demo key, by a name of this machine only', async () => {
+    const { url } = service;
     const { host } = new URL(url);
     expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
     for (const path of ['/docs', '/docs/', '/'])
@@ -97,7 +96,7 @@ describe('a service that npm start runs', () => {
   });
 
   it('tells nobody but its user where the tables are', async () => {
-    const noted = listRunning().find((one) => one.url === url);
+    const noted = listRunning().find((one) => one.url === service.url);
     const { url: shown, credentials } = splitEndpoint(noted?.endpoint ?? '');
     expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
     expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);

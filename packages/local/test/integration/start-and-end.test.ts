@@ -13,7 +13,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { StartError } from '../../start-error.ts';
-import { descendantsOf, start, stopsOn } from '../support/start-service.ts';
+import { callService, descendantsOf, start, stopsOn } from '../support/start-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
@@ -119,38 +119,24 @@ describe('npm start --db', () => {
   writeFileSync(
     data,
     [
-      { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
-      { kind: 'app_key', account_id: 9, app_key: key },
-      {
-        kind: 'host',
-        account_id: 9,
-        host_id: 'only',
-        agent_version: '1',
-        edge_cluster: 'c',
-        enabled: true,
-        snapshot_ready: false,
-      },
-    ]
-      .map((line) => JSON.stringify(line))
-      .join('\n'),
+      '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
+      `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
+      '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+    ].join('\n'),
   );
 
   /** Starts the service on the directory, and looks for the data there. */
   async function startAgain(...args: string[]) {
     const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
     onTestFinished(() => void service.child.kill('SIGKILL'));
-    const url = /Serving at (\S+)/.exec(service.output())?.[1];
-    const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-    });
-    expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+    const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
+    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
     // Its own data has no demo key.
     expect(service.output()).not.toMatch(/demo/i);
     return service;
   }
 
-  it('is used by one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is unlocked', async () => {
+  it('lets one service at a time use a directory, which keeps the data but no lock when the service or its supervisor of DynamoDB Local is killed', async () => {
     const service = await startAgain('--data', data);
     // Only its user can read it.
     const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');

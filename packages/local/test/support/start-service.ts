@@ -21,7 +21,22 @@ export async function start(args: string[], env: Record<string, string | undefin
     });
   });
   await Promise.race([serving, ended]);
-  return { child, ended, output: () => output, errors: () => errors };
+  const url = /Serving at (\S+)/.exec(output)?.[1] ?? '';
+  return { child, ended, url, output: () => output, errors: () => errors };
+}
+
+/** Calls an operation of a service. */
+export async function callService(url: string, path: string, appKey: string, body: object = {}) {
+  const response = await fetch(`${url}${path}?app_key=${appKey}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const envelope = (await response.json()) as {
+    data?: Record<string, unknown>;
+    error?: { code: string; message: string };
+  };
+  return { status: response.status, headers: response.headers, body: envelope };
 }
 
 /** Ids of the running processes that a process has started, and of those that these have started. */
