@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../../../lib/http/operations.ts';
@@ -21,7 +21,7 @@ import {
 import { noteRunning } from '../../../admin/local-service/running.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { type Failure, startFailingTable } from '../../failing-table.ts';
-import { startService } from '../../local-service.ts';
+import { callService, serveTable } from '../support/start-service.ts';
 
 let table: Table;
 let stop = async () => {};
@@ -104,15 +104,10 @@ it('admin status shows that calls fail although the service answers', async () =
   const { appKey } = await newCaller(table);
   const failing = await startFailingTable(dynamodbEndpoint(), ['inventory']);
   stop = failing.close;
-  const service = await startService({
-    ...{ template: inject('template'), endpoint: dynamodbEndpoint(), functionsEndpoint: failing.endpoint },
-    ...{ tableName: table.name, port: 0 },
-  });
+  const service = await serveTable(table, { functionsEndpoint: failing.endpoint });
   const { url, queueUrls: outputs } = service;
   const forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
-  const headers = { 'Content-Type': 'application/json' };
-  for (const { path } of [browseFleet, getRumResource])
-    await fetch(`${url}${path}?app_key=${appKey}`, { method: 'POST', body: '{}', headers });
+  for (const { path } of [browseFleet, getRumResource]) await callService(url, path, appKey);
   const { out } = await runCommand(['status', '--service', url, '--json']);
   await forget();
   await service.stop();

@@ -7,7 +7,6 @@ import { operations } from '../../../../lib/http/operations.ts';
 import { decideMerge } from '../../../../lib/operations/merge-alerts/assignment.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
@@ -17,7 +16,8 @@ import { createLocalGatewayKeys } from '../../../admin/local-service/local-gatew
 import { readDeployment } from '../../deployment.ts';
 import { docsPage, exactJson } from '../../docs.ts';
 import { createGateway, type Served } from '../../gateway.ts';
-import { type LocalService, startService } from '../../local-service.ts';
+import type { LocalService } from '../../local-service.ts';
+import { serveTable } from '../support/start-service.ts';
 
 let table: Table;
 let service: LocalService;
@@ -39,13 +39,7 @@ beforeAll(async () => {
     nowSeconds: Math.floor(Date.now() / 1000),
     gatewayKeys: createLocalGatewayKeys(table),
   });
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-    onServed: (one) => served.push(one),
-  });
+  service = await serveTable(table, { onServed: (one) => served.push(one) });
 });
 afterAll(() => service.stop());
 

@@ -1,9 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, vi } from 'vitest';
+import { expect, inject, vi } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
+import { type LocalServiceOptions, startService } from '../../local-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
+
+/** Starts the service in this process, on a table of the tests' DynamoDB. */
+export const serveTable = ({ name }: Table, options: Partial<LocalServiceOptions> = {}) =>
+  startService({ template: inject('template'), endpoint: dynamodbEndpoint(), tableName: name, port: 0, ...options });
 
 /** Runs the start command and waits until it serves, or ends. */
 export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: URL | string = root) {
