@@ -1,9 +1,7 @@
 /** The part of EventBridge that the function `relay` uses. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 
 interface Entry {
@@ -22,29 +20,24 @@ function lineOf(id: string, { Source: source, DetailType, Detail, Time }: Entry)
   return `${event.slice(0, -1)},"detail":${Detail}}\n`;
 }
 
-/** Answers `PutEvents`. @param file each event is appended to it; absent: events are dropped */
-export async function startEventBus(file?: string) {
-  const server = createServer(async (request, response) => {
-    try {
-      const entries = ((await json(request)) as { Entries: Entry[] }).Entries.map((entry) => {
-        const id = randomUUID();
-        return { id, line: lineOf(id, entry) };
-      });
-      if (file !== undefined) await appendFile(file, entries.map(({ line }) => line).join(''));
-      const Entries = entries.map(({ id }) => ({ EventId: id }));
-      response
-        .setHeader('Content-Type', 'application/x-amz-json-1.0')
-        .end(JSON.stringify({ Entries, FailedEntryCount: 0 }));
-    } catch {
-      response.destroy(); // relay sends the events again
-    }
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+/** @returns the response to a `PutEvents` */
+async function putEvents(request: IncomingMessage, file: string | undefined): Promise<string> {
+  const { Entries: entries } = (await json(request)) as { Entries: Entry[] };
+  const events = entries.map((entry) => ({ entry, id: randomUUID() }));
+  if (file !== undefined) await appendFile(file, events.map(({ entry, id }) => lineOf(id, entry)).join(''));
+  return JSON.stringify({ Entries: events.map(({ id }) => ({ EventId: id })), FailedEntryCount: 0 });
+}
+
+/**
+ * Answers a request if it publishes events.
+ * @param file each event is appended to it; undefined: events are dropped
+ * @returns whether it was such a request
+ */
+export function answerEvents(request: IncomingMessage, response: ServerResponse, file: string | undefined): boolean {
+  if (request.method !== 'POST' || request.headers['x-amz-target'] !== 'AWSEvents.PutEvents') return false;
+  putEvents(request, file).then(
+    (body) => response.setHeader('Content-Type', 'application/x-amz-json-1.0').end(body),
+    () => response.destroy(), // relay sends the events again
+  );
+  return true;
 }

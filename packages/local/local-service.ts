@@ -8,7 +8,7 @@ import type { Measured } from '../admin/status/measured.ts';
 import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { answerDocs } from './docs.ts';
-import { startEventBus } from './event-bus.ts';
+import { answerEvents } from './event-bus.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { createFunction, type LocalFunction } from './local-functions.ts';
 import { createQueues } from './queues.ts';
@@ -47,7 +47,7 @@ export async function startService(options: LocalServiceOptions) {
     dead_letters: queues.count(deployment.queueOutputs.DeadLettersUrl ?? ''),
   });
 
-  /** Answers a request that is not for the API. The pages answer to the names of this machine only. */
+  /** Answers a request that is not for the API, and has a name of this machine as its host. */
   function answerOther(request: IncomingMessage, response: ServerResponse): boolean {
     const { path } = readTarget(request);
     if (options.console && /^\/console(\/|$)/.test(path)) {
@@ -55,7 +55,9 @@ export async function startService(options: LocalServiceOptions) {
       return true;
     }
     if (queues.answer(request, response)) return true;
-    if (request.method !== 'GET' || !asksLoopback(request.headers.host, request.socket.localPort)) return false;
+    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;
+    if (answerEvents(request, response, options.eventsFile)) return true;
+    if (request.method !== 'GET') return false;
     if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(measure()));
     return true;
@@ -71,17 +73,17 @@ export async function startService(options: LocalServiceOptions) {
     onFailed: options.onFailed,
     answerOther,
   });
-  const eventBus = await startEventBus(options.eventsFile);
   await once(gateway.listen(port, '127.0.0.1'), 'listening');
   // No await between listening and the functions: a call may come at once.
   const servedPort = (gateway.address() as AddressInfo).port;
+  const url = `http://127.0.0.1:${servedPort}`;
   queues.servedAt(servedPort);
 
   // Variables that Lambda would set, and local endpoints; all others come from the template.
   const env = {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
-    EVENTS_ENDPOINT: eventBus.url,
+    EVENTS_ENDPOINT: url,
     QUIET: 'true',
   };
   // Read again: the functions' environment has the queues' URLs, which have the port.
@@ -115,7 +117,7 @@ export async function startService(options: LocalServiceOptions) {
   }
 
   return {
-    url: `http://127.0.0.1:${servedPort}`,
+    url,
     /** Why the table's stream cannot be read: interrupted merges then stay pending. */
     streamProblem,
     measure,
@@ -124,10 +126,10 @@ export async function startService(options: LocalServiceOptions) {
     /** Sends a message to the feed. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
+      // Running functions send messages and events to the gateway's port, so that is closed last.
+      await Promise.all([stopStream(), queues.stop()]);
       gateway.closeAllConnections();
-      const closed = new Promise((resolve) => gateway.close(resolve));
-      await Promise.all([closed, stopStream(), queues.stop()]);
-      await eventBus.close();
+      await new Promise((resolve) => gateway.close(resolve));
     },
   };
 }

@@ -464,7 +464,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the reference page gives the demo key to whatever name leads here',
     file: 'packages/local/local-service.ts',
-    find: ' || !asksLoopback(request.headers.host, request.socket.localPort)',
+    find: '    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;\n',
     replace: '',
     tests: [integration('access')],
     only: 'by a name of this machine',
