@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { listen } from '../../../../test/support/listen.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { StartError } from '../../start-error.ts';
@@ -18,21 +19,16 @@ import { callService, descendantsOf, start, stopsOn } from '../support/start-ser
 const root = new URL('../../../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 
-const takenPort = (server: Server) => {
-  const address = server.address();
-  return String(typeof address === 'object' ? address?.port : '');
-};
-
 describe.concurrent('npm start that cannot start', () => {
-  let taken: Server;
+  const server = createServer();
+  let takenPort: number;
   beforeAll(async () => {
-    taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    takenPort = await listen(server);
   });
-  afterAll(() => taken.close());
+  afterAll(() => server.close());
 
   it.each([
-    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
+    ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
     [
       'a part that cannot fail',
@@ -148,7 +144,7 @@ describe('npm start --db', () => {
     );
     await stopsOn('SIGKILL', service, null);
 
-    // The next start finds the data, and loads no sample over it. When the supervisor of DynamoDB Local is killed, it ends.
+    // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
     const again = await startAgain();
     const processes = await descendantsOf(again.child.pid as number);
     const [supervisor] = processes;
