@@ -1,4 +1,5 @@
 /** The deployment that the stack's template describes: the configuration of the local gateway. */
+import type { GatewayResponse } from './gateway-response.ts';
 import { eventSourcesOf, queueName, queuesOf } from './queues.ts';
 import { streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
@@ -6,7 +7,19 @@ import type { Throttle } from './token-buckets.ts';
 import type { Throttles, UsagePlan } from './usage-plans.ts';
 
 export type Deployment = ReturnType<typeof readDeployment>;
-export type Route = Deployment['routes'][number];
+
+/** A method of the API. */
+export interface Route {
+  /** Such as `POST`, or `ANY`. */
+  readonly method: string;
+  /** The resource's path: an exact one, or one that ends in `{proxy+}`. */
+  readonly path: string;
+  readonly functionName: string;
+  /** Whether the authorizer runs. */
+  readonly authorized: boolean;
+  /** Whether a gateway key is required. */
+  readonly keyRequired: boolean;
+}
 
 /**
  * Reads a template.
@@ -16,9 +29,8 @@ export type Route = Deployment['routes'][number];
  */
 export function readDeployment(template: Template, tableName: string, queueUrl = (name: string) => name) {
   const functions = [...functionsOf(template)];
-  const nameOf = new Map(functions.map(([name, { id }]) => [id, name]));
-  const functionName = (id: string): string => {
-    const name = nameOf.get(id);
+  const nameOf = (functionId: string): string => {
+    const [name] = functions.find(([, { id }]) => id === functionId) ?? [];
     if (name === undefined) throw new Error('the template calls a function that it does not have');
     return name;
   };
@@ -30,57 +42,56 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
   const queues = resourcesOf(template, 'AWS::SQS::Queue');
   const buses = resourcesOf(template, 'AWS::Events::EventBus');
-  const text = (value: string | { Ref?: string }, name: string): string => {
+  const resolveValue = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
-    if (value.Ref !== undefined && value.Ref in tables) return tableName;
-    if (value.Ref !== undefined && value.Ref in queues) return queueUrl(queueName(value.Ref));
-    if (value.Ref !== undefined && value.Ref in buses) return value.Ref;
+    const { Ref = '' } = value;
+    if (Ref in tables) return tableName;
+    if (Ref in queues) return queueUrl(queueName(Ref));
+    if (Ref in buses) return Ref;
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
   const api = only('AWS::ApiGateway::RestApi');
   return {
-    routes: [...routesOf(template)].map(([route, { Properties }]) => {
-      const [method = '', path = ''] = route.split(' ');
-      return {
-        /** Such as `POST`, or `ANY`. */
-        method,
-        /** The resource's path: an exact one, or one that ends in `{proxy+}`. */
-        path,
-        functionName: functionName(functionIdOf(Properties.Integration.Uri)),
-        /** Whether the authorizer runs. */
-        authorized: Properties.AuthorizationType === 'CUSTOM',
-        /** Whether a gateway key is required. */
-        keyRequired: Properties.ApiKeyRequired === true,
-      };
-    }),
+    /** By method and path, such as `POST /alert/merge`. */
+    routes: new Map(
+      [...routesOf(template)].map(([name, { Properties }]): [string, Route] => {
+        const [method = '', path = ''] = name.split(' ');
+        const functionName = nameOf(functionIdOf(Properties.Integration.Uri));
+        const authorized = Properties.AuthorizationType === 'CUSTOM';
+        return [name, { method, path, functionName, authorized, keyRequired: Properties.ApiKeyRequired === true }];
+      }),
+    ),
     functions: Object.fromEntries(
       functions.map(([name, { Properties }]) => [
         name,
         {
-          environment: mapValues(Properties.Environment?.Variables ?? {}, text),
+          environment: mapValues(Properties.Environment?.Variables ?? {}, resolveValue),
           timeoutMs: Properties.Timeout * 1000,
         },
       ]),
     ),
     authorizer: {
-      functionName: functionName(functionIdOf(authorizer.AuthorizerUri)),
+      functionName: nameOf(functionIdOf(authorizer.AuthorizerUri)),
       /** The query parameter that identifies the caller. */
       parameter: (authorizer.IdentitySource as string).replace('method.request.querystring.', ''),
       ttlMs: authorizer.AuthorizerResultTtlInSeconds * 1000,
     },
-    responses: responsesOf(template),
+    /** The answers that API Gateway makes itself. */
+    responses: Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')).map(
+      ({ Properties }): GatewayResponse => Properties,
+    ),
     ...plansOf(template),
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     /** Request bodies of these types arrive in base64. */
     binaryMediaTypes: (api.BinaryMediaTypes ?? []) as readonly string[],
-    /** Bytes from which on answers are compressed; undefined: none is. */
-    minCompressionSize: api.MinimumCompressionSize as number | undefined,
+    /** Smaller bodies, in bytes, are neither compressed nor decompressed. */
+    minCompressionSize: Number(api.MinimumCompressionSize),
     /** The event source that passes the table's stream to a function. */
-    stream: streamOf(template, functionName),
+    stream: streamOf(template, nameOf),
     queues: queuesOf(template),
-    eventSources: eventSourcesOf(template, functionName),
+    eventSources: eventSourcesOf(template, nameOf),
     /** Names of the queues whose URLs are outputs of the stack, by output. */
     queueOutputs: Object.fromEntries(
       Object.entries(template.Outputs ?? {}).flatMap(([output, { Value }]) =>
@@ -92,28 +103,6 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
 
 const mapValues = <From, To>(of: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
   Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]));
-
-/** The answers that API Gateway makes itself, by type. */
-function responsesOf(template: Template) {
-  const responses = Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'));
-  return Object.fromEntries(
-    responses.map(({ Properties: { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } }) => {
-      const headers = Object.entries<string>(ResponseParameters).map(
-        ([name, value]) => [name.replace('gatewayresponse.header.', ''), value] as const,
-      );
-      return [
-        String(ResponseType),
-        {
-          status: Number(StatusCode),
-          /** Values as written in the template: `'text'` or `context.requestId`. */
-          headers: Object.fromEntries(headers),
-          /** May contain `$context.requestId`. */
-          body: ResponseTemplates['application/json'] as string,
-        },
-      ];
-    }),
-  );
-}
 
 /** The usage plan that the template's output names, and the others with the gateway keys that the template attaches to them. */
 function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlans'> {

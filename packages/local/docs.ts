@@ -2,18 +2,13 @@
  * The API reference page of the local gateway: Swagger UI from its npm package, without external resources. Its calls go to this service.
  */
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-
-export interface Page {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer | string;
-}
 
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
 const document = (path: string) => new URL(`../../${path}`, import.meta.url);
-/** Files by path. A map, since a path may be the name of a property of every object, such as `constructor`. */
+/** Files by path. A map, since a path may be the name of an inherited property of objects, such as `constructor`. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
@@ -25,25 +20,21 @@ const FILES = new Map([
  * Indents JSON text and keeps its numbers as written; undefined for text that is not JSON. Browsers that do not pass a number's source text
  * (before Chrome 114, Firefox 135, Safari 18.4) get the text unchanged. This function runs in the page.
  */
-export function exactJson(text: unknown): string | undefined {
-  // Missing in TypeScript's library.
-  const { parse, rawJSON, stringify } = JSON as unknown as {
-    parse(text: string, reviver: (key: string, value: unknown, context?: { source: string }) => unknown): unknown;
-    rawJSON?(text: string): unknown;
-    stringify(value: unknown, replacer: null, indent: number): string;
-  };
-  if (typeof text !== 'string') return undefined;
+export function exactJson(text: string): string | undefined {
+  const { rawJSON } = JSON as { rawJSON?(text: string): unknown }; // missing in TypeScript's library
+  function keepSource(_key: string, value: unknown, context?: { source: string }): unknown {
+    return typeof value === 'number' && context ? rawJSON?.(context.source) : value;
+  }
   try {
-    const value = parse(text, (_key, one, context) =>
-      typeof one === 'number' && rawJSON && context ? rawJSON(context.source) : one,
-    );
-    return rawJSON ? stringify(value, null, 2) : text;
+    const value = JSON.parse(text, keepSource);
+    return rawJSON ? JSON.stringify(value, null, 2) : text;
   } catch {
     return undefined;
   }
 }
 
-const html = (appKey: string | undefined) => `<!doctype html>
+/** @param appKey prefilled for calls from the page; absent: the reader enters one */
+export const docsPage = (appKey: string | undefined) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -113,14 +104,20 @@ const ui = SwaggerUIBundle({
 </html>
 `;
 
-/** @param appKey prefilled for calls from the page; absent: the reader enters one */
-export function createDocs(appKey: string | undefined): (path: string, accept?: string) => Page | undefined {
-  return (path, accept) => {
-    // Browsers ask for HTML; API callers ask for JSON.
-    if (path === '/' && accept?.includes('text/html')) return { status: 302, headers: { Location: '/docs' }, body: '' };
-    const page = (type: string, body: Buffer | string) => ({ status: 200, headers: { 'Content-Type': type }, body });
-    if (path === '/docs' || path === '/docs/') return page('text/html; charset=utf-8', html(appKey));
-    const found = FILES.get(path);
-    return found && page(found.type, readFileSync(found.file));
-  };
+/** Answers a request for the page or what belongs to it. @returns whether it was such a request */
+export function answerDocs(
+  path: string,
+  appKey: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const file = FILES.get(path);
+  // Browsers ask for HTML; API callers ask for JSON.
+  if (path === '/' && request.headers.accept?.includes('text/html'))
+    response.writeHead(302, { Location: '/docs' }).end();
+  else if (path === '/docs' || path === '/docs/')
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(docsPage(appKey));
+  else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
+  else return false;
+  return true;
 }

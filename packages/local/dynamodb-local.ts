@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
-import type { Kept, KeptOptions } from './dynamodb-process.ts';
+import type { StartedJava, SupervisorOptions } from './dynamodb-process.ts';
 import { StartError } from './start-error.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -20,7 +21,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A sentence that follows another one; empty for a database in memory. */
+/** Advice to append to a message; empty for a database in memory. */
 export const damageAdvice = (dbDirectory: string | undefined) =>
   dbDirectory ? ` If the database in ${dbDirectory} is damaged, move the directory away to begin anew.` : '';
 
@@ -28,22 +29,22 @@ export const damageAdvice = (dbDirectory: string | undefined) =>
  * Starts DynamoDB Local with the installed Java, or uses the server at `endpoint`, and waits until it answers. DynamoDB Local listens on all
  * interfaces and has no option to change that, so its tables belong to a random access key id, which is part of the returned endpoint.
  * @param dbDirectory keeps the database there; absent: in memory
- * @returns `lost`: resolves with a message if the started server ends unexpectedly; `stop`: does nothing to an existing server
+ * @returns `ended`: resolves with a message when the started server has ended; `stop`: does nothing to an existing server
  * @throws StartError saying what to do when Java is missing, the directory is in use, or the server does not answer
  */
 export async function startDynamoDb(options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {}) {
-  if (options.endpoint) {
-    await untilItAnswers(options.endpoint, 3_000, () => undefined, 'check DYNAMODB_ENDPOINT.');
-    return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
+  const { endpoint: existing, dbDirectory } = options;
+  if (existing) {
+    await untilItAnswers(existing, 3_000, 'check DYNAMODB_ENDPOINT.');
+    return { endpoint: existing, ended: new Promise<string>(() => {}), stop: async () => {} };
   }
   const port = await freePort();
-  const { dbDirectory } = options;
-  const { kept, ended, lost, stop } = startSupervisor({ port, dbDirectory });
+  const { started, failure, ended, stop } = startSupervisor({ port, dbDirectory });
   try {
-    const endpoint = `http://${(await kept)?.accessKeyId}@127.0.0.1:${port}`;
+    const endpoint = `http://${(await started).accessKeyId}@127.0.0.1:${port}`;
     const advice = `check \`java -version\`, and the load of this machine.${damageAdvice(dbDirectory)}`;
-    await untilItAnswers(endpoint, START_TIMEOUT_MS, ended, advice);
-    return { endpoint, lost, stop };
+    await untilItAnswers(endpoint, START_TIMEOUT_MS, advice, failure);
+    return { endpoint, ended, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -52,55 +53,54 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 
 /**
  * Starts Java under a supervisor that stops it when this process ends.
- * @returns `kept` resolves when Java has started, or with undefined when it cannot; `ended` gives the reason once Java has ended; `lost`
- * resolves with a message if Java ends before `stop` is called
+ * @returns `started` rejects if Java cannot be started; `failure` says why Java has ended, once it has; `ended` resolves then
  */
-function startSupervisor(options: KeptOptions) {
-  const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, JSON.stringify(options)];
-  const child = spawn(process.execPath, args, {
-    // DynamoDB Local starts sooner without telemetry. In the time of a session or test, Java's optimizing compiler costs more than it saves.
+function startSupervisor(options: SupervisorOptions) {
+  const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    // DynamoDB Local starts sooner without telemetry. Java's optimizing compiler takes more time than it saves in a short run.
     env: { DDB_LOCAL_TELEMETRY: '0', JAVA_TOOL_OPTIONS: '-XX:+UseSerialGC -XX:TieredStopAtLevel=1', ...process.env },
-    stdio: 'pipe',
-    // In a process group of its own, so that Ctrl-C reaches only this process, which stops the supervisor last.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // In its own process group, so that Ctrl-C reaches only this process, which stops the supervisor after all else.
     detached: true,
   });
-  child.stdin.on('error', () => undefined); // the supervisor has ended
-  let java: number | undefined;
+  const stderr = supervisor.stderr as Readable; // a pipe, as said above
   let errors = '';
-  child.stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
-  /** The JVM's own message, such as that it cannot reserve its heap. */
-  const javaMessage = () => {
-    const lines = errors.split('\n').filter((line) => /error|exception|could not/i.test(line));
-    return lines.length === 0 ? '' : ` Java says: ${lines.slice(0, 3).join(' ')}`;
-  };
-  let reason: string | undefined;
-  const kept = Promise.withResolvers<Kept | undefined>();
-  child.stdout.once('data', (line) => {
-    const started = JSON.parse(String(line)) as Kept;
-    java = started.java;
-    kept.resolve(started);
+  stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
+  const started = Promise.withResolvers<StartedJava>();
+  let java: number | undefined;
+  supervisor.once('message', (message: StartedJava) => {
+    java = message.pid;
+    started.resolve(message);
   });
-  const lost = Promise.withResolvers<string>();
-  const closed = once(child, 'close').then(([code, signal]) => {
+  let failure: StartError | undefined;
+  // Not once it has closed: Node does not emit that event after a call of `disconnect`.
+  const ended = Promise.all([once(supervisor, 'exit'), once(stderr, 'close')]).then(([[code, signal]]) => {
     if (signal !== null && java !== undefined) kill(java); // the supervisor was killed before it could
     // Without Java, standard error has the supervisor's own message.
-    reason =
+    failure = new StartError(
       java === undefined
         ? errors.trim()
-        : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.${javaMessage()}`;
-    kept.resolve(undefined);
-    if (!child.stdin.writableEnded)
-      lost.resolve(`DynamoDB Local has ended (${signal ?? `exit code ${code}`}): start the service again.`);
+        : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.${javaMessage(errors)}`,
+    );
+    started.reject(failure);
+    return `DynamoDB Local has ended (${signal ?? `exit code ${code}`}): start the service again.`;
   });
   return {
-    kept: kept.promise,
-    ended: () => reason,
-    lost: lost.promise,
+    started: started.promise,
+    failure: () => failure,
+    ended,
     async stop() {
-      child.stdin.end();
-      await closed;
+      if (supervisor.connected) supervisor.disconnect();
+      await ended;
     },
   };
+}
+
+/** The JVM's own message, such as that it cannot reserve its heap. */
+function javaMessage(errors: string): string {
+  const lines = errors.split('\n').filter((line) => /error|exception|could not/i.test(line));
+  return lines.length === 0 ? '' : ` Java says: ${lines.slice(0, 3).join(' ')}`;
 }
 
 function kill(pid: number): void {
@@ -111,29 +111,26 @@ function kill(pid: number): void {
   }
 }
 
-/** @throws StartError when `ended` gives a reason, or the server does not answer in time */
+/** @throws StartError when `failure` returns one, or when the server does not answer in time */
 async function untilItAnswers(
   endpoint: string,
   timeoutMs: number,
-  ended: () => string | undefined,
   advice: string,
+  failure: () => StartError | undefined = () => undefined,
 ): Promise<void> {
   const client = new DynamoDBClient(clientConfig({ endpoint, maxAttempts: 1 }));
   const until = Date.now() + timeoutMs;
   try {
     for (;;) {
-      const reason = ended();
-      if (reason) throw new StartError(reason);
-      try {
-        await client.send(new ListTablesCommand({ Limit: 1 }));
-        return;
-      } catch (error) {
-        if (Date.now() > until)
-          throw new StartError(
-            `DynamoDB does not respond at ${splitEndpoint(endpoint).url} (${(error as Error).name}): ${advice}`,
-          );
-        await sleep(100);
+      const failed = failure();
+      if (failed) throw failed;
+      const answer = await client.send(new ListTablesCommand({ Limit: 1 })).catch((error: Error) => error);
+      if (!(answer instanceof Error)) return;
+      if (Date.now() > until) {
+        const { url } = splitEndpoint(endpoint);
+        throw new StartError(`DynamoDB does not respond at ${url} (${answer.name}): ${advice}`);
       }
+      await sleep(100);
     }
   } finally {
     client.destroy();

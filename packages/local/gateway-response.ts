@@ -1,7 +1,16 @@
 /** The answers that API Gateway makes itself. */
 import { STATUS_CODES } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Deployment } from './deployment.ts';
+
+/** Properties of an `AWS::ApiGateway::GatewayResponse`. */
+export interface GatewayResponse {
+  readonly ResponseType: string;
+  readonly StatusCode: string;
+  /** Values are `'text'` or `context.requestId`. */
+  readonly ResponseParameters: Readonly<Record<string, string>>;
+  /** By content type; may contain `$context.requestId`. */
+  readonly ResponseTemplates: Readonly<Record<string, string>>;
+}
 
 /** Bodies that no template can change: docs/aws-behaviour.md, "Sizes and times". */
 const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
@@ -16,26 +25,29 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** @returns a function that gives the answer for a type of gateway response, from the template */
-export function createGatewayResponses({ responses }: Pick<Deployment, 'responses'>) {
-  return (type: string, requestId: string): APIGatewayProxyResult => {
-    const id = { 'x-amzn-RequestId': requestId };
-    // Has no request id: API Gateway refuses such a request before giving it one.
-    if (type === 'PAYLOAD_TOO_LARGE')
-      return { statusCode: 413, headers: { 'Content-Type': 'text; charset=utf-8' }, body: PAYLOAD_TOO_LARGE };
-    if (type === 'EVENT_TOO_LARGE')
-      return { statusCode: 413, headers: { 'Content-Type': 'application/json', ...id }, body: EVENT_TOO_LARGE };
-    const response = responses[type] ?? responses.DEFAULT_5XX;
-    if (!response) throw new Error(`no gateway response for ${type}`);
-    const headers = Object.entries(response.headers).map(([name, value]) => [
-      name,
-      value === 'context.requestId' ? requestId : value.replace(/^'(.*)'$/, '$1'),
-    ]);
-    return {
-      statusCode: response.status,
-      headers: { 'Content-Type': 'application/json', ...Object.fromEntries(headers), ...id },
-      body: response.body.replaceAll('$context.requestId', () => requestId),
-    };
+/** The answer for a type of gateway response. @param responses those of the template */
+export function answerOf(
+  responses: readonly GatewayResponse[],
+  type: string,
+  requestId: string,
+): APIGatewayProxyResult & { headers: Record<string, string> } {
+  // Has no request id: API Gateway refuses such a request before giving it one.
+  if (type === 'PAYLOAD_TOO_LARGE')
+    return { statusCode: 413, headers: { 'Content-Type': 'text; charset=utf-8' }, body: PAYLOAD_TOO_LARGE };
+  const common = { 'Content-Type': 'application/json', 'x-amzn-RequestId': requestId };
+  if (type === 'EVENT_TOO_LARGE') return { statusCode: 413, headers: common, body: EVENT_TOO_LARGE };
+  const response = [type, 'DEFAULT_5XX']
+    .map((wanted) => responses.find(({ ResponseType }) => ResponseType === wanted))
+    .find((found) => found !== undefined);
+  if (!response) throw new Error(`no gateway response for ${type}`);
+  const headers = Object.entries(response.ResponseParameters).map(([name, value]) => [
+    name.replace('gatewayresponse.header.', ''),
+    value === 'context.requestId' ? requestId : value.replace(/^'(.*)'$/, '$1'),
+  ]);
+  return {
+    statusCode: Number(response.StatusCode),
+    headers: { ...common, ...Object.fromEntries(headers) },
+    body: (response.ResponseTemplates['application/json'] ?? '').replaceAll('$context.requestId', () => requestId),
   };
 }
 

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { asksLoopback } from '../admin/local-service/loopback.ts';
 import { createAuthorizer } from './authorizer.ts';
-import { compress } from './compress.ts';
+import { compress } from './compression.ts';
 import type { Deployment, Route } from './deployment.ts';
-import type { Page } from './docs.ts';
-import { toEvent } from './event.ts';
-import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway-response.ts';
-import { checkHead, methodOf, readBody, readTarget, requestIdOf } from './request.ts';
+import { answerOf, GatewayRefusal, toRawResponse } from './gateway-response.ts';
+import { checkHead, methodOf, readBody, readTarget, requestIdOf, toEvent } from './request.ts';
 import { createUsagePlans } from './usage-plans.ts';
 
 /** One served request, for the log: without its query string, which contains the key. */
@@ -26,24 +23,18 @@ export interface Served {
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
-  readonly deployment: Omit<Deployment, 'functions' | 'stream' | 'queues' | 'eventSources' | 'queueOutputs'>;
+  readonly deployment: Deployment;
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded or threw. */
-  readonly onFailed?: (functionName: string, error: Error) => void;
-  /** Other pages, served to requests whose `Host` is a name of this machine. */
-  readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
-  /** Serves `/console` and all paths below it. */
-  readonly console?: RequestListener;
-  /** Answers a request if it is a call to SQS. @returns whether it was one */
-  readonly queues?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly onFailed?: ((functionName: string, error: Error) => void) | undefined;
+  /** Answers a request that is not for the API. @returns whether it was one */
+  readonly answerOther?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** Maximum bytes of an event, as JSON, that Lambda accepts. */
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
-/** A smaller body cannot make an event too large: JSON writes a byte as at most six characters. */
-const SMALL_BODY = MAX_EVENT_BYTES / 6 - 64 * 1024;
 /** API Gateway's time-out. */
 const MAX_WAIT_MS = 29_000;
 /** Maximum bytes of a request head for Node's parser: more than API Gateway allows, so that the gateway itself refuses longer ones. */
@@ -54,8 +45,8 @@ export function createGateway(options: GatewayOptions): Server {
   const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
   const usagePlans = createUsagePlans(deployment);
-  const gatewayResponse = createGatewayResponses(deployment);
-  const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const refusal = (error: unknown, requestId: string) =>
+    answerOf(deployment.responses, error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
 
   /** @throws GatewayRefusal of the type `failure` when the function fails */
   async function call<Result>(functionName: string, event: unknown, failure: string): Promise<Result> {
@@ -84,7 +75,7 @@ export function createGateway(options: GatewayOptions): Server {
   function findRoute(method: string, path: string): Route {
     const resource = path.replace(/(?<=.)\/$/, '');
     const route = [`${method} ${resource}`, `ANY ${resource}`, 'ANY /{proxy+}']
-      .map((name) => routeOf.get(name))
+      .map((name) => routes.get(name))
       .find((found) => found !== undefined);
     if (!route) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
     return route;
@@ -112,14 +103,10 @@ export function createGateway(options: GatewayOptions): Server {
     const route = findRoute(method, target.path);
     const event = toEvent({ request, target, method, body, route, requestId }, deployment);
     await admit(event, route);
-    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES)
-      throw new GatewayRefusal('EVENT_TOO_LARGE');
+    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) throw new GatewayRefusal('EVENT_TOO_LARGE');
     const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
     return { ...result, headers: { ...result.headers, 'x-amzn-RequestId': requestId } };
   }
-
-  const refusal = (error: unknown, requestId: string) =>
-    gatewayResponse(error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
@@ -152,17 +139,11 @@ export function createGateway(options: GatewayOptions): Server {
   /** Answers a request that Node rejects, such as one with a malformed head. */
   function refuseRaw(socket: Duplex, type: string): void {
     if (!socket.writable) return;
-    socket.end(toRawResponse(gatewayResponse(type, randomUUID())));
+    socket.end(toRawResponse(answerOf(deployment.responses, type, randomUUID())));
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const { method, headers } = request;
-    if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
-    if (options.queues?.(request, response)) return;
-    const isLocal = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
-    const page = isLocal ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
-    if (page) response.writeHead(page.status, page.headers).end(page.body);
-    else serve(request, response).catch(() => response.destroy());
+    if (!options.answerOther?.(request, response)) serve(request, response).catch(() => response.destroy());
   };
   return createServer({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false }, onRequest)
     .on('checkExpectation', onRequest)

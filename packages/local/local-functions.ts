@@ -23,16 +23,13 @@ export function createFunction({ entry, env, timeoutMs }: FunctionSource): Local
   return {
     async invoke(event) {
       handler ??= importHandler(entry, env);
-      const handle = await handler.catch((error: unknown) => {
-        handler = undefined; // the next call tries again
-        throw error;
-      });
+      const handle = await handler;
       return asJson(await handle(asJson(event), contextOf(timeoutMs)));
     },
   };
 }
 
-/** Copies an event or result, as Lambda does: neither side sees changes of the other's object. */
+/** Copies an event or result as JSON, as Lambda does: neither side sees later changes by the other. */
 const asJson = (value: unknown) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 function contextOf(timeoutMs: number): OwnContext {
@@ -43,8 +40,8 @@ function contextOf(timeoutMs: number): OwnContext {
 let lastImport: Promise<unknown> = Promise.resolve();
 
 /**
- * Evaluates a function's module, by a URL of its own; functions share what their modules import. A module reads its environment while it is
- * evaluated, so modules are evaluated one at a time.
+ * Imports a function's module under a URL of its own, so that each local function has its own instance; the modules that it imports are
+ * shared. A module reads its environment while it is evaluated, so modules are evaluated one at a time.
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
   const importing = lastImport.then(async () => {

@@ -1,15 +1,18 @@
 /** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { asksLoopback } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
 import type { Measured } from '../admin/status/measured.ts';
-import { createAttempts, createCounters } from './counters.ts';
+import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
-import { createDocs } from './docs.ts';
-import { startEventBus } from './event-bus.ts';
+import { answerDocs } from './docs.ts';
+import { answerEvents } from './event-bus.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { createFunction, type LocalFunction } from './local-functions.ts';
 import { createQueues } from './queues.ts';
+import { readTarget } from './request.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
@@ -17,7 +20,7 @@ const functionsFolder = new URL('../../functions/', import.meta.url);
 
 export type LocalService = Awaited<ReturnType<typeof startService>>;
 
-export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | 'onFailed' | 'console'> {
+export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | 'onFailed'> {
   template: Template;
   /** URL of a DynamoDB-compatible server. */
   endpoint: string;
@@ -29,50 +32,58 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   eventsFile?: string | undefined;
   /** Prefilled on the reference page. */
   demoKey?: string | undefined;
+  /** Serves `/console` and all paths below it. */
+  console?: RequestListener;
 }
 
-/** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions) {
-  const { template, endpoint, functionsEndpoint = endpoint, tableName, port } = options;
+  const { template, endpoint, tableName, port } = options;
   const deployment = readDeployment(template, tableName);
   const queues = createQueues(deployment.queues);
-  const attempts = createAttempts();
   const counters = createCounters();
-  const docs = createDocs(options.demoKey);
-  const countDeadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
   const measure = (): Measured => ({
-    operations: counters.figures(),
-    attempts: attempts.failed(),
-    dead_letters: countDeadLetters(),
+    operations: counters.operations(),
+    attempts: counters.attempts(),
+    dead_letters: queues.count(deployment.queueOutputs.DeadLettersUrl ?? ''),
   });
+
+  /** Answers a request that is not for the API, and has a name of this machine as its host. */
+  function answerOther(request: IncomingMessage, response: ServerResponse): boolean {
+    const { path } = readTarget(request);
+    if (options.console && /^\/console(\/|$)/.test(path)) {
+      options.console(request, response);
+      return true;
+    }
+    if (queues.answer(request, response)) return true;
+    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;
+    if (answerEvents(request, response, options.eventsFile)) return true;
+    if (request.method !== 'GET') return false;
+    if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify(measure()));
+    return true;
+  }
+
   const gateway = createGateway({
-    ...options,
-    onServed(served) {
-      counters.add(served);
-      options.onServed?.(served);
-    },
     deployment,
     invoke: (name, event) => functionOf(name).invoke(event),
-    pages: (path, accept) =>
-      path === LOCAL_STATUS_PATH
-        ? { status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(measure()) }
-        : docs(path, accept),
-    queues: queues.answer,
+    onServed(served) {
+      counters.addCall(served);
+      options.onServed?.(served);
+    },
+    onFailed: options.onFailed,
+    answerOther,
   });
-  const eventBus = await startEventBus(options.eventsFile);
-  await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error) => {
-    await eventBus.close();
-    throw error;
-  });
+  await once(gateway.listen(port, '127.0.0.1'), 'listening');
   // No await between listening and the functions: a call may come at once.
   const servedPort = (gateway.address() as AddressInfo).port;
+  const url = `http://127.0.0.1:${servedPort}`;
   queues.servedAt(servedPort);
 
   // Variables that Lambda would set, and local endpoints; all others come from the template.
   const env = {
     AWS_REGION: 'local',
-    DYNAMODB_ENDPOINT: functionsEndpoint,
-    EVENTS_ENDPOINT: eventBus.url,
+    DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
+    EVENTS_ENDPOINT: url,
     QUIET: 'true',
   };
   // Read again: the functions' environment has the queues' URLs, which have the port.
@@ -89,38 +100,36 @@ export async function startService(options: LocalServiceOptions) {
     return found;
   }
   const { eventSources, stream, queueOutputs } = deployment;
-  for (const source of eventSources) {
-    const target = attempts.watch(functionOf(source.functionName));
-    queues.feed(source, target, (error) => options.onFailed?.(source.functionName, error));
-  }
+  for (const source of eventSources)
+    queues.feed(source, functionOf(source.functionName), (error, bodies) => {
+      options.onFailed?.(source.functionName, error);
+      if (source.functionName === 'finish-merges') for (const body of bodies) counters.addFailedAttempt(body, error);
+    });
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName), (letter) => {
-      if (stream.deadLetters) queues.send(stream.deadLetters, JSON.stringify(letter));
-      const { batchSize } = letter.DDBStreamBatchInfo;
-      options.onFailed?.(stream.functionName, new Error(`gave up ${batchSize} records of the table's stream`));
+    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName), (message) => {
+      queues.send(stream.deadLetters, JSON.stringify(message));
+      options.onFailed?.(stream.functionName, new Error("gave up a record of the table's stream"));
     });
   } catch (error) {
     streamProblem = (error as Error).message;
   }
 
   return {
-    url: `http://127.0.0.1:${servedPort}`,
+    url,
     /** Why the table's stream cannot be read: interrupted merges then stay pending. */
     streamProblem,
-    /** Number of messages in the merge queue's dead-letter queue. */
-    countDeadLetters,
     measure,
     /** The URLs of the queues, by the output of the stack that has each. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
     /** Sends a message to the feed. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
+      // Running functions send messages and events to the gateway's port, so that is closed last.
+      await Promise.all([stopStream(), queues.stop()]);
       gateway.closeAllConnections();
-      const closed = new Promise((resolve) => gateway.close(resolve));
-      await Promise.all([closed, stopStream(), queues.stop()]);
-      await eventBus.close();
+      await new Promise((resolve) => gateway.close(resolve));
     },
   };
 }

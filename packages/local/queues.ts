@@ -4,7 +4,7 @@ import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
 import { asksLoopback } from '../admin/local-service/loopback.ts';
 import type { LocalFunction } from './local-functions.ts';
-import { type Resource, resourcesOf, type Template } from './template.ts';
+import { resourcesOf, type Template } from './template.ts';
 
 /** A queue of the template. */
 interface QueueSettings {
@@ -28,30 +28,23 @@ export interface EventSource {
 
 const ACCOUNT = '000000000000';
 const REGION = 'local';
-const ATTRIBUTES = ['DelaySeconds', 'MaximumMessageSize', 'MessageRetentionPeriod', 'VisibilityTimeout'];
 /** Seconds of a long poll, as Lambda makes it. */
 const MAX_WAIT_SECONDS = 20;
 
 /** The local name of a queue: its logical id without the hash that the CDK appends. */
 export const queueName = (logicalId: string) => logicalId.replace(/[\dA-F]{8}$/, '');
 
-export function queuesOf(template: Template): QueueSettings[] {
-  return Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).map(
-    ([id, { Properties = {} }]: [string, Partial<Resource>]) => {
-      const { RedrivePolicy: redrive } = Properties;
-      const deadLetterTargetArn = redrive && arnOf(queueName(redrive.deadLetterTargetArn['Fn::GetAtt'][0]));
-      return {
-        name: queueName(id),
-        attributes: {
-          ...Object.fromEntries(ATTRIBUTES.flatMap((name) => (name in Properties ? [[name, Properties[name]]] : []))),
-          ...(redrive && { RedrivePolicy: JSON.stringify({ ...redrive, deadLetterTargetArn }) }),
-        },
-      };
-    },
-  );
-}
-
-const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
+export const queuesOf = (template: Template): QueueSettings[] =>
+  Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).map(([id, { Properties }]) => {
+    const { RedrivePolicy: redrive, ...attributes } = Properties;
+    if (!redrive) return { name: queueName(id), attributes };
+    const deadLetters = queueName(redrive.deadLetterTargetArn['Fn::GetAtt'][0]);
+    const deadLetterTargetArn = `arn:aws:sqs:${REGION}:${ACCOUNT}:${deadLetters}`;
+    return {
+      name: queueName(id),
+      attributes: { ...attributes, RedrivePolicy: JSON.stringify({ ...redrive, deadLetterTargetArn }) },
+    };
+  });
 
 /** @param functionName gives the name for a function's logical id */
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
@@ -60,11 +53,14 @@ export const eventSourcesOf = (template: Template, functionName: (id: string) =>
     .map(({ Properties }) => ({
       queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
       functionName: functionName(Properties.FunctionName.Ref),
-      batchSize: Properties.BatchSize ?? 10,
+      batchSize: Properties.BatchSize,
       windowSeconds: Properties.MaximumBatchingWindowInSeconds ?? 0,
-      concurrency: Properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
+      concurrency: Properties.ScalingConfig.MaximumConcurrency,
       reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
     }));
+
+/** Called when a function failed, with the bodies of the messages. */
+type OnFailed = (error: Error, bodies: readonly string[]) => void;
 
 /** Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023. */
 export function createQueues(settings: readonly QueueSettings[]) {
@@ -87,13 +83,13 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
   return {
     /**
-     * Answers a request if it is a call to SQS: if it has a header that a web page of another origin cannot send without a preflight request.
-     * SQS's query protocol, which is not served, does without such a header.
+     * Answers a request if it is a call to SQS by the JSON protocol. That has a header which a web page of another origin cannot send without
+     * a preflight request. SQS's query protocol, which is not served, has none.
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
       const { host, 'x-amz-target': target } = request.headers;
-      if (request.method !== 'POST' || typeof target !== 'string' || !target.startsWith('AmazonSQS.')) return false;
+      if (request.method !== 'POST' || !String(target).startsWith('AmazonSQS.')) return false;
       if (asksLoopback(host, request.socket.localPort))
         requestHandler(request, response).catch(() => response.destroy());
       else
@@ -111,13 +107,13 @@ export function createQueues(settings: readonly QueueSettings[]) {
     /** Number of messages in a queue, including delayed and in-flight ones. */
     count(name: string): number {
       const counts = queueOf(name).getAttributes(['All']);
-      return ['', 'NotVisible', 'Delayed'].reduce(
-        (sum, which) => sum + Number(counts[`ApproximateNumberOfMessages${which}`]),
-        0,
+      const numbers = ['', 'NotVisible', 'Delayed'].map((which) =>
+        Number(counts[`ApproximateNumberOfMessages${which}`]),
       );
+      return numbers.reduce((sum, number) => sum + number);
     },
     /** Passes the messages of a queue to a function, as Lambda does. */
-    feed(source: EventSource, target: LocalFunction, onFailed: (error: Error) => void = () => {}) {
+    feed(source: EventSource, target: LocalFunction, onFailed: OnFailed = () => {}) {
       stops.push(startFeeding(queueOf(source.queue), source, target, onFailed));
     },
     async stop() {
@@ -129,16 +125,17 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
 
-/** Corrects the package's counts: it counts a message in flight as visible, too, which SQS does not. */
+/** Corrects the package's count of visible messages, which includes those in flight; SQS's does not. */
 function countAsSqs(queue: Queue): void {
   const getAttributes = queue.getAttributes.bind(queue);
   queue.getAttributes = (names) => {
     const found = getAttributes(names);
-    if (found?.ApproximateNumberOfMessages === undefined) return found;
     const { ApproximateNumberOfMessages: all, ApproximateNumberOfMessagesNotVisible: inFlight } = getAttributes([
       'All',
     ]);
-    return { ...found, ApproximateNumberOfMessages: String(all - inFlight) };
+    return found?.ApproximateNumberOfMessages === undefined
+      ? found
+      : { ...found, ApproximateNumberOfMessages: String(all - inFlight) };
   };
 }
 
@@ -155,7 +152,7 @@ function startFeeding(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
   target: LocalFunction,
-  onFailed: (error: Error) => void,
+  onFailed: OnFailed,
 ): () => Promise<void> {
   const running = new Set<Promise<void>>();
   let stopped = false;
@@ -169,7 +166,11 @@ function startFeeding(
       const failedIds = new Set(failed.map(({ itemIdentifier }) => itemIdentifier));
       for (const { MessageId, ReceiptHandle } of messages) if (!failedIds.has(MessageId)) queue.delete(ReceiptHandle);
     } catch (error) {
-      onFailed(error as Error); // the messages become visible again
+      // The messages become visible again.
+      onFailed(
+        error as Error,
+        messages.map(({ MessageBody }) => MessageBody),
+      );
     }
   }
 

@@ -1,8 +1,9 @@
-/** How API Gateway parses a request before routing: docs/aws-behaviour.md has the rules and their sources. */
+/** How API Gateway reads a request, and the event that it makes of it: docs/aws-behaviour.md has the rules and their sources. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gunzip, inflate } from 'node:zlib';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { decompress } from './compression.ts';
+import type { Deployment, Route } from './deployment.ts';
 import { GatewayRefusal } from './gateway-response.ts';
 
 const MAX_URL_BYTES = 10_240;
@@ -10,28 +11,25 @@ const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10_485_760;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
-const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
-
-export type Target = ReturnType<typeof readTarget>;
 
 /**
- * A request's path, not decoded and without the leading slashes beyond the first, and its query. An absolute-form target is read
- * without its scheme and authority.
+ * A request's path and query. The path is not decoded, and several leading slashes become one. An absolute-form target is read without its
+ * scheme and authority.
  */
-export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>) {
+export function readTarget({ url = '/' }: IncomingMessage) {
   const relative = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '');
   const [, pathAsSent = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(relative) ?? [];
   return { path: pathAsSent.replace(/^\/*/, '/'), pathAsSent: pathAsSent || '/', query: new URLSearchParams(query) };
 }
 
 /** The id of a request: the UUID that the caller chose, or a new one. */
-export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+export function requestIdOf({ headers }: IncomingMessage): string {
   const chosen = headers['x-amzn-requestid'];
   return typeof chosen === 'string' && UUID.test(chosen) ? chosen : randomUUID();
 }
 
 /** @throws GatewayRefusal for a method that API Gateway does not support */
-export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>): string {
+export function methodOf({ method = '', headers }: IncomingMessage): string {
   const override = headers['x-http-method-override'];
   const wanted = typeof override === 'string' ? override : method;
   if (!METHODS.has(wanted)) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
@@ -46,11 +44,8 @@ export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): v
     throw new GatewayRefusal('DEFAULT_4XX');
 }
 
-/**
- * Reads a request body and decompresses it, as API Gateway does.
- * @throws GatewayRefusal
- */
-export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
+/** Reads a request body and decompresses it. @throws GatewayRefusal */
+export async function readBody(request: IncomingMessage, minCompressionSize: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   // Reads an oversized body to its end, since some clients read no answer before they have sent all.
@@ -59,12 +54,77 @@ export async function readBody(request: IncomingMessage, minCompressionSize: num
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (size > MAX_BODY_BYTES) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
-  const body = Buffer.concat(chunks);
-  const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (coding === 'identity') return body;
-  if (coding !== 'gzip' && coding !== 'deflate') throw new GatewayRefusal('UNSUPPORTED_MEDIA_TYPE');
-  if (size < (minCompressionSize ?? 0)) return body;
-  return DECODERS[coding](body, { maxOutputLength: MAX_BODY_BYTES }).catch((error: NodeJS.ErrnoException) => {
-    throw new GatewayRefusal(error.code === 'ERR_BUFFER_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'UNSUPPORTED_MEDIA_TYPE');
-  });
+  return decompress(Buffer.concat(chunks), request.headers['content-encoding'], minCompressionSize, MAX_BODY_BYTES);
+}
+
+/** Headers or parameters in API Gateway's two forms: the last value of each name, and all values of each name. */
+function toMaps(pairs: Iterable<readonly [string, string]>) {
+  const byName = [...Map.groupBy(pairs, ([name]) => name)];
+  if (byName.length === 0) return { single: null, multi: null };
+  return {
+    single: Object.fromEntries(byName.map(([name, same]) => [name, same.at(-1)?.[1]])),
+    multi: Object.fromEntries(byName.map(([name, same]) => [name, same.map(([, value]) => value)])),
+  };
+}
+
+/** A body as API Gateway passes it on: base64 for a binary media type, otherwise text, even if its bytes are not UTF-8. */
+function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
+  if (bytes.length === 0) return { body: null, isBase64Encoded: false };
+  const type = contentType.split(';')[0]?.trim().toLowerCase();
+  const isBinary = binaryMediaTypes.some((each) => each === '*/*' || each === type);
+  return { body: bytes.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
+}
+
+interface RoutedRequest {
+  readonly request: IncomingMessage;
+  readonly target: ReturnType<typeof readTarget>;
+  readonly method: string;
+  readonly body: Buffer;
+  readonly route: Route;
+  readonly requestId: string;
+}
+
+/** The event that API Gateway's REST proxy integration (format 1.0) sends for a request. */
+export function toEvent(
+  { request, target: { path, pathAsSent, query }, method, body, route, requestId }: RoutedRequest,
+  { binaryMediaTypes }: Pick<Deployment, 'binaryMediaTypes'>,
+): APIGatewayProxyEvent {
+  const { rawHeaders } = request;
+  const headers = toMaps(
+    rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [])),
+  );
+  const parameters = toMaps(query);
+  const nowMs = Date.now();
+  return {
+    resource: route.path,
+    path,
+    httpMethod: method,
+    headers: headers.single ?? {},
+    multiValueHeaders: headers.multi ?? {},
+    queryStringParameters: parameters.single,
+    multiValueQueryStringParameters: parameters.multi,
+    pathParameters: route.path.endsWith('{proxy+}') ? { proxy: path.slice(1).replace(/\/$/, '') } : null,
+    stageVariables: null,
+    requestContext: {
+      requestId,
+      extendedRequestId: randomUUID(),
+      accountId: '000000000000',
+      apiId: 'local',
+      stage: 'local',
+      resourceId: 'local',
+      resourcePath: route.path,
+      httpMethod: method,
+      path: `/local${pathAsSent}`,
+      protocol: `HTTP/${request.httpVersion}`,
+      requestTime: new Date(nowMs).toISOString(),
+      requestTimeEpoch: nowMs,
+      authorizer: null,
+      // The service reads nothing else of the identity.
+      identity: {
+        sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+        userAgent: request.headers['user-agent'] ?? null,
+      } as APIGatewayProxyEvent['requestContext']['identity'],
+    },
+    ...bodyOf(body, request.headers['content-type'] ?? 'application/json', binaryMediaTypes),
+  };
 }

@@ -22,11 +22,10 @@ import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
-import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
-import { StartError } from './start-error.ts';
+import { fullDisk, StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { serveAndWatch } from './watch.ts';
 
@@ -52,9 +51,10 @@ export async function serve(
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const demo = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
-  const demoKey = demo && DEMO_KEYS.demo; // a table of the user's own data does not have it
+  const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
+  // The console is a part of the service, whose address is known once it has started.
   let service: LocalService | undefined;
   const console = createConsole({
     table,
@@ -64,7 +64,7 @@ export async function serve(
     now: Date.now,
     url: () => service?.url,
     measure: async () => service?.measure(),
-    deadLetters: async () => service?.countDeadLetters(),
+    deadLetters: async () => service?.measure().dead_letters,
     feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
@@ -81,17 +81,10 @@ export async function serve(
     eventsFile: options.events,
   });
   atEnd(service.stop);
-  const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
+  const { url, queueUrls: outputs } = service;
+  const { feed } = feedOf(new Map(Object.entries(outputs)), undefined);
   try {
-    atEnd(
-      noteRunning({
-        pid: process.pid,
-        url: service.url,
-        endpoint,
-        tableName: LOCAL_TABLE_NAME,
-        outputs: service.queueUrls,
-      }),
-    );
+    atEnd(noteRunning({ pid: process.pid, url, endpoint, tableName: LOCAL_TABLE_NAME, outputs }));
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
@@ -102,13 +95,13 @@ export async function serve(
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service, console.entrance, demoKey, options.fail));
-  // No request may end the service, even by an error that nothing catches.
+  // An error that nothing catches must not end the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
 }
 
-/** Time without an answer of DynamoDB until that is said, and until the service ends. */
+/** How long DynamoDB may give no answer before a message says so, and before the service ends. */
 const SAY_MS = 3_000;
 const END_MS = 30_000;
 
@@ -123,9 +116,9 @@ async function prepareTable(
   const waiting = setTimeout(sayWaiting, SAY_MS);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: db });
   atEnd(async () => (await starting).stop());
-  const { endpoint, lost } = await starting;
+  const { endpoint, ended } = await starting;
   clearTimeout(waiting);
-  void lost.then((sentence) => fail(new StartError(sentence)));
+  void ended.then((message) => fail(new StartError(message)));
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
   const patient = withPatience(table, { sayMs: SAY_MS, endMs: END_MS, onWaiting: sayWaiting });
@@ -144,15 +137,15 @@ async function prepareTable(
 }
 
 /**
- * Loads the data that the options name, or the sample into an empty table. An interrupted load is repeated: writing the same rows completes
- * it.
+ * Loads the data that the options name; without such data, loads the sample if the table is empty. Repeats an interrupted load, which
+ * writes the same rows again.
  */
 async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
   /** A file that exists while loading: contains the path of the data file, or nothing for the sample. */
   const marker = db === undefined ? undefined : join(db, 'loading');
-  const cutShort = marker !== undefined && existsSync(marker) ? readFileSync(marker, 'utf8') : undefined;
-  const file = data ?? (cutShort || undefined);
-  if (file === undefined && cutShort === undefined && (await listAccounts(table)).length > 0) {
+  const interrupted = marker !== undefined && existsSync(marker) ? readFileSync(marker, 'utf8') : undefined;
+  const file = data ?? (interrupted || undefined);
+  if (file === undefined && interrupted === undefined && (await listAccounts(table)).length > 0) {
     show('The table already has data: no sample data is loaded.');
     return;
   }

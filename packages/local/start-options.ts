@@ -1,4 +1,4 @@
-/** The options of `npm start`. Imports little, so that wrong ones are reported at once. */
+/** The options of `npm start`. This module imports little, so that wrong options are reported at once. */
 import { once } from 'node:events';
 import { access, appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -21,7 +21,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${FAILURE_LINES.join('\n')}
   --events FILE  append each event that the service publishes to FILE, a line of JSON each
-  --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
+  --still      the sample's hosts send no reports, so that the fleet does not change
   --watch      restart when a source file changes; data is kept
   --inspect    let a debugger attach to port 9229
   --help       show this help

@@ -45,7 +45,7 @@ function whenOrphaned(act: () => void): void {
   timer.unref();
 }
 
-/** The message shown for a failure: the stack of a syntax error, since it says where that is; of an unexpected error only one line. */
+/** What is printed for a failure: for a syntax error the stack, which has its position; for any other unexpected error one line. */
 function messageOf(error: unknown): string {
   if (error instanceof StartError || error instanceof UsageError) return error.message;
   const { name, message, stack } = error as Error;

@@ -1,15 +1,15 @@
-/** The table's stream, and the event source mapping that passes it to a function. */
+/** The table's stream, and the event source mapping that passes its records to a function. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
   GetRecordsCommand,
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
+  ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { queueName } from './queues.ts';
@@ -25,45 +25,38 @@ export interface StreamSettings {
   /** Event patterns: a record is passed on if one of them matches. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
-  /** Whether a failed batch is split in half. */
-  readonly bisects: boolean;
-  /** A failing record is given up when it is older than `maxAgeMs`, or after `maxRetries` more attempts. */
+  /** A failing record is given up when it is older. */
   readonly maxAgeMs: number;
-  readonly maxRetries: number;
   /** The queue that receives the positions of records that were given up. */
-  readonly deadLetters: string | undefined;
+  readonly deadLetters: string;
 }
 
 /**
  * @param functionName gives the name for a function's logical id
- * @throws when the template uses a feature that is not implemented here
+ * @throws when the mapping does not have the settings that are implemented here
  */
 export function streamOf(template: Template, functionName: (id: string) => string): StreamSettings {
   const [mapping, ...others] = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
     .map(({ Properties }) => Properties)
     .filter((properties) => 'StartingPosition' in properties);
   if (!mapping || others.length > 0) throw new Error('the template must have one event source that is a stream');
-  const { StartingPosition, FunctionResponseTypes = [], FilterCriteria, BatchSize = 100 } = mapping;
-  if (StartingPosition !== 'TRIM_HORIZON' || !FunctionResponseTypes.includes('ReportBatchItemFailures'))
+  const { StartingPosition, FunctionResponseTypes, BisectBatchOnFunctionError, MaximumRetryAttempts } = mapping;
+  if (StartingPosition !== 'TRIM_HORIZON' || !FunctionResponseTypes?.includes('ReportBatchItemFailures'))
     throw new Error('the stream must be read from its oldest record on, by a function that reports failed records');
-  const { BisectBatchOnFunctionError: bisects = false, MaximumRecordAgeInSeconds, MaximumRetryAttempts } = mapping;
-  const deadLetters = mapping.DestinationConfig?.OnFailure?.Destination['Fn::GetAtt'][0];
+  if (!BisectBatchOnFunctionError || MaximumRetryAttempts !== undefined)
+    throw new Error('failing batches of the stream must be halved, and retried until a record is too old');
   return {
     functionName: functionName(mapping.FunctionName.Ref),
-    patterns: FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
-    batchSize: BatchSize,
-    bisects,
-    maxAgeMs: unlessInfinite(MaximumRecordAgeInSeconds) * 1_000,
-    maxRetries: unlessInfinite(MaximumRetryAttempts),
-    deadLetters: deadLetters && queueName(deadLetters),
+    patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
+    batchSize: mapping.BatchSize,
+    maxAgeMs: mapping.MaximumRecordAgeInSeconds * 1_000,
+    deadLetters: queueName(mapping.DestinationConfig.OnFailure.Destination['Fn::GetAtt'][0]),
   };
 }
 
-const unlessInfinite = (max = -1) => (max === -1 ? Number.POSITIVE_INFINITY : max);
-
 /**
- * The part of Lambda's event filters that is used here: for each array in the pattern, the record must have one of its values, or any value
- * for `exists`.
+ * The part of Lambda's event filters that the stack uses: for each array in the pattern, the record must have one of its values, or any value
+ * for `exists: true`.
  */
 export function matches(pattern: unknown, record: unknown): boolean {
   if (Array.isArray(pattern))
@@ -74,58 +67,78 @@ export function matches(pattern: unknown, record: unknown): boolean {
 }
 
 /**
- * Passes records to a function in batches. As Lambda does, it repeats a batch from the first failed record on, until it gives up.
- * @param giveUp called with the records that are given up
+ * Passes records to a function in batches. As Lambda does, it continues at the first failed record, halves a batch that fails at its first
+ * record, and retries a single record until that is too old.
+ * @param giveUp called with a record that is given up
  */
 export async function handOver(
   records: readonly DynamoDBRecord[],
-  { batchSize, bisects, maxAgeMs, maxRetries }: Omit<StreamSettings, 'functionName' | 'patterns' | 'deadLetters'>,
+  { batchSize, maxAgeMs }: Pick<StreamSettings, 'batchSize' | 'maxAgeMs'>,
   { invoke }: LocalFunction,
-  giveUp: (batch: readonly DynamoDBRecord[]) => void,
+  giveUp: (record: DynamoDBRecord) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let [position, size, retries] = [0, batchSize, 0];
+  let [position, size] = [0, batchSize];
   while (position < records.length) {
-    const batch = records.slice(position, position + size);
-    const done = await invoke({ Records: batch }).then(
-      (result) => doneOf(batch, result as DynamoDBBatchResponse | undefined),
+    const batch = records.slice(position, position + size) as [DynamoDBRecord, ...DynamoDBRecord[]];
+    const handled = await invoke({ Records: batch }).then(
+      (result) => handledOf(batch, result as DynamoDBBatchResponse | undefined),
       () => 0,
     );
-    if (done === 0 && bisects && batch.length > 1) {
+    if (handled === 0 && batch.length > 1) {
       size = Math.ceil(batch.length / 2);
       continue;
     }
-    const isGivenUp = done === 0 && (retries >= maxRetries || ageMsOf(batch[0]) > maxAgeMs);
-    if (isGivenUp) giveUp(batch);
-    const passed = isGivenUp ? batch.length : done;
-    position += passed;
-    if (passed > 0) [size, retries] = [batchSize, 0];
-    else retries += 1;
-    if (passed < batch.length) await sleep(RETRY_MS, undefined, { signal });
+    if (handled === 0 && ageMsOf(batch[0]) <= maxAgeMs) {
+      await sleep(RETRY_MS, undefined, { signal });
+      continue;
+    }
+    if (handled === 0) giveUp(batch[0]);
+    position += Math.max(1, handled);
+    size = batchSize;
   }
 }
 
-const ageMsOf = (record: DynamoDBRecord | undefined) =>
-  Date.now() - (record?.dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * 1_000;
+const ageMsOf = ({ dynamodb }: DynamoDBRecord) =>
+  Date.now() - (dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * 1_000;
 
 /** Number of records before the first failed one. */
-function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
+function handledOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
   const failed = new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
   return first === -1 ? batch.length : first;
 }
 
-/** The message that Lambda sends to the dead-letter queue for records that were given up: their positions. */
-function letterOf(streamArn: string, shardId: string, batch: readonly DynamoDBRecord[]) {
-  const [startSequenceNumber, endSequenceNumber] = [batch[0], batch.at(-1)].map((one) => one?.dynamodb?.SequenceNumber);
+/** Opens a table's stream. @throws when the endpoint has no stream for the table */
+export async function openStream(endpoint: string, tableName: string) {
+  const { url, credentials } = splitEndpoint(endpoint);
+  const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
+  const { Streams } = await client.send(new ListStreamsCommand({ TableName: tableName }));
+  const StreamArn = Streams?.[0]?.StreamArn;
+  if (StreamArn === undefined) throw new Error('the table has no stream');
   return {
-    DDBStreamBatchInfo: { streamArn, shardId, startSequenceNumber, endSequenceNumber, batchSize: batch.length },
+    streamArn: StreamArn,
+    async shardIds(): Promise<string[]> {
+      const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+      return (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
+    },
+    /** The records of a shard in pages, from the oldest on, as Lambda passes them on. A page is empty where none has come since. */
+    async *pagesOf(ShardId: string): AsyncGenerator<DynamoDBRecord[]> {
+      const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
+      let { ShardIterator } = await client.send(start);
+      while (ShardIterator) {
+        const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
+        yield (page.Records ?? []).map(streamRecord);
+        ShardIterator = page.NextShardIterator;
+      }
+    },
+    close: () => client.destroy(),
   };
 }
 
 /**
  * Passes the records of the table's stream that match a pattern to a function, in order and from the beginning.
- * @param onGivenUp called with the message for the dead-letter queue
+ * @param onGivenUp called with the message that Lambda sends to the dead-letter queue for a record that is given up: its position
  * @returns stops it
  * @throws when the endpoint has no stream for the table
  */
@@ -134,29 +147,23 @@ export async function followStream(
   tableName: string,
   settings: StreamSettings,
   target: LocalFunction,
-  onGivenUp: (letter: ReturnType<typeof letterOf>) => void,
+  onGivenUp: (message: object) => void,
 ): Promise<() => Promise<void>> {
-  const { url, credentials } = splitEndpoint(endpoint);
-  const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
-  const tables = new DynamoDBClient(clientConfig({ endpoint }));
-  const { Table } = await tables.send(new DescribeTableCommand({ TableName: tableName }));
-  tables.destroy();
-  const StreamArn = Table?.LatestStreamArn ?? '';
-  if (!StreamArn) throw new Error('the table has no stream');
-  await client.send(new DescribeStreamCommand({ StreamArn }));
+  const stream = await openStream(endpoint, tableName);
   const ending = new AbortController();
   const { signal } = ending;
   const followed = new Map<string, Promise<void>>();
 
-  async function followShard(ShardId: string): Promise<void> {
-    const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
-    let { ShardIterator } = await client.send(start);
-    while (ShardIterator && !signal.aborted) {
-      const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
-      const records = (page.Records ?? []).map(streamRecord);
+  async function followShard(shardId: string): Promise<void> {
+    const giveUp = ({ dynamodb: { SequenceNumber } = {} }: DynamoDBRecord) => {
+      const [startSequenceNumber, endSequenceNumber] = [SequenceNumber, SequenceNumber];
+      const position = { streamArn: stream.streamArn, shardId, startSequenceNumber, endSequenceNumber, batchSize: 1 };
+      onGivenUp({ DDBStreamBatchInfo: position });
+    };
+    for await (const records of stream.pagesOf(shardId)) {
+      signal.throwIfAborted();
       const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
-      await handOver(wanted, settings, target, (batch) => onGivenUp(letterOf(StreamArn, ShardId, batch)), signal);
-      ShardIterator = page.NextShardIterator;
+      await handOver(wanted, settings, target, giveUp, signal);
       if (records.length === 0) await sleep(POLL_MS, undefined, { signal });
     }
   }
@@ -164,12 +171,11 @@ export async function followStream(
   /** Polls for new shards. A poll or shard that failed is retried by the next poll. */
   async function followAll(): Promise<void> {
     while (!signal.aborted) {
-      const stream = await client.send(new DescribeStreamCommand({ StreamArn })).catch(() => undefined);
-      for (const { ShardId = '' } of stream?.StreamDescription?.Shards ?? [])
-        if (!followed.has(ShardId))
+      for (const shardId of await stream.shardIds().catch(() => []))
+        if (!followed.has(shardId))
           followed.set(
-            ShardId,
-            followShard(ShardId).catch(() => void followed.delete(ShardId)),
+            shardId,
+            followShard(shardId).catch(() => void followed.delete(shardId)),
           );
       await sleep(SHARDS_POLL_MS, undefined, { signal });
     }
@@ -180,6 +186,6 @@ export async function followStream(
     ending.abort();
     await following;
     await Promise.all(followed.values());
-    client.destroy();
+    stream.close();
   };
 }

@@ -15,7 +15,7 @@ export interface Throttles {
   readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
 }
 
-/** The decision for a gateway key: allowed, throttled, or unknown. */
+/** What becomes of a call with a gateway key. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
 
 const MAX_BUCKETS = 10_000;

@@ -7,9 +7,9 @@ import { freePort } from './dynamodb-local.ts';
 import type { Options } from './start-options.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Each of these folders is watched: a recursive watch, such as that of `node --watch`, misses a file that an editor saves by a rename. */
+/** Each folder is watched by itself: a recursive watch, such as that of `node --watch`, misses files that an editor saves by renaming. */
 const FOLDERS = '{lib,functions,infra}/**/';
-/** Time to wait after a change: an editor writes a file in several steps. */
+/** Time to wait after a change, since editors write a file in several steps. */
 const SETTLED_MS = 20;
 
 /** @param endpoint of a DynamoDB that already has the table and its data */

@@ -18,7 +18,10 @@ import {
   putAll,
   testDeps,
 } from '../../../../test/support/service.ts';
+import { noteRunning } from '../../../admin/local-service/running.ts';
+import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { type Failure, startFailingTable } from '../../failing-table.ts';
+import { callService, serveTable } from '../support/start-service.ts';
 
 let table: Table;
 let stop = async () => {};
@@ -56,7 +59,7 @@ describe('npm start -- --fail', () => {
 
   it('inventory: browsing is ServiceUnavailable, and nothing else fails', async () => {
     const [fleet, rum] = await callWith('inventory');
-    expect([fleet.status, fleet.body.error.code]).toEqual([503, 'ServiceUnavailable']);
+    expectEnvelope(fleet, 503, 'ServiceUnavailable');
     expect(rum.body.error.code).toBe('ResourceNotFound');
   });
 
@@ -65,21 +68,13 @@ describe('npm start -- --fail', () => {
     expectEnvelope(fleet, 503, 'ServiceUnavailable');
   });
 
-  it('table: every call is ServiceUnavailable', async () => {
-    for (const { status, body } of await callWith('table'))
-      expect([status, body.error.code]).toEqual([503, 'ServiceUnavailable']);
+  it.each(['table', 'throttle'] as const)('%s: every call is ServiceUnavailable', async (failure) => {
+    for (const answer of await callWith(failure)) expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
 
   it('nothing: everything is passed on', async () => {
     const [fleet] = await callWith();
     expect(fleet.body.data).toMatchObject({ items: [{ host_id: hostId(1) }], partial: false });
-  });
-});
-
-describe('npm start -- --fail, for rehearsals', () => {
-  it('throttle: calls are ServiceUnavailable, by throttling', async () => {
-    for (const { status, body } of await callWith('throttle'))
-      expect([status, body.error.code]).toEqual([503, 'ServiceUnavailable']);
   });
 
   it('slow: calls take longer, and succeed', async () => {
@@ -103,4 +98,27 @@ describe('npm start -- --fail, for rehearsals', () => {
     expect(await tenant.pending()).toHaveLength(1);
     expect(await tenant.placements(alerts)).not.toContain(incident);
   });
+});
+
+it('admin status shows that calls fail although the service answers', async () => {
+  const { appKey } = await newCaller(table);
+  const failing = await startFailingTable(dynamodbEndpoint(), ['inventory']);
+  stop = failing.close;
+  const service = await serveTable(table, { functionsEndpoint: failing.endpoint });
+  const { url, queueUrls: outputs } = service;
+  const forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+  for (const { path } of [browseFleet, getRumResource]) await callService(url, path, appKey);
+  const { out } = await runCommand(['status', '--service', url, '--json']);
+  await forget();
+  await service.stop();
+  const { service: own, figures, dead_letters } = JSON.parse(out);
+  expect(own).toEqual({ url, answers: true, ms: expect.any(Number) });
+  expect(dead_letters).toBe(0);
+  expect(figures.operations).toMatchObject([
+    { operation: 'browse-fleet', calls: 1, failed: 1, p99_ms: expect.any(Number) },
+    // The command's own call may be among them.
+    { operation: 'get-rum-resource', failed: 0 },
+    { operation: 'delete-work-item', calls: 0 },
+    { operation: 'merge-alerts', calls: 0 },
+  ]);
 });

@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sampleReports } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { recordOf } from '../../../../lib/ingest/records.ts';
@@ -20,8 +20,9 @@ import { createLocalGatewayKeys } from '../../../admin/local-service/local-gatew
 import { noteRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
-import { type LocalService, startService } from '../../local-service.ts';
+import type { LocalService } from '../../local-service.ts';
 import { startSampleReports } from '../../sample-reports.ts';
+import { serveTable } from '../support/start-service.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -32,12 +33,7 @@ let forget: () => Promise<void>;
 let account: number;
 beforeAll(async () => {
   table = await newTable();
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-  });
+  service = await serveTable(table);
   const { url, queueUrls: outputs } = service;
   forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
   sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -8,17 +7,17 @@ import { operations } from '../../../../lib/http/operations.ts';
 import { decideMerge } from '../../../../lib/operations/merge-alerts/assignment.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
+import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { readDeployment } from '../../deployment.ts';
-import { createDocs, exactJson } from '../../docs.ts';
+import { docsPage, exactJson } from '../../docs.ts';
 import { createGateway, type Served } from '../../gateway.ts';
-import { createFunction } from '../../local-functions.ts';
-import { type LocalService, startService } from '../../local-service.ts';
+import type { LocalService } from '../../local-service.ts';
+import { serveTable } from '../support/start-service.ts';
 
 let table: Table;
 let service: LocalService;
@@ -40,48 +39,25 @@ beforeAll(async () => {
     nowSeconds: Math.floor(Date.now() / 1000),
     gatewayKeys: createLocalGatewayKeys(table),
   });
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-    onServed: (one) => served.push(one),
-  });
+  service = await serveTable(table, { onServed: (one) => served.push(one) });
 });
 afterAll(() => service.stop());
 
-interface Sent {
-  method?: string;
-  path: string;
-  headers?: Record<string, string | string[]>;
-  body?: string | Buffer;
-}
-
 const again = whileBusy();
-const send = (sent: Sent) => again(() => sendOnce(sent));
+const HEADERS = { 'content-type': 'application/json' };
 
-/** Sends a request as it stands: `fetch` would tidy up its path. */
-function sendOnce({ method = 'POST', path, headers = { 'content-type': 'application/json' }, body }: Sent) {
-  const { port } = new URL(service.url);
-  return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; text: string }>(
-    (resolve, reject) => {
-      const outgoing = request({ host: '127.0.0.1', port, method, path, headers }, async (response) => {
-        let text = '';
-        for await (const chunk of response) text += chunk;
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    },
-  );
-}
+const send = (path: string, init: RequestInit = {}) =>
+  again(async () => {
+    const response = await fetch(`${service.url}${path}`, { method: 'POST', headers: HEADERS, ...init });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  });
 
 const withKey = (path: string) => `${path}?app_key=${appKey}`;
 
 describe('the local gateway', () => {
   it('an int64 goes in and out unchanged', async () => {
     const body = `{"incident_id":"${'A'.repeat(24)}","alert_ids":["${'b'.repeat(24)}"],"owner_id":9223372036854775807}`;
-    const merged = await send({ path: withKey('/alert/merge'), body });
+    const merged = await send(withKey('/alert/merge'), { body });
     expect(merged.status, merged.text).toBe(200);
     expect(merged.text).toContain('"data":null');
     const incident = await stored(table, keys.incident(BigInt(account), 'a'.repeat(24)));
@@ -89,22 +65,21 @@ describe('the local gateway', () => {
   });
 
   it('every answer has its request id in body and header, from gateway and function alike', async () => {
-    const sent = [
-      { path: withKey('/monit/servicemap/fleet') },
-      { path: '/monit/servicemap/fleet' },
-      { path: '/nowhere' },
-      { path: '/alert/merge', method: 'GET' },
-      { path: withKey('/alert/merge'), headers: { 'content-type': 'text/plain' }, body: '{}' },
-      { path: withKey('/alert/merge'), body: Buffer.alloc(256 * 1024 + 1, 0x20) },
-    ];
-    const answers = await Promise.all(sent.map(send));
+    const answers = await Promise.all([
+      send(withKey('/monit/servicemap/fleet')),
+      send('/monit/servicemap/fleet'),
+      send('/nowhere'),
+      send('/alert/merge', { method: 'GET' }),
+      send(withKey('/alert/merge'), { headers: { 'content-type': 'text/plain' }, body: '{}' }),
+      send(withKey('/alert/merge'), { body: Buffer.alloc(256 * 1024 + 1, 0x20) }),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 405, 400, 413]);
-    for (const { text, headers } of answers) expect(headers['svc-request-id']).toBe(JSON.parse(text).request_id);
+    for (const { text, headers } of answers) expect(headers.get('svc-request-id')).toBe(JSON.parse(text).request_id);
   });
 
   it('60 unknown keys at once are Unauthorized, and none is throttled', async () => {
-    const unknown = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
-    const answers = await Promise.all(unknown.map(send));
+    const unknown = Array.from({ length: 60 }, () => `/rum/resource/info?app_key=${newAppKey()}`);
+    const answers = await Promise.all(unknown.map((path) => send(path)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   });
 
@@ -113,44 +88,22 @@ describe('the local gateway', () => {
       ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
     ),
   )('%s %s is MethodNotAllowed, with Allow', async (method, path) => {
-    const { status, headers, text } = await send({ method, path: withKey(path) });
+    const { status, headers, text } = await send(withKey(path), { method });
     expect(status, text).toBe(405);
-    expect(headers.allow).toBe('POST');
+    expect(headers.get('allow')).toBe('POST');
   });
 
-  it.each(['/', '/alert', '/alert/merge//', '/alert//merge', '/alert%2fmerge', '/ALERT/MERGE', '/alert/merge/x'])(
-    'POST %s is RouteNotFound',
-    async (path) => {
-      const { status, text } = await send({ path: withKey(path), body: '{}' });
-      expect(status, text).toBe(404);
-      expect(JSON.parse(text).error.code).toBe('RouteNotFound');
-    },
-  );
-
   it('a key given twice, or in a header only, is Unauthorized', async () => {
-    const twice = await send({ path: `/rum/resource/info?app_key=${appKey}&app_key=${appKey}` });
-    const header = await send({
-      path: '/rum/resource/info',
-      headers: { 'content-type': 'application/json', app_key: appKey, 'x-api-key': appKey },
-    });
+    const twice = await send(`/rum/resource/info?app_key=${appKey}&app_key=${appKey}`);
+    const header = await send('/rum/resource/info', { headers: { ...HEADERS, app_key: appKey, 'x-api-key': appKey } });
     expect([twice.status, header.status]).toEqual([401, 401]);
   });
 
-  it('a body that is no UTF-8 is InvalidParameter', async () => {
-    const { status, text } = await send({ path: withKey('/alert/merge'), body: Buffer.from([0x7b, 0xff, 0x7d]) });
-    expect(status, text).toBe(400);
-    expect(JSON.parse(text).error.message).toContain('UTF-8');
-  });
-
-  it('the log line of a request never contains its query', async () => {
-    await send({ path: withKey('/rum/resource/info') });
-    expect(served.at(-1)).toMatchObject({ method: 'POST', path: '/rum/resource/info' });
+  it('the log line of a request has the request id of its answer, and never the query', async () => {
+    const { headers } = await send(withKey('/rum/resource/info'));
+    const requestId = headers.get('svc-request-id');
+    expect(served.at(-1)).toMatchObject({ method: 'POST', path: '/rum/resource/info', requestId });
     expect(JSON.stringify(served)).not.toContain(appKey);
-  });
-
-  it('the log line of a request has the request id of its answer', async () => {
-    const { headers } = await send({ path: withKey('/rum/resource/info') });
-    expect(served.at(-1)?.requestId).toBe(headers['svc-request-id']);
   });
 
   it('a caller that disconnects before it has sent its body is logged as 499', async () => {
@@ -160,11 +113,8 @@ describe('the local gateway', () => {
     // The server sends 100 Continue: the request has come.
     await once(socket, 'data');
     socket.destroy();
-    await expect
-      .poll(() => served.find((one) => one.path === path))
-      .toMatchObject({
-        ...{ status: 499, code: 'ClientClosedRequest' },
-      });
+    const logged = () => served.find((one) => one.path === path);
+    await expect.poll(logged).toMatchObject({ status: 499, code: 'ClientClosedRequest' });
   });
 
   it('a merge whose call died after its commit is finished from the table stream', async () => {
@@ -194,23 +144,18 @@ describe('the local gateway', () => {
 
 it('the settings of the stream, also of giving up records, come from the template', () => {
   const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
-  expect(stream).toEqual({
-    ...{ functionName: 'relay', batchSize: 100, bisects: true, deadLetters: 'RelayDeadLetters' },
-    ...{ maxAgeMs: 8 * 3_600_000, maxRetries: Number.POSITIVE_INFINITY },
-  });
+  const maxAgeMs = 8 * 3_600_000;
+  expect(stream).toEqual({ functionName: 'relay', batchSize: 100, maxAgeMs, deadLetters: 'RelayDeadLetters' });
 });
 
-it('a function that cannot be loaded is named with its error', async () => {
-  const entry = new URL("data:text/javascript,throw new Error('no such table')");
+it('a function that fails is named with its error', async () => {
   const failures: string[] = [];
-  const broken = createFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
-    invoke: (_name, event) => broken.invoke(event),
+    invoke: () => Promise.reject(new Error('no such table')),
     onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
   });
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  const { port } = gateway.address() as AddressInfo;
+  const port = await listen(gateway);
   expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(503);
   expect(failures).toEqual(['openapi-document: no such table']);
   gateway.closeAllConnections();
@@ -222,8 +167,8 @@ it('the reference page shows the numbers of an answer as they were sent', () => 
   expect(exactJson(text)).toBe(
     '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
   );
-  for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other)).toBeUndefined();
-  const page = createDocs('k')('/docs')?.body.toString() ?? '';
+  for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other as string)).toBeUndefined();
+  const page = docsPage('k');
   // The copy in the page does the same, so it depends on nothing outside it.
   const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
   expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,29 +10,25 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { listen } from '../../../../test/support/listen.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { StartError } from '../../start-error.ts';
-import { descendantsOf, start, stopsOn } from '../support/start-service.ts';
+import { callService, descendantsOf, start, stopsOn } from '../support/start-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 
-const takenPort = (server: Server) => {
-  const address = server.address();
-  return String(typeof address === 'object' ? address?.port : '');
-};
-
 describe.concurrent('npm start that cannot start', () => {
-  let taken: Server;
+  const server = createServer();
+  let takenPort: number;
   beforeAll(async () => {
-    taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    takenPort = await listen(server);
   });
-  afterAll(() => taken.close());
+  afterAll(() => server.close());
 
   it.each([
-    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
+    ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
     [
       'a part that cannot fail',
@@ -119,38 +115,24 @@ describe('npm start --db', () => {
   writeFileSync(
     data,
     [
-      { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
-      { kind: 'app_key', account_id: 9, app_key: key },
-      {
-        kind: 'host',
-        account_id: 9,
-        host_id: 'only',
-        agent_version: '1',
-        edge_cluster: 'c',
-        enabled: true,
-        snapshot_ready: false,
-      },
-    ]
-      .map((line) => JSON.stringify(line))
-      .join('\n'),
+      '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
+      `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
+      '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+    ].join('\n'),
   );
 
   /** Starts the service on the directory, and looks for the data there. */
   async function startAgain(...args: string[]) {
     const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
     onTestFinished(() => void service.child.kill('SIGKILL'));
-    const url = /Serving at (\S+)/.exec(service.output())?.[1];
-    const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-    });
-    expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+    const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
+    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
     // Its own data has no demo key.
     expect(service.output()).not.toMatch(/demo/i);
     return service;
   }
 
-  it('is used by one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is unlocked', async () => {
+  it('lets one service at a time use a directory, which keeps the data but no lock when the service or its supervisor of DynamoDB Local is killed', async () => {
     const service = await startAgain('--data', data);
     // Only its user can read it.
     const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
@@ -162,7 +144,7 @@ describe('npm start --db', () => {
     );
     await stopsOn('SIGKILL', service, null);
 
-    // The next start finds the data, and loads no sample over it. When the supervisor of DynamoDB Local is killed, it ends.
+    // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
     const again = await startAgain();
     const processes = await descendantsOf(again.child.pid as number);
     const [supervisor] = processes;

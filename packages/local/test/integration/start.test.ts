@@ -1,43 +1,33 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
 import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
-import { start, stopsOn } from '../support/start-service.ts';
+import { callService, start, stopsOn } from '../support/start-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const run = promisify(execFile);
 
 describe('npm start', () => {
   let service: Awaited<ReturnType<typeof start>>;
-  let url: string;
   beforeAll(async () => {
     service = await start(['--port', '0', '--still'], {
       DYNAMODB_ENDPOINT: undefined,
       // SIGUSR2 throws an error that nothing catches.
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
     });
-    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
   });
   // All that it started stops with it.
   afterAll(() => stopsOn('SIGINT', service));
 
   const again = whileBusy();
-  const call = async (path: string, body: object, key: string = DEMO_KEYS.demo) => {
-    const response = await again(() =>
-      fetch(`${url}${path}?app_key=${key}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    );
-    const answer = (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } };
-    return { response, body: answer };
-  };
+  const call = (path: string, body: object, key: string = DEMO_KEYS.demo) =>
+    again(() => callService(service.url, path, key, body));
 
   /** An answer without what differs from call to call: ids of requests, cursors, times. */
   const typical = (answer: unknown) =>
@@ -53,7 +43,7 @@ describe('npm start', () => {
     const readme = readFileSync(new URL('README.md', root), 'utf8');
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
     expect(curls).toHaveLength(4);
-    expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', url))).toEqual(curls);
+    expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', service.url))).toEqual(curls);
     const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
     for (const [index, curl] of curls.entries()) {
       // On a busy machine live status, or all, may come too late: the README shows a page that has it.
@@ -82,23 +72,24 @@ describe('npm start', () => {
 
   it('keeps running whatever path a web page requests, and after an error that nothing catches', async () => {
     for (const name of ['constructor', 'toString', '__proto__', 'swagger-ui.css/../../package.json'])
-      expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
-    expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
-    const opened = await fetch(url, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+      expect((await fetch(`${service.url}/docs/${name}`)).status).toBe(404);
+    expect((await fetch(`${service.url}/docs/swagger-ui.css`)).status).toBe(200);
+    const opened = await fetch(service.url, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
     expect([opened.status, opened.headers.get('location')]).toEqual([302, '/docs']);
-    expect((await fetch(url)).status).toBe(404);
+    expect((await fetch(service.url)).status).toBe(404);
     service.child.kill('SIGUSR2');
     await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
-    expect((await call('/rum/resource/info', {})).response.status).toBe(200);
+    expect((await call('/rum/resource/info', {})).status).toBe(200);
   });
 
   it('has a sample fleet of 600 hosts in all seven statuses, 6 edge clusters and 4 agent versions', async () => {
     const hosts: { edge_cluster: string; agent_version: string; servicemap: { status: string } }[] = [];
     let cursor: string | undefined;
     do {
-      const { response, body } = await call('/monit/servicemap/fleet', { limit: 100, ...(cursor && { cursor }) });
-      if (response.status === 429) {
-        await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get('retry-after'))));
+      const page = { limit: 100, ...(cursor && { cursor }) };
+      const { status, headers, body } = await call('/monit/servicemap/fleet', page);
+      if (status === 429) {
+        await sleep(1000 * Number(headers.get('retry-after')));
         continue;
       }
       hosts.push(...((body.data?.items ?? []) as typeof hosts));
@@ -117,12 +108,6 @@ describe('npm start', () => {
     expect(await codeOf(DEMO_KEYS.revoked)).toBe('Unauthorized');
   });
 
-  it('reports in one line that it is already running', async () => {
-    const again = await start(['--port', new URL(url).port]);
-    expect(await again.ended).toBe(1);
-    expect(again.errors()).toMatch(/^Port \d+ is in use .*--port\.\n$/);
-  });
-
   describe('the first day of docs/operate.md, word for word', () => {
     const document = readFileSync(new URL('docs/operate.md', root), 'utf8');
     const steps = stepsOf(document.split('\n## Alarms')[0] ?? '');
@@ -131,8 +116,8 @@ describe('npm start', () => {
       const walked = await walk(steps, {
         // On a busy machine a call may be answered 503.
         adapt: (script) =>
-          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', url).replaceAll('/tmp/', `${tmpdir()}/`)}`,
-        env: { SERVICE_URL: url, DYNAMODB_ENDPOINT: undefined },
+          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', service.url).replaceAll('/tmp/', `${tmpdir()}/`)}`,
+        env: { SERVICE_URL: service.url, DYNAMODB_ENDPOINT: undefined },
       });
       printed = walked.printed.map((text) => text.replaceAll(`${tmpdir()}/`, '/tmp/'));
       if (walked.exitCode !== 0)

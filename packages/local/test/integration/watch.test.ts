@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
 import { copyService, root } from '../support/copied-service.ts';
-import { start, stopsOn } from '../support/start-service.ts';
+import { callService, start, stopsOn } from '../support/start-service.ts';
 
 const copy = copyService();
 const events = join(copy, 'events.ndjson');
 let service: Awaited<ReturnType<typeof start>>;
-let url: string;
 beforeAll(async () => {
   service = await start(
     ['--port', '0', '--watch', '--inspect', '--events', events],
@@ -19,7 +18,6 @@ beforeAll(async () => {
     },
     copy,
   );
-  url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
 });
 // All its processes end with it.
 afterAll(() => stopsOn('SIGTERM', service));
@@ -28,24 +26,16 @@ afterAll(() => stopsOn('SIGTERM', service));
 const FILE = 'lib/http/messages/en.ts';
 const sources = readFileSync(join(root, FILE), 'utf8');
 const SENTENCE = 'The app_key is missing, invalid or expired.';
-/** Replaces the file as an editor does that never leaves half a file. */
+/** Replaces the file by renaming another one, as some editors do. */
 function write(text: string): void {
   writeFileSync(join(copy, `${FILE}.new`), text);
   renameSync(join(copy, `${FILE}.new`), join(copy, FILE));
 }
 
-async function call(path: string, key: string, body: object = {}) {
-  const answer = await fetch(`${url}${path}?app_key=${key}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return (await answer.json()) as { data?: unknown; error?: { code: string; message: string } };
-}
-/** API Gateway itself would answer a call without a key. While the service restarts nobody answers. */
+/** The message for an unknown key, which a function answers. While the service restarts, nobody answers. */
 const message = () =>
-  call('/rum/resource/info', 'unknown').then(
-    ({ error }) => error?.message,
+  callService(service.url, '/rum/resource/info', 'unknown').then(
+    ({ body }) => body.error?.message,
     () => 'no answer',
   );
 
@@ -57,16 +47,16 @@ it('serves a change of the source at the same address, with the same data', asyn
   }
   expect(service.output().match(/Loaded sample data/g)).toHaveLength(1);
   expect(service.output().match(/already has data/g)?.length).toBeGreaterThanOrEqual(3);
-  expect((await call('/rum/resource/info', DEMO_KEYS.demo)).error).toBeUndefined();
+  expect((await callService(service.url, '/rum/resource/info', DEMO_KEYS.demo)).status).toBe(200);
 });
 
-it('events are written to the file of --events', async () => {
+it('writes events to the file of --events', async () => {
   const body = { alert_ids: ['23a5a8cc741f9d42df78f93f'], incident_id: '40637f096ece1da9c808ecde' };
-  expect(await call('/alert/merge', DEMO_KEYS.demo, body)).toMatchObject({ data: null });
+  expect((await callService(service.url, '/alert/merge', DEMO_KEYS.demo, body)).status).toBe(200);
   await expect.poll(() => readFileSync(events, 'utf8'), { timeout: 15_000 }).toContain('23a5a8cc741f9d42df78f93f');
 });
 
-it('a syntax error is printed with its line, and when it is fixed the service answers', async () => {
+it('prints a syntax error with its line, and answers again once it is fixed', async () => {
   const line = sources.slice(0, sources.indexOf(SENTENCE)).split('\n').length;
   write(sources.replace(`'${SENTENCE}`, `' + (; '${SENTENCE}`));
   await expect.poll(service.errors).toMatch(new RegExp(`${FILE}:${line}\\n[^]*SyntaxError`));
@@ -74,8 +64,8 @@ it('a syntax error is printed with its line, and when it is fixed the service an
   await expect.poll(message).toContain(SENTENCE);
 });
 
-it('a debugger stops in a function', async () => {
-  // That of the last restart.
+it('lets a debugger stop in a function', async () => {
+  // The address of the last restart.
   const address =
     service
       .errors()

@@ -1,9 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, vi } from 'vitest';
+import { expect, inject, vi } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
+import { type LocalServiceOptions, startService } from '../../local-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
+
+/** Starts the service in this process, on a table of the tests' DynamoDB. */
+export const serveTable = ({ name }: Table, options: Partial<LocalServiceOptions> = {}) =>
+  startService({ template: inject('template'), endpoint: dynamodbEndpoint(), tableName: name, port: 0, ...options });
 
 /** Runs the start command and waits until it serves, or ends. */
 export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: URL | string = root) {
@@ -21,7 +28,22 @@ export async function start(args: string[], env: Record<string, string | undefin
     });
   });
   await Promise.race([serving, ended]);
-  return { child, ended, output: () => output, errors: () => errors };
+  const url = /Serving at (\S+)/.exec(output)?.[1] ?? '';
+  return { child, ended, url, output: () => output, errors: () => errors };
+}
+
+/** Calls an operation of a service. */
+export async function callService(url: string, path: string, appKey: string, body: object = {}) {
+  const response = await fetch(`${url}${path}?app_key=${appKey}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const envelope = (await response.json()) as {
+    data?: Record<string, unknown>;
+    error?: { code: string; message: string };
+  };
+  return { status: response.status, headers: response.headers, body: envelope };
 }
 
 /** Ids of the running processes that a process has started, and of those that these have started. */

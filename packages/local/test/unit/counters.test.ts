@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { operations } from '../../../../lib/http/operations.ts';
 import { WINDOW_MINUTES } from '../../../admin/status/measured.ts';
 import { createCounters } from '../../counters.ts';
@@ -8,17 +9,28 @@ const [{ name: operation, path }] = operations;
 it('figures of the last hour by operation: calls, those that failed, and the p99', () => {
   let now = 0;
   const counters = createCounters(() => now);
-  const figures = () => counters.figures().filter(({ calls }) => calls > 0);
+  const figures = () => counters.operations().filter(({ calls }) => calls > 0);
   expect(figures()).toEqual([]);
 
-  for (const status of [500, 503, 200, 200]) counters.add({ path, status, durationMs: 9_000 } as never);
+  for (const status of [500, 503, 200, 200]) counters.addCall({ path, status, durationMs: 9_000 } as never);
   now += WINDOW_MINUTES * 60_000;
   expect(figures()).toEqual([{ operation, calls: 4, failed: 2, p99_ms: 9_000 }]);
 
   now += 1;
   // 100 calls, the slowest neither first nor last, of 1 to 100 ms: as text, 9 sorts after 89.
   for (let call = 0; call < 100; call++)
-    counters.add({ path, status: 499, durationMs: ((call * 37) % 100) + 1.4 } as never);
-  counters.add({ path: '/elsewhere', status: 503, durationMs: 1 } as never);
+    counters.addCall({ path, status: 499, durationMs: ((call * 37) % 100) + 1.4 } as never);
+  counters.addCall({ path: '/elsewhere', status: 503, durationMs: 1 } as never);
   expect(figures()).toEqual([{ operation, calls: 100, failed: 0, p99_ms: 99 }]);
+});
+
+it('the last failed attempt to finish a merge, by the message about it', () => {
+  let now = 0;
+  const counters = createCounters(() => now);
+  for (const name of ['ThrottlingException', 'TimeoutError']) {
+    now += 1;
+    const message = JSON.stringify(keys.feedEntry(7, 'a'.repeat(24), 3));
+    counters.addFailedAttempt(message, Object.assign(new Error(), { name }));
+  }
+  expect(counters.attempts()).toEqual([{ incident_id: 'a'.repeat(24), sequence: 3, error: 'TimeoutError', at_ms: 2 }]);
 });

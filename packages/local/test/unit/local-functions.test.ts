@@ -1,17 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createFunction, type FunctionSource } from '../../local-functions.ts';
 
-/** A function with this source; `write` changes it. */
-function written(source: string): FunctionSource & { write(source: string): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'function-'));
-  const write = (text: string) => writeFileSync(join(folder, 'function.mjs'), text);
-  write(source);
-  return { entry: pathToFileURL(join(folder, 'function.mjs')), env: {}, timeoutMs: 1_000, write };
-}
+/** A function whose module has this source. */
+const written = (source: string): FunctionSource => ({
+  entry: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+  env: {},
+  timeoutMs: 1_000,
+});
 const handler = (body: string) => `export const handler = ${body};`;
 
 describe('a local function', () => {
@@ -32,14 +27,6 @@ describe('a local function', () => {
     await expect(throwing.invoke({})).rejects.toThrow('x');
     const broken = createFunction(written("throw new Error('no such table')"));
     await expect(broken.invoke({})).rejects.toThrow('no such table');
-  });
-
-  it('is loaded by the next call when it could not be loaded before', async () => {
-    const source = written(handler(''));
-    const running = createFunction(source);
-    await expect(running.invoke({})).rejects.toThrow();
-    source.write(handler('async () => 1'));
-    expect(await running.invoke({})).toBe(1);
   });
 
   it('reads its own environment when it is imported', async () => {

@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
-import { type LocalService, startService } from '../../../local/local-service.ts';
+import type { LocalService } from '../../../local/local-service.ts';
+import { serveTable } from '../../../local/test/support/start-service.ts';
 
 const MAIN = 'packages/mcp/src/main.ts';
 const ACCOUNT = 7;
@@ -36,12 +37,7 @@ beforeAll(async () => {
     ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
   ];
   await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-  });
+  service = await serveTable(table);
 });
 afterAll(() => service.stop());
 

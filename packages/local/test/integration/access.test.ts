@@ -1,4 +1,4 @@
-/** What others can reach of `npm start`, from an address that is not loopback or by another host name. */
+/** What programs can reach of `npm start` from other addresses or by other host names. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,6 @@ async function ask(url: string, headers: Record<string, string> = {}) {
 
 describe('a service that npm start runs', () => {
   let service: Awaited<ReturnType<typeof start>>;
-  let url = '';
   beforeAll(async () => {
     // On a machine with proxies, and a locale in which `I` is not the capital of `i`.
     const proxy = 'http://127.0.0.1:9';
@@ -44,39 +43,39 @@ describe('a service that npm start runs', () => {
       ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
       ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', JAVA_TOOL_OPTIONS: '-Duser.language=tr -Duser.country=TR' },
     });
-    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
   });
   afterAll(async () => {
     service.child.kill('SIGTERM');
     await service.ended;
   });
 
-  it.runIf(process.platform === 'linux')('has no door to data from another address of the machine', async () => {
+  it.runIf(process.platform === 'linux')('gives no data at another address of the machine', async () => {
     const others = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
       .filter(({ internal, family }) => !internal && family === 'IPv4')
       .map(({ address }) => address);
     const processes = [service.child.pid as number, ...(await descendantsOf(service.child.pid as number))];
-    const doors = processes.flatMap(listeningPorts);
+    const ports = processes.flatMap(listeningPorts);
     // The API, the failing table, and DynamoDB Local.
-    expect(doors.length).toBeGreaterThanOrEqual(3);
+    expect(ports.length).toBeGreaterThanOrEqual(3);
     const open: string[] = [];
     for (const address of ['127.0.0.2', ...others])
-      for (const port of doors) if (await accepts(address, port)) open.push(`http://${address}:${port}`);
+      for (const port of ports) if (await accepts(address, port)) open.push(`http://${address}:${port}`);
     // DynamoDB Local cannot be bound to loopback.
-    expect(new Set(open.map((door) => new URL(door).port)).size).toBe(1);
-    for (const door of open) {
-      expect((await ask(door)).status).toBe(400);
-      for (const endpoint of [door, door.replace('//', '//demo@')]) expect(await tablesAt(endpoint)).toEqual([]);
+    expect(new Set(open.map((address) => new URL(address).port)).size).toBe(1);
+    for (const address of open) {
+      expect((await ask(address)).status).toBe(400);
+      for (const endpoint of [address, address.replace('//', '//demo@')]) expect(await tablesAt(endpoint)).toEqual([]);
     }
   });
 
-  it('prints the address of its feed, through which the sample reports', async () => {
+  it('prints the address of its feed', () => {
     const [, feed] = /^Feed +(\S+)$/m.exec(service.output()) ?? [];
-    expect(feed).toMatch(new RegExp(`^${url}/\\d{12}/\\w+$`));
+    expect(feed).toMatch(new RegExp(`^${service.url}/\\d{12}/\\w+$`));
   });
 
   it('shows its reference page, with the demo key, by a name of this machine only', async () => {
+    const { url } = service;
     const { host } = new URL(url);
     expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
     for (const path of ['/docs', '/docs/', '/'])
@@ -97,7 +96,7 @@ describe('a service that npm start runs', () => {
   });
 
   it('tells nobody but its user where the tables are', async () => {
-    const noted = listRunning().find((one) => one.url === url);
+    const noted = listRunning().find((one) => one.url === service.url);
     const { url: shown, credentials } = splitEndpoint(noted?.endpoint ?? '');
     expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
     expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);
@@ -110,7 +109,7 @@ describe('a service that npm start runs', () => {
 
 it('serves although it cannot write to its folder, and says how commands find it', async () => {
   const folder = copyService();
-  // A file in the folder's place stops even root.
+  // With a file in place of that folder not even root can write there.
   writeFileSync(join(folder, '.local'), '');
   const data = join(folder, 'mine.ndjson');
   writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');
@@ -122,15 +121,15 @@ it('serves although it cannot write to its folder, and says how commands find it
 });
 
 describe('a directory of --db', () => {
-  it('of a former version keeps its tables, which then belong to a random id', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'former-'));
+  it('of an earlier release keeps its tables, which then belong to a random access key id', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
     const port = 19_000 + (process.pid % 900);
-    const former = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
-    onTestFinished(() => void former.kill('SIGKILL'));
+    const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
+    onTestFinished(() => void earlier.kill('SIGKILL'));
     await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
     await createTable(`http://127.0.0.1:${port}`, 'kept');
-    former.kill('SIGKILL');
-    await once(former, 'exit');
+    earlier.kill('SIGKILL');
+    await once(earlier, 'exit');
     const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
     onTestFinished(stop);
     expect(await tablesAt(endpoint)).toEqual(['kept']);
@@ -159,15 +158,13 @@ const socketsOf = (pid: number) =>
     }
   });
 
-const accepts = (host: string, port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect({ host, port, timeout: 2_000 });
-    const end = (is: boolean) => {
-      socket.destroy();
-      resolve(is);
-    };
-    socket
-      .once('connect', () => end(true))
-      .once('error', () => end(false))
-      .once('timeout', () => end(false));
-  });
+const accepts = async (host: string, port: number) => {
+  const socket = connect({ host, port });
+  const connected = once(socket, 'connect', { signal: AbortSignal.timeout(2_000) });
+  const isOpen = await connected.then(
+    () => true,
+    () => false,
+  );
+  socket.on('error', () => {}).destroy();
+  return isOpen;
+};
