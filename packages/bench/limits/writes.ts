@@ -1,97 +1,132 @@
-/** Writes are granted by the size of the stored row or the item put, and charged by the larger of the row before and after. */
+/**
+ * Writes are granted by the size of the stored row or of the item that is put, and charged by the larger of the row before and after. A write to
+ * a row that a running transaction writes is refused.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
-import { writeUnitsOf } from './capacity.ts';
-import type { Json, Row } from './engine.ts';
-import { conflict, invalid, throttled } from './limit-errors.ts';
-import { type Call, chargeGrowth, consumed } from './limited-call.ts';
+import { type Call, type Json, type Row, rowOf } from './call.ts';
+import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
+import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
 const BATCH_ITEMS = 25;
 const BATCH_BYTES = 16 * 1024 * 1024;
+/** API Reference, `TransactWriteItems`. */
+const TRANSACTION_ITEMS = 100;
+const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
-/** Bytes of the item that a request puts; 0 for one that puts none. @throws Refusal when it is larger than 400 KB */
-export function bytesWritten({ Item }: Json): number {
-  const bytes = Item ? itemBytes(Item) : 0;
-  if (bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
-  return bytes;
+interface Write {
+  readonly row: Row;
+  /** Of the item that is put; 0 for an update or a deletion. */
+  readonly bytes: number;
+  /** Whether only reading the row after the write shows how large it is. */
+  readonly isUpdate: boolean;
 }
 
-/** `PutItem`, `UpdateItem` or `DeleteItem`. */
+/** A write, and the units taken for it. */
+interface Charge extends Write {
+  readonly units: number;
+}
+
+function writeOf(table: string, { Item, Key, UpdateExpression }: Json): Write {
+  const bytes = Item ? itemBytes(Item) : 0;
+  if (bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
+  return { row: rowOf(table, Item ?? Key), bytes, isUpdate: UpdateExpression !== undefined };
+}
+
+/** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
+async function chargeGrowth({ server, partitions }: Call, charges: readonly Charge[], factor: number): Promise<void> {
+  const updates = charges.filter(({ isUpdate }) => isUpdate);
+  const bytesOf = await server.storedBytes(updates.map(({ row }) => row));
+  for (const { row, units } of updates) {
+    const grown = Math.max(0, factor * writeUnitsOf(bytesOf(row)) - units);
+    partitions.charge(row.partition, 'write', grown);
+  }
+}
+
+/** Decides on each write separately, and takes its units. */
+async function admit(call: Call, writes: readonly Write[]): Promise<(Charge | Refusal)[]> {
+  const { server, partitions, inTransaction } = call;
+  const storedBytes = await server.storedBytes(writes.map(({ row }) => row));
+  return writes.map((write) => {
+    const { row, bytes } = write;
+    // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
+    if (inTransaction.has(row.name)) return conflict();
+    const units = writeUnitsOf(Math.max(storedBytes(row), bytes));
+    return partitions.take(row.partition, 'write', units) ? { ...write, units } : throttled('write', row.table);
+  });
+}
+
+/** @param action `PutItem`, `UpdateItem` or `DeleteItem` */
 export const writeItem =
   (action: string) =>
   async (call: Call): Promise<Json> => {
-    const { request, engine } = call;
-    const row = await engine.rowOf(request.TableName, request.Item ?? request.Key);
-    return admitWrites(call, [{ row, bytes: bytesWritten(request) }], async ([write]) => {
-      if (write?.verdict === 'conflict') throw conflict();
-      if (write?.verdict === 'throttled') throw throttled('write', row.table);
-      // A failed condition is charged for the size of the stored row.
-      return engine.call(action, request);
-    });
+    const { request, server } = call;
+    const [charge] = await admit(call, [writeOf(request.TableName, request)]);
+    if (!charge || charge instanceof Refusal) throw charge;
+    // A failed condition is charged for the size of the stored row.
+    const reply = await server.call(action, request);
+    await chargeGrowth(call, [charge], 1);
+    return reply;
   };
-
-/** Whether a write may be done, and the units that were taken for it. */
-interface Admission {
-  readonly verdict: 'granted' | 'throttled' | 'conflict';
-  units: number;
-}
-
-/**
- * Decides on each write separately, takes its units, and marks the rows as being written.
- * @param writes each with the bytes of the item that it puts
- * @param act sends the granted ones
- */
-async function admitWrites<Write extends { row: Row; bytes: number }>(
-  call: Call,
-  writes: readonly Write[],
-  act: (judged: readonly (Write & Admission)[]) => Promise<Json>,
-): Promise<Json> {
-  const { request, engine, partitions, inUse } = call;
-  const rows = writes.map(({ row }) => row);
-  const storedBytes = await engine.storedBytes(rows);
-  const { conflicts, end } = inUse.write(rows);
-  const judged = writes.map((write, index): Write & Admission => {
-    const { row, bytes } = write;
-    if (conflicts[index]) return { ...write, verdict: 'conflict', units: 0 };
-    const units = writeUnitsOf(Math.max(storedBytes(row), bytes));
-    if (!partitions.take(row.partition, 'write', units)) return { ...write, verdict: 'throttled', units: 0 };
-    return { ...write, verdict: 'granted', units };
-  });
-  try {
-    const reply = await act(judged);
-    const granted = judged.filter(({ verdict }) => verdict === 'granted');
-    await chargeGrowth(call, granted, 1);
-    return { ...reply, ...consumed(request, judged, 'write') };
-  } finally {
-    end();
-  }
-}
 
 /**
  * Throttled items are returned as unprocessed; if no item can be written, the call is throttled. Source: API Reference, `BatchWriteItem`.
  * That items in use by a transaction are returned as unprocessed is not confirmed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
-  const { request, engine } = call;
-  const members = Object.entries<Json[]>(request.RequestItems).flatMap(([table, requests]) =>
-    requests.map((member) => ({ table, member })),
+  const members = Object.entries<Json[]>(call.request.RequestItems).flatMap(([table, requests]) =>
+    requests.map((request) => ({ table, request })),
   );
   if (members.length > BATCH_ITEMS) throw invalid('Too many items requested for the BatchWriteItem call');
-  const writes = await Promise.all(
-    members.map(async ({ table, member }) => {
-      const written = member.PutRequest ?? member.DeleteRequest;
-      return { member, bytes: bytesWritten(written), row: await engine.rowOf(table, written.Item ?? written.Key) };
-    }),
-  );
+  const writes = members.map(({ table, request }) => writeOf(table, request.PutRequest ?? request.DeleteRequest));
   if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > BATCH_BYTES) throw invalid('The batch exceeds 16 MB');
-  return admitWrites(call, writes, async (judged) => {
-    const requestOf = (wanted: boolean) => {
-      const items: Record<string, Json[]> = {};
-      for (const { row, member, verdict } of judged)
-        if ((verdict === 'granted') === wanted) items[row.table] = [...(items[row.table] ?? []), member];
-      return items;
-    };
-    if (!judged.some(({ verdict }) => verdict === 'granted')) throw throttled('write', members[0]?.table ?? '');
-    const reply = await engine.call('BatchWriteItem', { RequestItems: requestOf(true) });
-    return { ...reply, UnprocessedItems: requestOf(false) };
-  });
+  const admitted = await admit(call, writes);
+  const [granted, left]: [Json, Json] = [{}, {}];
+  for (const [index, { table, request }] of members.entries()) {
+    const into = admitted[index] instanceof Refusal ? left : granted;
+    into[table] ??= [];
+    into[table].push(request);
+  }
+  if (Object.keys(granted).length === 0) throw throttled('write', members[0]?.table ?? '');
+  const reply = await call.server.call('BatchWriteItem', { RequestItems: granted });
+  return { ...reply, UnprocessedItems: left };
+}
+
+/**
+ * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. That units granted to a
+ * cancelled one are returned is not confirmed. Source of its limits: API Reference, `TransactWriteItems`.
+ */
+export async function transactWriteItems(call: Call): Promise<Json> {
+  const { request, server, partitions, inTransaction, limits } = call;
+  const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
+  if (actions.length > TRANSACTION_ITEMS)
+    throw invalid(`Member must have length less than or equal to ${TRANSACTION_ITEMS}`);
+  const writes = actions.map((action) => writeOf(action.TableName, action));
+  const storedBytes = await server.storedBytes(writes.map(({ row }) => row));
+  const bytesOf = ({ row, bytes }: Write) => Math.max(storedBytes(row), bytes);
+  // An updated row counts with all values of its expressions added: a replaced value counts twice.
+  const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
+    Item ? 0 : itemBytes(ExpressionAttributeValues),
+  );
+  if (writes.reduce((sum, write, index) => sum + bytesOf(write) + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
+    throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
+
+  const reasons = writes.map(({ row }) => (inTransaction.has(row.name) ? CONFLICT : NO_REASON));
+  if (reasons.includes(CONFLICT)) throw cancelled(reasons);
+  const charges = writes.map((write) => ({ ...write, units: IN_TRANSACTION * writeUnitsOf(bytesOf(write)) }));
+  const granted = charges.map(({ row, units }) => partitions.take(row.partition, 'write', units));
+  if (granted.includes(false)) {
+    for (const [index, { row, units }] of charges.entries())
+      if (granted[index]) partitions.charge(row.partition, 'write', -units);
+    throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
+  }
+  for (const { row } of charges) inTransaction.add(row.name);
+  let reply: Json;
+  try {
+    [reply] = await Promise.all([server.call('TransactWriteItems', request), sleep(limits.transactionMs)]);
+  } finally {
+    for (const { row } of charges) inTransaction.delete(row.name);
+  }
+  await chargeGrowth(call, charges, IN_TRANSACTION);
+  return reply;
 }
