@@ -4,14 +4,12 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
-import { readSettings } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
-
-const quiet = () => undefined;
+import { depsOver } from '../proof/simulation/surroundings.ts';
 
 export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
 
@@ -27,12 +25,7 @@ export const eventOf = ({ path }: ListedOperation, appKey: string, body: object)
 export function benchHandlers(table: Table) {
   let clock = Date.now();
   const deps: Deps = {
-    table,
-    now: () => clock,
-    newId: () => randomBytes(16).toString('hex'),
-    log: { info: quiet, warn: quiet, error: quiet },
-    metrics: { call: quiet, event: quiet, records: quiet },
-    settings: readSettings({ TABLE_NAME: table.name }),
+    ...depsOver(table, { now: () => clock }),
     // Merges are measured to their last move, and pages with all their live status, however busy the machine is.
     timeLimits: { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 },
   };

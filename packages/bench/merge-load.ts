@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
-import { createTimes } from './timings.ts';
+import { createTimes, type Times } from './timings.ts';
 
 export interface MergeLoad {
   seconds: number;
@@ -19,7 +19,7 @@ export interface MergeLoad {
 type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
-  small: { sent: number; throttled: number; refused: number; p50Ms: number; p99Ms: number };
+  small: { sent: number; throttled: number; refused: number; times: Times };
   /** `first`: answered 200 at the first or second call; `later`: at a further one, or not at all. */
   large: { committed: number; first: number; later: number };
 }
@@ -29,8 +29,7 @@ export async function runMergeLoad(
   send: { small: Send; large: Send },
 ): Promise<LoadResult> {
   const bucketOf = createTokenBuckets(1, () => performance.now());
-  const times = createTimes();
-  const small = { sent: 0, throttled: 0, refused: 0 };
+  const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
   const large = { committed: 0, first: 0, later: 0 };
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1000;
@@ -43,7 +42,7 @@ export async function runMergeLoad(
     }
     bucket.tokens -= 1;
     small.sent += 1;
-    if ((await times.time(() => send.small(0, index))) !== 200) small.refused += 1;
+    if ((await small.times.time(() => send.small(0, index))) !== 200) small.refused += 1;
   }
 
   async function sendLarge(caller: number): Promise<void> {
@@ -65,5 +64,5 @@ export async function runMergeLoad(
     smallMerges.push(sendSmall(index));
   }
   await Promise.all([...smallMerges, ...callers]);
-  return { small: { ...small, p50Ms: times.percentile(50), p99Ms: times.percentile(99) }, large };
+  return { small, large };
 }

@@ -12,6 +12,7 @@ import { TableDouble } from '../proof/simulation/table-double.ts';
 import { benchHandlers } from './bench-service.ts';
 import { accountLines } from './fleet-data.ts';
 import { createAlerts, createMerge, objectIds } from './merge-calls.ts';
+import { runMergeLoad } from './merge-load.ts';
 import type { Add } from './report.ts';
 import { createTimes, inTurns } from './timings.ts';
 
@@ -47,17 +48,6 @@ function newTable() {
   });
 }
 
-/** Starts an action at a rate per second, whatever the outcomes, and waits for all. */
-async function load(perSecond: number, act: (index: number) => Promise<void>): Promise<void> {
-  const began = performance.now();
-  const acts: Promise<void>[] = [];
-  for (let index = 0; index < perSecond * SECONDS; index += 1) {
-    await sleep(Math.max(0, began + (index / perSecond) * 1000 - performance.now()));
-    acts.push(act(index));
-  }
-  await Promise.all(acts);
-}
-
 export async function refusedMerges(add: Add): Promise<void> {
   const table = newTable();
   const accounts = [REFUSED, ...NEIGHBOURS];
@@ -72,24 +62,32 @@ export async function refusedMerges(add: Add): Promise<void> {
   // Merges that are refused by the first read, and by the last.
   const unknown = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
   const { rate } = mergeAlerts.throttle;
+  const large = async () => 200;
   const sendRefused = () =>
-    load(rate, async (index) => {
-      const status = await merge(keyOf(REFUSED), unknown[index % unknown.length] ?? [], refused.incident);
-      if (status === 200) throw new Error('a merge of unknown alerts was done');
-    });
+    runMergeLoad(
+      { seconds: SECONDS, smallPerSecond: rate },
+      { small: (_, index) => merge(keyOf(REFUSED), unknown[index % unknown.length] ?? [], refused.incident), large },
+    );
   const count = { sent: 0, done: 0 };
-  const p95 = async (beside: () => Promise<void>): Promise<number> => {
+  const p95 = async (beside: () => Promise<unknown>): Promise<number> => {
     // Waits until the table has all its units again.
     await sleep((1000 * READ_UNITS.burst) / READ_UNITS.rate);
-    const times = createTimes();
-    const mergeOnce = async (index: number) => {
-      const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
-      const status = await times.time(() => merge(keyOf(account), ids, incident));
-      count.sent += 1;
-      if (status === 200) count.done += 1;
-    };
-    await Promise.all([load(MERGES_A_SECOND, mergeOnce), beside()]);
-    return times.percentile(95);
+    const [{ small }] = await Promise.all([
+      runMergeLoad(
+        { seconds: SECONDS, smallPerSecond: MERGES_A_SECOND },
+        {
+          small: (_, index) => {
+            const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
+            return merge(keyOf(account), ids, incident);
+          },
+          large,
+        },
+      ),
+      beside(),
+    ]);
+    count.sent += small.sent;
+    count.done += small.sent - small.refused;
+    return small.times.percentile(95);
   };
   const [alone, beside] = [createTimes(), createTimes()];
   const nothing = async () => undefined;

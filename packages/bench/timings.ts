@@ -7,6 +7,15 @@ export async function inTurns(rounds: number, tasks: readonly (() => unknown)[])
     for (const task of round % 2 === 0 ? tasks : tasks.toReversed()) await task();
 }
 
+/** @returns gives the milliseconds since, of wall-clock time and of CPU time of this process */
+export function startTimer() {
+  const [began, before] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { tookMs: performance.now() - began, cpuMs: (user + system) / 1_000 };
+  };
+}
+
 /** Collects durations in milliseconds. */
 export function createTimes() {
   const histogram = createHistogram(); // of whole microseconds
@@ -14,9 +23,9 @@ export function createTimes() {
     add: (ms: number) => histogram.record(Math.max(1, Math.round(ms * 1_000))),
     /** Adds how long an action takes. */
     async time<Result>(act: () => Promise<Result>): Promise<Result> {
-      const began = performance.now();
+      const elapsed = startTimer();
       const result = await act();
-      this.add(performance.now() - began);
+      this.add(elapsed().tookMs);
       return result;
     },
     percentile: (percent: number) => histogram.percentile(percent) / 1_000,
@@ -25,9 +34,3 @@ export function createTimes() {
 }
 
 export type Times = ReturnType<typeof createTimes>;
-
-/** Milliseconds of processor time that this process has used. */
-export function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}

@@ -46,12 +46,8 @@ export async function startProxy(target: string, certificate: { KEY: string; CER
   return { endpoint: `https://${username || 'local'}@localhost:${proxyPort}`, stop: () => child.disconnect() };
 }
 
-/** The times of environments. @param warmCpu CPU times of their warm calls */
-export const createMeasured = (warmCpu = createTimes()) => ({
-  initAndFirst: createTimes(),
-  warm: createTimes(),
-  warmCpu,
-});
+/** The times of environments. */
+export const createMeasured = () => ({ initAndFirst: createTimes(), warm: createTimes(), warmCpu: createTimes() });
 export type Measured = ReturnType<typeof createMeasured>;
 
 interface Reported {

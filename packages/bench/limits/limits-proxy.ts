@@ -1,6 +1,6 @@
 /**
- * Adds DynamoDB's limits to a server without them: the throughput of each partition key, the sizes of rows, transactions and batches, and
- * transactions that conflict.
+ * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, the sizes of transactions with stored rows
+ * and of batches of one partition, and transactions that conflict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';

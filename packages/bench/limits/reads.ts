@@ -4,7 +4,6 @@ import { type Call, type Json, partitionName, rowOf } from './call.ts';
 import { readUnitsOf } from './capacity.ts';
 import { invalid, throttled } from './limit-errors.ts';
 
-const BATCH_KEYS = 100;
 const BATCH_BYTES = 16 * 1024 * 1024;
 /** API Reference, `BatchGetItem`: more than 1 MB of one partition is left unprocessed. */
 const BATCH_BYTES_OF_A_PARTITION = 1024 * 1024;
@@ -43,7 +42,6 @@ export async function batchGetItem({ request, server, partitions }: Call): Promi
   const rows = Object.entries<{ Keys: Item[] }>(request.RequestItems).flatMap(([table, { Keys }]) =>
     Keys.map((key) => rowOf(table, key)),
   );
-  if (rows.length > BATCH_KEYS) throw invalid('Too many items requested for the BatchGetItem call');
   const bytesOf = await server.storedBytes(rows);
   const [granted, left]: [Json, Json] = [{}, {}];
   const unitsOf = new Map<string, number>();

@@ -3,15 +3,12 @@
  * a row that a running transaction writes is refused.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
+import { itemBytes } from '../../../lib/dynamodb/item-size.ts';
 import { type Call, type Json, type Row, rowOf } from './call.ts';
 import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
 import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
-const BATCH_ITEMS = 25;
-const BATCH_BYTES = 16 * 1024 * 1024;
-/** API Reference, `TransactWriteItems`. */
-const TRANSACTION_ITEMS = 100;
+/** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
 const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
 interface Write {
@@ -28,9 +25,7 @@ interface Charge extends Write {
 }
 
 function writeOf(table: string, { Item, Key, UpdateExpression }: Json): Write {
-  const bytes = Item ? itemBytes(Item) : 0;
-  if (bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
-  return { row: rowOf(table, Item ?? Key), bytes, isUpdate: UpdateExpression !== undefined };
+  return { row: rowOf(table, Item ?? Key), bytes: itemBytes(Item ?? {}), isUpdate: UpdateExpression !== undefined };
 }
 
 /** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
@@ -77,9 +72,7 @@ export async function batchWriteItem(call: Call): Promise<Json> {
   const members = Object.entries<Json[]>(call.request.RequestItems).flatMap(([table, requests]) =>
     requests.map((request) => ({ table, request })),
   );
-  if (members.length > BATCH_ITEMS) throw invalid('Too many items requested for the BatchWriteItem call');
   const writes = members.map(({ table, request }) => writeOf(table, request.PutRequest ?? request.DeleteRequest));
-  if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > BATCH_BYTES) throw invalid('The batch exceeds 16 MB');
   const admitted = await admit(call, writes);
   const [granted, left]: [Json, Json] = [{}, {}];
   for (const [index, { table, request }] of members.entries()) {
@@ -94,13 +87,11 @@ export async function batchWriteItem(call: Call): Promise<Json> {
 
 /**
  * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. That units granted to a
- * cancelled one are returned is not confirmed. Source of its limits: API Reference, `TransactWriteItems`.
+ * cancelled one are returned is not confirmed.
  */
 export async function transactWriteItems(call: Call): Promise<Json> {
   const { request, server, partitions, inTransaction, limits } = call;
   const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
-  if (actions.length > TRANSACTION_ITEMS)
-    throw invalid(`Member must have length less than or equal to ${TRANSACTION_ITEMS}`);
   const writes = actions.map((action) => writeOf(action.TableName, action));
   const storedBytes = await server.storedBytes(writes.map(({ row }) => row));
   const bytesOf = ({ row, bytes }: Write) => Math.max(storedBytes(row), bytes);

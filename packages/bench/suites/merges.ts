@@ -51,7 +51,7 @@ async function concurrentMerges(add: Add): Promise<void> {
 
   const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, send);
   /** @param most target of the p99 */
-  const addSmall = (load: string, { small: { sent, refused, p99Ms } }: LoadResult, most: number) => {
+  const addSmall = (load: string, { small: { sent, refused, times } }: LoadResult, most: number) => {
     add({
       name: `${load}: done`,
       value: sent - refused,
@@ -61,9 +61,9 @@ async function concurrentMerges(add: Add): Promise<void> {
     });
     add({
       name: `${load}: p99`,
-      value: p99Ms,
+      value: times.percentile(99),
       unit: 'ms',
-      baseline: { name: 'p50 of a merge alone', value: alone.small.p50Ms },
+      baseline: { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) },
       target: { most },
     });
   };
