@@ -1,4 +1,4 @@
-/** A call that the proxy limits, and the DynamoDB-compatible server behind the proxy. */
+/** A call that the proxy limits, which is of one table, and the DynamoDB-compatible server behind the proxy. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, itemBytes } from '../../../lib/dynamodb/item-size.ts';
 import type { Send, WireAnswer } from '../../local/dynamodb-proxy.ts';
@@ -20,7 +20,7 @@ export interface Call {
 export interface Row {
   readonly table: string;
   readonly key: Item;
-  /** Unique among the rows of all tables. */
+  /** The table and the key. */
   readonly name: string;
   /** `<table> <value of the partition key>`. */
   readonly partition: string;
@@ -52,19 +52,16 @@ export function createServer(send: Send) {
     return JSON.parse(answer.body.toString());
   }
 
-  /** @returns the bytes of each of up to 100 rows as it is stored; 0 where there is none */
+  /** @returns the bytes of each of up to 100 rows of a table as it is stored; 0 where there is none */
   async function storedBytes(rows: readonly Row[]): Promise<(row: Row) => number> {
     const bytes = new Map<string, number>();
-    let left: Json = {};
-    for (const { table, key } of rows) {
-      left[table] ??= { Keys: [], ConsistentRead: true };
-      left[table].Keys.push(key);
-    }
-    while (Object.keys(left).length > 0) {
-      const { Responses, UnprocessedKeys = {} } = await call('BatchGetItem', { RequestItems: left });
-      for (const [table, items] of Object.entries<Item[]>(Responses ?? {}))
-        for (const item of items) bytes.set(rowOf(table, item).name, itemBytes(item));
-      left = UnprocessedKeys;
+    const table = rows[0]?.table ?? '';
+    let Keys = rows.map(({ key }) => key);
+    while (Keys.length > 0) {
+      const request = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
+      const { Responses, UnprocessedKeys } = await call('BatchGetItem', request);
+      for (const item of Responses[table]) bytes.set(rowOf(table, item).name, itemBytes(item));
+      Keys = UnprocessedKeys?.[table]?.Keys ?? [];
     }
     return ({ name }) => bytes.get(name) ?? 0;
   }

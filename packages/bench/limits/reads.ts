@@ -1,6 +1,6 @@
 /** Reads are sent first and charged by what they have read; a caller whose partition key lacks the units gets an error in place of the answer. */
 import type { Item } from '../../../lib/dynamodb/item-size.ts';
-import { type Call, type Json, partitionName, rowOf } from './call.ts';
+import { type Call, type Json, partitionName, type Row, rowOf } from './call.ts';
 import { readUnitsOf } from './capacity.ts';
 import { invalid, throttled } from './limit-errors.ts';
 
@@ -39,32 +39,30 @@ export async function query({ request, server, partitions }: Call): Promise<Json
  * Source: API Reference, `BatchGetItem`.
  */
 export async function batchGetItem({ request, server, partitions }: Call): Promise<Json> {
-  const rows = Object.entries<{ Keys: Item[] }>(request.RequestItems).flatMap(([table, { Keys }]) =>
-    Keys.map((key) => rowOf(table, key)),
-  );
+  const [[table, read]] = Object.entries<Json>(request.RequestItems) as [[string, Json]];
+  const rows: Row[] = read.Keys.map((key: Item) => rowOf(table, key));
   const bytesOf = await server.storedBytes(rows);
-  const [granted, left]: [Json, Json] = [{}, {}];
-  const unitsOf = new Map<string, number>();
+  const [granted, left]: [Row[], Row[]] = [[], []];
   const bytesOfPartition = new Map<string, number>();
-  let bytes = 0;
-  let throttledTable: string | undefined;
+  let [bytes, used, isThrottled] = [0, 0, false];
   for (const row of rows) {
-    const { table, key, partition } = row;
-    const ofPartition = (bytesOfPartition.get(partition) ?? 0) + bytesOf(row);
-    const units = readUnitsOf(bytesOf(row), request.RequestItems[table].ConsistentRead ?? false);
+    const ofPartition = (bytesOfPartition.get(row.partition) ?? 0) + bytesOf(row);
+    const units = readUnitsOf(bytesOf(row), read.ConsistentRead ?? false);
     const fits = bytes + bytesOf(row) <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;
-    const takes = fits && partitions.take(partition, 'read', units);
-    if (fits && !takes) throttledTable ??= table;
-    const into = takes ? granted : left;
-    into[table] ??= { ...request.RequestItems[table], Keys: [] };
-    into[table].Keys.push(key);
-    if (!takes) continue;
-    bytes += bytesOf(row);
-    bytesOfPartition.set(partition, ofPartition);
-    unitsOf.set(table, (unitsOf.get(table) ?? 0) + units);
+    if (fits && partitions.take(row.partition, 'read', units)) {
+      granted.push(row);
+      bytes += bytesOf(row);
+      bytesOfPartition.set(row.partition, ofPartition);
+      used += units;
+    } else {
+      left.push(row);
+      isThrottled ||= fits;
+    }
   }
-  if (unitsOf.size === 0 && throttledTable !== undefined) throw throttled('read', throttledTable);
-  const reply = await server.call('BatchGetItem', { RequestItems: granted });
-  const ConsumedCapacity = [...unitsOf].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
-  return { ...reply, UnprocessedKeys: left, ConsumedCapacity };
+  if (granted.length === 0 && isThrottled) throw throttled('read', table);
+  const requestOf = (some: Row[]) =>
+    some.length > 0 ? { [table]: { ...read, Keys: some.map(({ key }) => key) } } : {};
+  const reply = await server.call('BatchGetItem', { RequestItems: requestOf(granted) });
+  const ConsumedCapacity = [{ TableName: table, CapacityUnits: used }];
+  return { ...reply, UnprocessedKeys: requestOf(left), ConsumedCapacity };
 }

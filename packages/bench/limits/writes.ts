@@ -11,8 +11,8 @@ import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, 
 /** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
 const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
-interface Write {
-  readonly row: Row;
+/** A row to write. */
+interface Write extends Row {
   /** Of the item that is put; 0 for an update or a deletion. */
   readonly bytes: number;
   /** Whether only reading the row after the write shows how large it is. */
@@ -24,30 +24,31 @@ interface Charge extends Write {
   readonly units: number;
 }
 
-function writeOf(table: string, { Item, Key, UpdateExpression }: Json): Write {
-  return { row: rowOf(table, Item ?? Key), bytes: itemBytes(Item ?? {}), isUpdate: UpdateExpression !== undefined };
-}
+const writeOf = (table: string, { Item, Key, UpdateExpression }: Json): Write => ({
+  ...rowOf(table, Item ?? Key),
+  bytes: itemBytes(Item ?? {}),
+  isUpdate: UpdateExpression !== undefined,
+});
 
 /** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
 async function chargeGrowth({ server, partitions }: Call, charges: readonly Charge[], factor: number): Promise<void> {
   const updates = charges.filter(({ isUpdate }) => isUpdate);
-  const bytesOf = await server.storedBytes(updates.map(({ row }) => row));
-  for (const { row, units } of updates) {
-    const grown = Math.max(0, factor * writeUnitsOf(bytesOf(row)) - units);
-    partitions.charge(row.partition, 'write', grown);
+  const bytesOf = await server.storedBytes(updates);
+  for (const update of updates) {
+    const grown = Math.max(0, factor * writeUnitsOf(bytesOf(update)) - update.units);
+    partitions.charge(update.partition, 'write', grown);
   }
 }
 
 /** Decides on each write separately, and takes its units. */
 async function admit(call: Call, writes: readonly Write[]): Promise<(Charge | Refusal)[]> {
   const { server, partitions, inTransaction } = call;
-  const storedBytes = await server.storedBytes(writes.map(({ row }) => row));
+  const storedBytes = await server.storedBytes(writes);
   return writes.map((write) => {
-    const { row, bytes } = write;
     // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
-    if (inTransaction.has(row.name)) return conflict();
-    const units = writeUnitsOf(Math.max(storedBytes(row), bytes));
-    return partitions.take(row.partition, 'write', units) ? { ...write, units } : throttled('write', row.table);
+    if (inTransaction.has(write.name)) return conflict();
+    const units = writeUnitsOf(Math.max(storedBytes(write), write.bytes));
+    return partitions.take(write.partition, 'write', units) ? { ...write, units } : throttled('write', write.table);
   });
 }
 
@@ -69,20 +70,14 @@ export const writeItem =
  * That items in use by a transaction are returned as unprocessed is not confirmed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
-  const members = Object.entries<Json[]>(call.request.RequestItems).flatMap(([table, requests]) =>
-    requests.map((request) => ({ table, request })),
-  );
-  const writes = members.map(({ table, request }) => writeOf(table, request.PutRequest ?? request.DeleteRequest));
+  const [[table, members]] = Object.entries(call.request.RequestItems) as [[string, Json[]]];
+  const writes = members.map((member) => writeOf(table, member.PutRequest ?? member.DeleteRequest));
   const admitted = await admit(call, writes);
-  const [granted, left]: [Json, Json] = [{}, {}];
-  for (const [index, { table, request }] of members.entries()) {
-    const into = admitted[index] instanceof Refusal ? left : granted;
-    into[table] ??= [];
-    into[table].push(request);
-  }
-  if (Object.keys(granted).length === 0) throw throttled('write', members[0]?.table ?? '');
-  const reply = await call.server.call('BatchWriteItem', { RequestItems: granted });
-  return { ...reply, UnprocessedItems: left };
+  const granted = members.filter((_, index) => !(admitted[index] instanceof Refusal));
+  const left = members.filter((member) => !granted.includes(member));
+  if (granted.length === 0) throw throttled('write', table);
+  const reply = await call.server.call('BatchWriteItem', { RequestItems: { [table]: granted } });
+  return { ...reply, UnprocessedItems: left.length > 0 ? { [table]: left } : {} };
 }
 
 /**
@@ -93,30 +88,30 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   const { request, server, partitions, inTransaction, limits } = call;
   const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
   const writes = actions.map((action) => writeOf(action.TableName, action));
-  const storedBytes = await server.storedBytes(writes.map(({ row }) => row));
-  const bytesOf = ({ row, bytes }: Write) => Math.max(storedBytes(row), bytes);
-  // An updated row counts with all values of its expressions added: a replaced value counts twice.
+  const storedBytes = await server.storedBytes(writes);
+  const bytesOf = (write: Write) => Math.max(storedBytes(write), write.bytes);
+  // An update counts with its stored row and all values of its expressions: a replaced value counts twice.
   const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
     Item ? 0 : itemBytes(ExpressionAttributeValues),
   );
   if (writes.reduce((sum, write, index) => sum + bytesOf(write) + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
     throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
 
-  const reasons = writes.map(({ row }) => (inTransaction.has(row.name) ? CONFLICT : NO_REASON));
+  const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
   if (reasons.includes(CONFLICT)) throw cancelled(reasons);
   const charges = writes.map((write) => ({ ...write, units: IN_TRANSACTION * writeUnitsOf(bytesOf(write)) }));
-  const granted = charges.map(({ row, units }) => partitions.take(row.partition, 'write', units));
+  const granted = charges.map(({ partition, units }) => partitions.take(partition, 'write', units));
   if (granted.includes(false)) {
-    for (const [index, { row, units }] of charges.entries())
-      if (granted[index]) partitions.charge(row.partition, 'write', -units);
+    for (const [index, { partition, units }] of charges.entries())
+      if (granted[index]) partitions.charge(partition, 'write', -units);
     throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
   }
-  for (const { row } of charges) inTransaction.add(row.name);
+  for (const { name } of writes) inTransaction.add(name);
   let reply: Json;
   try {
     [reply] = await Promise.all([server.call('TransactWriteItems', request), sleep(limits.transactionMs)]);
   } finally {
-    for (const { row } of charges) inTransaction.delete(row.name);
+    for (const { name } of writes) inTransaction.delete(name);
   }
   await chargeGrowth(call, charges, IN_TRANSACTION);
   return reply;

@@ -1,5 +1,5 @@
 /** What each operation requires of DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
-import { DEMO_KEYS, sampleData, sampleId } from '../../../infra/generate/sample.ts';
+import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import {
   browseFleet,
@@ -8,17 +8,12 @@ import {
   type ListedOperation,
   mergeAlerts,
 } from '../../../lib/http/operations.ts';
-import { rowOf } from '../../../lib/ingest/entity-rows.ts';
-import { chunksOf } from '../../../lib/shared/chunks.ts';
-import { writeBatch } from '../../admin/data/write.ts';
 import { startBenchService } from '../bench-service.ts';
 import { accountLines, fleetLines } from '../fleet-data.ts';
+import { createAlerts } from '../merge-calls.ts';
 import type { Add } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
-const INCIDENT = sampleId('incident 0');
-const ALERTS = Array.from({ length: 2_000 }, (_, index) => sampleId(`bench alert ${index}`));
-
 /** Longer than app keys and RUM records are cached, and shorter. */
 const LONG_MS = 120_000;
 const SHORT_MS = 5_000;
@@ -31,34 +26,33 @@ interface Row {
   key?: string;
 }
 
-const merge = (count: number, first: number): Row => ({
-  what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
-  operation: mergeAlerts,
-  body: (call) => ({
-    alert_ids: ALERTS.slice(first + call * count, first + (call + 1) * count),
-    incident_id: INCIDENT,
-  }),
-});
-
-const ROWS: readonly Row[] = [
-  { what: 'browse, page of 50', operation: browseFleet, body: () => ({}), key: FLEET_KEY },
-  {
-    what: 'browse, 2,000 hosts examined',
-    operation: browseFleet,
-    body: () => ({ scan_limit: 2_000, edge_clusters: ['none'] }),
-    key: FLEET_KEY,
-  },
-  { what: 'read the RUM resource', operation: getRumResource, body: () => ({}) },
-  {
-    what: 'delete a work item',
-    operation: deleteWorkItem,
-    body: (call) => ({ work_item_id: `bench ${call}`, version: 1 }),
-  },
-  merge(1, 0),
-  merge(10, 10),
-  merge(90, 100),
-  merge(500, 500),
-];
+/** @param ids alerts to merge, 2,000 */
+function rowsOf(ids: readonly string[], incident_id: string): Row[] {
+  const merge = (count: number, first: number): Row => ({
+    what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
+    operation: mergeAlerts,
+    body: (call) => ({ alert_ids: ids.slice(first + call * count, first + (call + 1) * count), incident_id }),
+  });
+  return [
+    { what: 'browse, page of 50', operation: browseFleet, body: () => ({}), key: FLEET_KEY },
+    {
+      what: 'browse, 2,000 hosts examined',
+      operation: browseFleet,
+      body: () => ({ scan_limit: 2_000, edge_clusters: ['none'] }),
+      key: FLEET_KEY,
+    },
+    { what: 'read the RUM resource', operation: getRumResource, body: () => ({}) },
+    {
+      what: 'delete a work item',
+      operation: deleteWorkItem,
+      body: (call) => ({ work_item_id: `bench ${call}`, version: 1 }),
+    },
+    merge(1, 0),
+    merge(10, 10),
+    merge(90, 100),
+    merge(500, 500),
+  ];
+}
 
 /** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them. */
 interface Used {
@@ -122,15 +116,12 @@ export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
   const service = await startBenchService(lines, endpoint);
   try {
     // An import would write alerts one by one, since no merge may come in between.
-    const rows = ALERTS.map((alert_id) =>
-      rowOf({ kind: 'alert', account_id: 1, alert_id, title: 'p99 above threshold' }),
-    );
-    for (const batch of chunksOf(rows, 25)) await writeBatch(service.table, batch);
+    const { ids, incident } = await createAlerts(service.table, 1, 2_000);
     // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
-    await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ALERTS.slice(1_600), incident_id: INCIDENT });
+    await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
     const count = countUnits(service.table);
     const results: UnitsOfCalls[] = [];
-    for (const { what, operation, body, key = DEMO_KEYS.demo } of ROWS) {
+    for (const { what, operation, body, key = DEMO_KEYS.demo } of rowsOf(ids, incident)) {
       const used = (call: number) => count(() => service.call(operation, key, body(call)));
       service.stepClock(LONG_MS);
       const cold = await used(0);
