@@ -20,13 +20,13 @@ type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
   small: { sent: number; throttled: number; refused: number; times: Times };
-  /** `first`: answered 200 at the first or second call; `later`: at a further one, or not at all. */
+  /** `first`: merges that took one or two calls; `later`: those that took more. */
   large: { committed: number; first: number; later: number };
 }
 
 export async function runMergeLoad(
   { seconds, smallPerSecond, atOnce = false, largeCallers = 0, throttled = false }: MergeLoad,
-  send: { small: Send; large: Send },
+  send: { small: Send; large?: Send },
 ): Promise<LoadResult> {
   const bucketOf = createTokenBuckets(1, () => performance.now());
   const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
@@ -45,18 +45,20 @@ export async function runMergeLoad(
     if ((await small.times.time(() => send.small(0, index))) !== 200) small.refused += 1;
   }
 
-  async function sendLarge(caller: number): Promise<void> {
+  async function sendLarge(merge: Send, caller: number): Promise<void> {
     for (let index = 0; !isOver(); index += 1) {
       let calls = 1;
-      while ((await send.large(caller, index)) !== 200 && !isOver()) calls += 1;
-      large.committed += 1;
+      let status = await merge(caller, index);
+      for (; status !== 200 && !isOver(); calls += 1) status = await merge(caller, index);
+      if (status === 200) large.committed += 1;
       if (calls <= 2) large.first += 1;
       else large.later += 1;
     }
   }
 
   const smallMerges: Promise<void>[] = [];
-  const callers = Array.from({ length: largeCallers }, (_, caller) => sendLarge(caller));
+  const { large: merge } = send;
+  const callers = merge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(merge, caller)) : [];
   const count = smallPerSecond * seconds;
   for (let index = 0; index < count; index += 1) {
     const at = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;

@@ -61,28 +61,20 @@ export async function refusedMerges(add: Add): Promise<void> {
 
   // Merges that are refused by the first read, and by the last.
   const unknown = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
+  const mergeRefused = (_caller: number, index: number) =>
+    merge(keyOf(REFUSED), unknown[index % unknown.length] ?? [], refused.incident);
+  const mergeOfNeighbour = (_caller: number, index: number) => {
+    const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
+    return merge(keyOf(account), ids, incident);
+  };
   const { rate } = mergeAlerts.throttle;
-  const large = async () => 200;
-  const sendRefused = () =>
-    runMergeLoad(
-      { seconds: SECONDS, smallPerSecond: rate },
-      { small: (_, index) => merge(keyOf(REFUSED), unknown[index % unknown.length] ?? [], refused.incident), large },
-    );
+  const sendRefused = () => runMergeLoad({ seconds: SECONDS, smallPerSecond: rate }, { small: mergeRefused });
   const count = { sent: 0, done: 0 };
   const p95 = async (beside: () => Promise<unknown>): Promise<number> => {
     // Waits until the table has all its units again.
     await sleep((1000 * READ_UNITS.burst) / READ_UNITS.rate);
     const [{ small }] = await Promise.all([
-      runMergeLoad(
-        { seconds: SECONDS, smallPerSecond: MERGES_A_SECOND },
-        {
-          small: (_, index) => {
-            const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
-            return merge(keyOf(account), ids, incident);
-          },
-          large,
-        },
-      ),
+      runMergeLoad({ seconds: SECONDS, smallPerSecond: MERGES_A_SECOND }, { small: mergeOfNeighbour }),
       beside(),
     ]);
     count.sent += small.sent;

@@ -16,20 +16,27 @@ export function startTimer() {
   };
 }
 
-/** Collects durations in milliseconds. */
+/** Collects durations in milliseconds, of wall-clock time and of CPU time. */
 export function createTimes() {
-  const histogram = createHistogram(); // of whole microseconds
+  const [took, cpu] = [createHistogram(), createHistogram()];
+  // Histograms have whole numbers from 1, here of microseconds.
+  const toMicroseconds = (ms: number) => Math.max(1, Math.round(ms * 1_000));
   return {
-    add: (ms: number) => histogram.record(Math.max(1, Math.round(ms * 1_000))),
-    /** Adds how long an action takes. */
+    add(tookMs: number, cpuMs = 0): void {
+      took.record(toMicroseconds(tookMs));
+      cpu.record(toMicroseconds(cpuMs));
+    },
+    /** Adds how long an action takes, and what this process computes meanwhile. */
     async time<Result>(act: () => Promise<Result>): Promise<Result> {
       const elapsed = startTimer();
       const result = await act();
-      this.add(elapsed().tookMs);
+      const { tookMs, cpuMs } = elapsed();
+      this.add(tookMs, cpuMs);
       return result;
     },
-    percentile: (percent: number) => histogram.percentile(percent) / 1_000,
-    mean: () => histogram.mean / 1_000,
+    percentile: (percent: number) => took.percentile(percent) / 1_000,
+    mean: () => took.mean / 1_000,
+    meanCpu: () => cpu.mean / 1_000,
   };
 }
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
-import { cpuShareOf, limitCpu } from '../cpu-share.ts';
 import { createTimes } from '../timings.ts';
+import { cpuShareOf, limitCpu } from './cpu-share.ts';
 
 const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
 
@@ -47,7 +47,7 @@ export async function startProxy(target: string, certificate: { KEY: string; CER
 }
 
 /** The times of environments. */
-export const createMeasured = () => ({ initAndFirst: createTimes(), warm: createTimes(), warmCpu: createTimes() });
+export const createMeasured = () => ({ initAndFirst: createTimes(), warm: createTimes() });
 export type Measured = ReturnType<typeof createMeasured>;
 
 interface Reported {
@@ -78,10 +78,7 @@ export async function runEnvironment(
     const { tookMs, cpuMs, status } = await next();
     if (status !== 200) throw new Error(`${file} answers ${status}`);
     if (index === 0) into.initAndFirst.add(init.tookMs + tookMs);
-    else {
-      into.warm.add(tookMs);
-      into.warmCpu.add(cpuMs);
-    }
+    else into.warm.add(tookMs, cpuMs);
   }
   unlimit();
   const ended = once(child, 'exit');

@@ -14,7 +14,7 @@ import { type BenchService, startBenchService } from '../bench-service.ts';
 import { startFeedQueue } from '../feed-queue.ts';
 import { accountLines, hostName } from '../fleet-data.ts';
 import type { Add } from '../report.ts';
-import { inTurns, startTimer } from '../timings.ts';
+import { createTimes, inTurns, type Times } from '../timings.ts';
 
 const HOSTS = 2_000;
 const TURNS = 6;
@@ -53,10 +53,13 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
   const { url, credentials } = splitEndpoint(service.endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   let atMs = Date.now() - 1_000_000;
-  const reports = () => Array.from({ length: HOSTS }, (_, host) => reportOf(host, atMs, 12));
+  const newReports = () => {
+    atMs += 1_000;
+    return Array.from({ length: HOSTS }, (_, host) => reportOf(host, atMs, 12));
+  };
 
   async function byFeed(): Promise<void> {
-    for (const batch of chunksOf(reports(), BATCH)) {
+    for (const batch of chunksOf(newReports(), BATCH)) {
       const Records = batch.map((report) => ({
         messageId: randomUUID(),
         receiptHandle: 'receipt',
@@ -70,7 +73,7 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
 
   /** What a careful user would write: only a later report replaces a row, and as many writes are concurrent as in the feed. */
   const byHand = () =>
-    forEach(reports(), async (report) => {
+    forEach(newReports(), async (report) => {
       const { kind, account_id, host_id, ...fields } = JSON.parse(JSON.stringify(report));
       const command = new PutCommand({
         TableName: service.table.name,
@@ -81,42 +84,28 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
       await client.send(command);
     });
 
-  const measured = (act: () => Promise<void>) => {
-    const spent = { tookMs: 0, cpuMs: 0 };
-    const run = async () => {
-      atMs += 1_000;
-      const elapsed = startTimer();
-      await act();
-      const { tookMs, cpuMs } = elapsed();
-      spent.tookMs += tookMs;
-      spent.cpuMs += cpuMs;
-    };
-    return { spent, run };
-  };
   // Both warm up, and create their rows.
-  await byFeed();
-  await byHand();
-  const [feed, hand] = [measured(byFeed), measured(byHand)];
-  await inTurns(TURNS, [feed.run, hand.run]);
+  await inTurns(1, [byFeed, byHand]);
+  const [feed, hand] = [createTimes(), createTimes()];
+  await inTurns(TURNS, [() => feed.time(byFeed), () => hand.time(byHand)]);
   client.destroy();
-  const all = HOSTS * TURNS;
-  const rate = ({ tookMs }: typeof feed.spent) => all / (tookMs / 1_000);
+  const rateOf = (times: Times) => HOSTS / (times.mean() / 1_000);
   const name = 'conditional PutItems by the document client';
   add({
     name: 'reports by the feed',
-    value: rate(feed.spent),
+    value: rateOf(feed),
     unit: 'reports/s',
-    baseline: { name, value: rate(hand.spent) },
+    baseline: { name, value: rateOf(hand) },
     target: { least: 1.2 },
   });
   add({
     name: 'CPU of a report',
-    value: feed.spent.cpuMs / all,
+    value: feed.meanCpu() / HOSTS,
     unit: 'ms',
-    baseline: { name, value: hand.spent.cpuMs / all },
+    baseline: { name, value: hand.meanCpu() / HOSTS },
     target: { most: 0.6 },
   });
-  return rate(feed.spent);
+  return rateOf(feed);
 }
 
 /** Seconds for which the age of reports is measured, and for which nine tenths of the calls are throttled. */

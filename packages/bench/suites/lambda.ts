@@ -54,7 +54,7 @@ async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Prom
     });
   against('init + first call', ({ initAndFirst }) => initAndFirst.percentile(50), 0.75);
   against('p50', ({ warm }) => warm.percentile(50), 1);
-  against('CPU of a warm call', ({ warmCpu }) => warmCpu.mean(), 0.9);
+  against('CPU of a warm call', ({ warm }) => warm.meanCpu(), 0.9);
   for (const memoryMb of OTHER_MEMORY_MB) {
     const other = createMeasured();
     for (let round = 0; round < ROUNDS; round += 1) await runOurs(memoryMb, other);

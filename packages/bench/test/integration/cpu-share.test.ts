@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { cpuShareOf, limitCpu } from '../../cpu-share.ts';
+import { cpuShareOf, limitCpu } from '../../lambda/cpu-share.ts';
 
 /** Uses CPU time for two seconds after a message, and reports how much it got in how long. */
 const BUSY = `process.once('message', () => {
