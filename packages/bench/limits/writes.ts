@@ -14,27 +14,28 @@ const TRANSACTION_BYTES = 4 * 1024 * 1024;
 /** A row to write. */
 interface Write extends Row {
   /** Of the item that is put; 0 for an update or a deletion. */
-  readonly bytes: number;
-  /** Whether only reading the row after the write shows how large it is. */
-  readonly isUpdate: boolean;
+  readonly putBytes: number;
+  /** Maximum bytes that an update adds to its row, given that the service's updates copy no attribute; 0 for others. */
+  readonly maxGrowth: number;
 }
 
-/** A write, and the units taken for it. */
+/** A write, the larger of its row before and of the item that is put, and the units taken for it. */
 interface Charge extends Write {
+  readonly bytes: number;
   readonly units: number;
 }
 
-const writeOf = (table: string, { Item, Key, UpdateExpression }: Json): Write => ({
-  ...rowOf(table, Item ?? Key),
-  bytes: itemBytes(Item ?? {}),
-  isUpdate: UpdateExpression !== undefined,
+const writeOf = (table: string, action: Json): Write => ({
+  ...rowOf(table, action.Item ?? action.Key),
+  putBytes: itemBytes(action.Item ?? {}),
+  maxGrowth: action.UpdateExpression === undefined ? 0 : Buffer.byteLength(JSON.stringify(action)),
 });
 
 /** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
 async function chargeGrowth({ server, partitions }: Call, charges: readonly Charge[], factor: number): Promise<void> {
-  const updates = charges.filter(({ isUpdate }) => isUpdate);
-  const bytesOf = await server.storedBytes(updates);
-  for (const update of updates) {
+  const growing = charges.filter(({ bytes, maxGrowth }) => writeUnitsOf(bytes + maxGrowth) > writeUnitsOf(bytes));
+  const bytesOf = await server.storedBytes(growing);
+  for (const update of growing) {
     const grown = Math.max(0, factor * writeUnitsOf(bytesOf(update)) - update.units);
     partitions.charge(update.partition, 'write', grown);
   }
@@ -47,8 +48,10 @@ async function admit(call: Call, writes: readonly Write[]): Promise<(Charge | Re
   return writes.map((write) => {
     // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
     if (inTransaction.has(write.name)) return conflict();
-    const units = writeUnitsOf(Math.max(storedBytes(write), write.bytes));
-    return partitions.take(write.partition, 'write', units) ? { ...write, units } : throttled('write', write.table);
+    const bytes = Math.max(storedBytes(write), write.putBytes);
+    const units = writeUnitsOf(bytes);
+    if (!partitions.take(write.partition, 'write', units)) return throttled('write', write.table);
+    return { ...write, bytes, units };
   });
 }
 
@@ -89,17 +92,19 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
   const writes = actions.map((action) => writeOf(action.TableName, action));
   const storedBytes = await server.storedBytes(writes);
-  const bytesOf = (write: Write) => Math.max(storedBytes(write), write.bytes);
+  const charges = writes.map((write): Charge => {
+    const bytes = Math.max(storedBytes(write), write.putBytes);
+    return { ...write, bytes, units: IN_TRANSACTION * writeUnitsOf(bytes) };
+  });
   // An update counts with its stored row and all values of its expressions: a replaced value counts twice.
   const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
-    Item ? 0 : itemBytes(ExpressionAttributeValues),
+    itemBytes(Item ? {} : ExpressionAttributeValues),
   );
-  if (writes.reduce((sum, write, index) => sum + bytesOf(write) + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
+  if (charges.reduce((sum, { bytes }, index) => sum + bytes + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
     throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
 
   const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
   if (reasons.includes(CONFLICT)) throw cancelled(reasons);
-  const charges = writes.map((write) => ({ ...write, units: IN_TRANSACTION * writeUnitsOf(bytesOf(write)) }));
   const granted = charges.map(({ partition, units }) => partitions.take(partition, 'write', units));
   if (granted.includes(false)) {
     for (const [index, { partition, units }] of charges.entries())
