@@ -1,5 +1,4 @@
 /** The units that calls cost, and the units that partition keys are granted. */
-import QuickLRU from 'quick-lru';
 import { createTokenBuckets } from '../../local/token-buckets.ts';
 
 /**
@@ -43,7 +42,7 @@ const MAX_PARTITIONS = 100_000;
  */
 export function createPartitions({ readUnits, writeUnits }: Limits, now: () => number) {
   const bucketOf = createTokenBuckets(MAX_PARTITIONS, now);
-  const usages = new QuickLRU<string, Usage>({ maxSize: MAX_PARTITIONS });
+  const usages = new Map<string, Usage>();
   const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
   function usageOf(partition: string): Usage {
@@ -72,7 +71,7 @@ export function createPartitions({ readUnits, writeUnits }: Limits, now: () => n
   }
 
   /** `usages` by partition: `<table> <value of the partition key>`. */
-  return { usages: usages as Iterable<[string, Usage]>, take, charge };
+  return { usages, take, charge };
 }
 
 export type Partitions = ReturnType<typeof createPartitions>;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';
 import { type Call, createServer, type Json, ServerRefusal } from './call.ts';
-import { AWS_LIMITS, createPartitions, type Limits } from './capacity.ts';
+import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { invalid, Refusal } from './limit-errors.ts';
 import { batchGetItem, getItem, query } from './reads.ts';
 import { batchWriteItem, transactWriteItems, writeItem } from './writes.ts';
@@ -69,7 +69,7 @@ export async function startLimitsProxy(
   return {
     endpoint,
     /** What each partition key has used, by `<table> <value of the partition key>`. */
-    usages: () => new Map(partitions.usages),
+    usages: (): ReadonlyMap<string, Usage> => partitions.usages,
     close,
   };
 }
