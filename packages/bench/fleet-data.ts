@@ -1,28 +1,5 @@
 /** Lines of the data format: fleets whose rows have the usual size, about 180 bytes of inventory and 270 of live status. */
-const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
-
-export const hostFields = () => ({
-  agent_version: '4.11.2',
-  edge_cluster: 'fra-1',
-  enabled: true,
-  capability_status: 'running',
-  capture_mode: 'ebpf',
-  report_interval_ms: 30_000,
-  snapshot_ready: true,
-});
-
-const statusFields = (nowMs: number) => ({
-  received_at_ms: nowMs,
-  observed_at_ms: nowMs - 350,
-  node_count: 40,
-  edge_count: 60,
-  authoritative: true,
-  graph_available: true,
-  snapshot_truncated: false,
-  snapshot_degraded: false,
-  health_at_ms: nowMs - 100,
-  reason_codes: ['kernel_headers_missing_for_probe'],
-});
+export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
   JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
@@ -30,8 +7,29 @@ export const accountLines = (account_id: number, app_key: string) => [
 ];
 
 export function fleetLines(account_id: number, count: number, nowMs: number): string[] {
+  const host = {
+    agent_version: '4.11.2',
+    edge_cluster: 'fra-1',
+    enabled: true,
+    capability_status: 'running',
+    capture_mode: 'ebpf',
+    report_interval_ms: 30_000,
+    snapshot_ready: true,
+  };
+  const status = {
+    received_at_ms: nowMs,
+    observed_at_ms: nowMs - 350,
+    node_count: 40,
+    edge_count: 60,
+    authoritative: true,
+    graph_available: true,
+    snapshot_truncated: false,
+    snapshot_degraded: false,
+    health_at_ms: nowMs - 100,
+    reason_codes: ['kernel_headers_missing_for_probe'],
+  };
   return Array.from({ length: count }, (_, index) => hostName(index)).flatMap((host_id) => [
-    JSON.stringify({ kind: 'host', account_id, host_id, ...hostFields() }),
-    JSON.stringify({ kind: 'host_status', account_id, host_id, ...statusFields(nowMs) }),
+    JSON.stringify({ kind: 'host', account_id, host_id, ...host }),
+    JSON.stringify({ kind: 'host_status', account_id, host_id, ...status }),
   ]);
 }

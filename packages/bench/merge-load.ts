@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
+import { createTimes, type Times } from './timings.ts';
 
 export interface MergeLoad {
   seconds: number;
-  /** Merges of one alert begun each second; `atOnce`: all at the start of the second. */
+  /** Merges of one alert that begin each second; `atOnce`: all at the start of the second. */
   smallPerSecond: number;
   atOnce?: boolean;
-  /** Callers that merge many alerts, one merge after the other. */
+  /** Callers that send large merges, each one merge after the other. */
   largeCallers?: number;
   /** Refuses merges beyond the usage plan, as API Gateway does. */
   throttled?: boolean;
@@ -18,20 +19,17 @@ export interface MergeLoad {
 type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
-  small: { sent: number; throttled: number; refused: number; p50Ms: number; p99Ms: number };
-  /** `first`: answered 200 at the first call or the next; `later`: at a further one, or not at all. */
+  small: { sent: number; throttled: number; refused: number; times: Times };
+  /** `first`: merges that took one or two calls; `later`: those that took more. */
   large: { committed: number; first: number; later: number };
 }
 
-const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-
 export async function runMergeLoad(
   { seconds, smallPerSecond, atOnce = false, largeCallers = 0, throttled = false }: MergeLoad,
-  send: { small: Send; large: Send },
+  send: { small: Send; large?: Send },
 ): Promise<LoadResult> {
   const bucketOf = createTokenBuckets(1, () => performance.now());
-  const times: number[] = [];
-  const small = { sent: 0, throttled: 0, refused: 0 };
+  const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
   const large = { committed: 0, first: 0, later: 0 };
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1000;
@@ -43,24 +41,24 @@ export async function runMergeLoad(
       return;
     }
     bucket.tokens -= 1;
-    const start = performance.now();
     small.sent += 1;
-    if ((await send.small(0, index)) !== 200) small.refused += 1;
-    times.push(performance.now() - start);
+    if ((await small.times.time(() => send.small(0, index))) !== 200) small.refused += 1;
   }
 
-  async function sendLarge(caller: number): Promise<void> {
+  async function sendLarge(merge: Send, caller: number): Promise<void> {
     for (let index = 0; !isOver(); index += 1) {
       let calls = 1;
-      while ((await send.large(caller, index)) !== 200 && !isOver()) calls += 1;
-      large.committed += 1;
+      let status = await merge(caller, index);
+      for (; status !== 200 && !isOver(); calls += 1) status = await merge(caller, index);
+      if (status === 200) large.committed += 1;
       if (calls <= 2) large.first += 1;
       else large.later += 1;
     }
   }
 
   const smallMerges: Promise<void>[] = [];
-  const callers = Array.from({ length: largeCallers }, (_, caller) => sendLarge(caller));
+  const { large: merge } = send;
+  const callers = merge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(merge, caller)) : [];
   const count = smallPerSecond * seconds;
   for (let index = 0; index < count; index += 1) {
     const at = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;
@@ -68,6 +66,5 @@ export async function runMergeLoad(
     smallMerges.push(sendSmall(index));
   }
   await Promise.all([...smallMerges, ...callers]);
-  times.sort((one, other) => one - other);
-  return { small: { ...small, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }, large };
+  return { small, large };
 }

@@ -16,16 +16,9 @@ const { origin: endpoint, username: accessKeyId } = new URL(process.env.DYNAMODB
 const credentials = { accessKeyId, secretAccessKey: 'local' };
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
 
-const COMMANDS = {
-  BatchGetItemCommand: BatchGetCommand,
-  GetItemCommand: GetCommand,
-  PutItemCommand: PutCommand,
-  QueryCommand,
-  TransactWriteItemsCommand: TransactWriteCommand,
-  UpdateItemCommand: UpdateCommand,
-};
+const COMMANDS = { BatchGetCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand };
 
-/** One call to DynamoDB; the calls of a round are concurrent. */
+/** One call to DynamoDB. */
 export interface WireCall {
   name: keyof typeof COMMANDS;
   input: object;
@@ -33,6 +26,7 @@ export interface WireCall {
 
 const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
+/** Sends rounds of concurrent calls, and answers with the last one's. */
 export const handler = async ({ rounds }: { rounds: WireCall[][] }) => {
   let last: unknown;
   for (const round of rounds)

@@ -1,32 +1,22 @@
-/** An execution environment: imports a bundle, then answers calls and reports the milliseconds of each, of wall-clock and CPU time. */
+/** An execution environment: imports a bundle, then answers calls, and reports the milliseconds of each, of wall-clock and CPU time. */
+import { startTimer } from '../timings.ts';
+
 const { STEP_MS = '0', AHEAD_MS = '0', BUNDLE = '' } = process.env;
 
-// Calls are faster than an exact limit allows, so the clock is set forward for each.
+// Calls come faster than an exact limit allows, so the clock is set forward for each.
 const clock = Date.now;
 let aheadMs = Number(AHEAD_MS);
 Date.now = () => clock() + aheadMs;
 process.stdout.write = () => true; // log lines and metrics are written, but not read
 
-/** @returns what was done since */
-function start() {
-  const [began, { user, system }] = [performance.now(), process.cpuUsage()];
-  return () => {
-    const tookMs = performance.now() - began;
-    const spent = process.cpuUsage({ user, system });
-    return { tookMs, cpuMs: (spent.user + spent.system) / 1_000 };
-  };
-}
-
-const initialized = start();
+const initialized = startTimer();
 const { handler } = await import(BUNDLE);
 process.send?.(initialized());
 process.on('disconnect', () => process.exit());
 process.on('message', async (event: unknown) => {
   aheadMs += Number(STEP_MS);
-  const answered = start();
+  const answered = startTimer();
   const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29_000 };
   const answer = await handler(event, context).catch((error: Error) => ({ statusCode: error.message }));
   process.send?.({ ...answered(), status: answer.statusCode ?? 200 });
 });
-
-export {};

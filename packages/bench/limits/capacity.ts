@@ -1,32 +1,22 @@
-/** The cost of calls, and the capacity of partition keys. */
-import QuickLRU from 'quick-lru';
+/** The units that calls cost, and the units that partition keys are granted. */
 import { createTokenBuckets } from '../../local/token-buckets.ts';
 
 /**
- * The limits that the proxy enforces. Sources, all in the *DynamoDB Developer Guide* (as it was in 2025):
- * units a second: "Best practices for designing and using partition keys effectively"; burst: "Burst and adaptive capacity"
- * (AWS keeps up to 300 seconds of unused capacity, and does not promise it).
+ * The limits that the proxy enforces. Source of the units: *DynamoDB Developer Guide*, "Best practices for designing and using partition keys
+ * effectively".
  */
 export interface Limits {
   /** Write units a second of one partition key. */
   readonly writeUnits: number;
   /** Read units a second of one partition key. */
   readonly readUnits: number;
-  /** Seconds of unused capacity that a partition key keeps. */
-  readonly burstSeconds: number;
   /** Minimum time of a call in milliseconds: the local server is nearer than DynamoDB. */
   readonly callMs: number;
   /** The same for a writing transaction, during which its rows are in use. */
   readonly transactionMs: number;
 }
 
-export const AWS_LIMITS: Limits = {
-  writeUnits: 1_000,
-  readUnits: 3_000,
-  burstSeconds: 1,
-  callMs: 0,
-  transactionMs: 0,
-};
+export const AWS_LIMITS: Limits = { writeUnits: 1_000, readUnits: 3_000, callMs: 0, transactionMs: 0 };
 
 /** Source of the units: Developer Guide, "DynamoDB read and write operations". A row that does not exist counts as one unit. */
 export const writeUnitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / 1024));
@@ -46,12 +36,14 @@ export interface Usage {
 
 const MAX_PARTITIONS = 100_000;
 
-/** Token buckets, two for each partition key. */
-export function createPartitions(limits: Limits, now: () => number) {
+/**
+ * Two token buckets for each partition key. A bucket holds the units of one second: AWS keeps up to 300 seconds of unused units, and does not
+ * promise it (Developer Guide, "Burst and adaptive capacity").
+ */
+export function createPartitions({ readUnits, writeUnits }: Limits, now: () => number) {
   const bucketOf = createTokenBuckets(MAX_PARTITIONS, now);
-  const usages = new QuickLRU<string, Usage>({ maxSize: MAX_PARTITIONS });
-  const throttleOf = (rate: number) => ({ rate, burst: rate * limits.burstSeconds });
-  const throttles = { read: throttleOf(limits.readUnits), write: throttleOf(limits.writeUnits) };
+  const usages = new Map<string, Usage>();
+  const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
   function usageOf(partition: string): Usage {
     const usage = usages.get(partition) ?? { read: 0, write: 0, throttled: 0 };
@@ -59,26 +51,27 @@ export function createPartitions(limits: Limits, now: () => number) {
     return usage;
   }
 
-  return {
-    /** By partition: `<table> <value of the partition key>`. */
-    usages: usages as Iterable<[string, Usage]>,
-    /**
-     * Takes units if available. A call that needs more than a full bucket takes all of a full one, which then owes the rest: that AWS does
-     * so is not confirmed.
-     */
-    take(partition: string, side: Side, units: number): boolean {
-      const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
-      const granted = tokens >= Math.min(units, throttles[side].burst);
-      if (granted) this.charge(partition, side, units);
-      else usageOf(partition).throttled += 1;
-      return granted;
-    },
-    /** Takes units that have been used already; a negative number returns unused ones. */
-    charge(partition: string, side: Side, units: number): void {
-      bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
-      usageOf(partition)[side] += units;
-    },
-  };
+  /** Takes units that have been used already; a negative number returns unused ones. */
+  function charge(partition: string, side: Side, units: number): void {
+    bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
+    usageOf(partition)[side] += units;
+  }
+
+  /**
+   * Takes units if they are available. A call that needs more than a full bucket takes all of a full one, which then owes the rest: that AWS
+   * does so is not confirmed.
+   * @returns whether the units were taken
+   */
+  function take(partition: string, side: Side, units: number): boolean {
+    const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
+    const granted = tokens >= Math.min(units, throttles[side].burst);
+    if (granted) charge(partition, side, units);
+    else usageOf(partition).throttled += 1;
+    return granted;
+  }
+
+  /** `usages` by partition: `<table> <value of the partition key>`. */
+  return { usages, take, charge };
 }
 
 export type Partitions = ReturnType<typeof createPartitions>;

@@ -1,9 +1,9 @@
-/** How DynamoDB says no. */
+/** The errors by which DynamoDB refuses calls. */
 import type { Side } from './capacity.ts';
 
 const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#';
 
-/** Ends a call with an error of DynamoDB's. */
+/** Ends a call with an error of DynamoDB. */
 export class Refusal extends Error {
   readonly type: string;
   readonly more: object;
@@ -19,7 +19,7 @@ export const invalid = (message: string) => new Refusal('com.amazon.coral.valida
 const CAPACITY =
   'Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html';
 
-/** Why one item of a transaction cancelled it. */
+/** Why an item cancelled its transaction. */
 export interface Reason {
   Code: string;
   Message?: string;

@@ -1,17 +1,14 @@
 /**
- * Adds DynamoDB's limits to an engine without them: throughput of each
- * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
+ * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, the sizes of transactions with stored rows
+ * and of batches of one partition, and transactions that conflict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';
-import { AWS_LIMITS, createPartitions, type Limits } from './capacity.ts';
-import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
+import { type Call, createServer, type Json, ServerRefusal } from './call.ts';
+import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { invalid, Refusal } from './limit-errors.ts';
-import type { Call } from './limited-call.ts';
 import { batchGetItem, getItem, query } from './reads.ts';
-import { createRowsInUse } from './rows-in-use.ts';
-import { transactWriteItems } from './transactions.ts';
-import { batchWriteItem, writeItem } from './writes.ts';
+import { batchWriteItem, transactWriteItems, writeItem } from './writes.ts';
 
 export type LimitsProxy = Awaited<ReturnType<typeof startLimitsProxy>>;
 
@@ -26,16 +23,16 @@ const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
   BatchWriteItem: batchWriteItem,
   TransactWriteItems: transactWriteItems,
 };
-/** Reads and writes whose units the double does not know: the service does not use them. */
-const NOT_FOLLOWED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
+/** Reads and writes that the service does not use. They are refused, since the proxy does not know their units. */
+const NOT_LIMITED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
 
 const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
 const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };
 
 /**
  * @param target the endpoint of a DynamoDB-compatible server
- * @param limits those that differ from AWS's
- * @param now milliseconds that never go back
+ * @param limits the limits that differ from those of AWS
+ * @param now a monotonic clock in milliseconds
  */
 export async function startLimitsProxy(
   target: string,
@@ -44,12 +41,11 @@ export async function startLimitsProxy(
 ) {
   const all: Limits = { ...AWS_LIMITS, ...limits };
   const partitions = createPartitions(all, now);
-  const inUse = createRowsInUse();
-  const keyNames: KeyNames = new Map();
+  const inTransaction = new Set<string>();
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
     try {
-      if (NOT_FOLLOWED.has(action)) throw invalid(`limits: ${action} is not followed`);
+      if (NOT_LIMITED.has(action)) throw invalid(`limits: the proxy does not know the units of ${action}`);
       const handle = HANDLERS[action];
       if (!handle) {
         const { status, headers, body: bytes } = await send();
@@ -57,12 +53,12 @@ export async function startLimitsProxy(
         return;
       }
       const request: Json = JSON.parse(body.toString());
-      const call = { request, engine: createEngine(send, keyNames), partitions, inUse, limits: all };
+      const call = { request, server: createServer(send), partitions, inTransaction, limits: all };
       const [result] = await Promise.all([handle(call), sleep(all.callMs)]);
       const answer = encode(result);
       reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
     } catch (error) {
-      if (error instanceof EngineRefusal) {
+      if (error instanceof ServerRefusal) {
         reply.writeHead(error.answer.status, error.answer.headers).end(error.answer.body);
         return;
       }
@@ -73,7 +69,7 @@ export async function startLimitsProxy(
   return {
     endpoint,
     /** What each partition key has used, by `<table> <value of the partition key>`. */
-    usages: () => new Map(partitions.usages),
+    usages: (): ReadonlyMap<string, Usage> => partitions.usages,
     close,
   };
 }

@@ -1,76 +1,68 @@
-/** Reads are executed, measured, and then granted or dropped, so that each counts with its actual size. */
+/** Reads are sent first and charged by what they have read; a caller whose partition key lacks the units gets an error in place of the answer. */
 import type { Item } from '../../../lib/dynamodb/item-size.ts';
+import { type Call, type Json, partitionName, type Row, rowOf } from './call.ts';
 import { readUnitsOf } from './capacity.ts';
-import { type Json, partitionName, type Row } from './engine.ts';
 import { invalid, throttled } from './limit-errors.ts';
-import { type Call, consumed } from './limited-call.ts';
 
-const BATCH_KEYS = 100;
 const BATCH_BYTES = 16 * 1024 * 1024;
 /** API Reference, `BatchGetItem`: more than 1 MB of one partition is left unprocessed. */
 const BATCH_BYTES_OF_A_PARTITION = 1024 * 1024;
 
-export async function getItem({ request, engine, partitions }: Call): Promise<Json> {
+export async function getItem({ request, server, partitions }: Call): Promise<Json> {
   const { TableName, Key, ConsistentRead = false } = request;
-  const reply = await engine.call('GetItem', request);
-  const row = await engine.rowOf(TableName, Key);
-  const bytesOf = await engine.storedBytes([row]);
-  const units = readUnitsOf(bytesOf(row), ConsistentRead);
-  if (!partitions.take(row.partition, 'read', units)) throw throttled('read', TableName);
-  return { ...reply, ...consumed(request, [{ row, units }], 'read') };
+  const reply = await server.call('GetItem', request);
+  const row = rowOf(TableName, Key);
+  const bytesOf = await server.storedBytes([row]);
+  if (!partitions.take(row.partition, 'read', readUnitsOf(bytesOf(row), ConsistentRead)))
+    throw throttled('read', TableName);
+  return reply;
 }
 
 /**
- * A page of a query. What it read is the engine's figure: rows that a filter left out count, and only it knows them.
- * A scan is not held to a limit: it reads partition after partition, and which, its request does not say.
+ * A page of a query. Its units are those that the server reports, since they include the rows that a filter leaves out. A scan is not limited:
+ * its request does not say which partitions it reads.
  */
-export async function query({ request, engine, partitions }: Call): Promise<Json> {
+export async function query({ request, server, partitions }: Call): Promise<Json> {
   const { TableName, KeyConditionExpression = '', ExpressionAttributeNames = {} } = request;
-  const [partitionKey = ''] = await engine.keyNames(TableName);
   const equalities = [...KeyConditionExpression.matchAll(/([#\w.-]+)\s*=\s*(:\w+)/g)];
-  const [, , value] = equalities.find(([, name]) => (ExpressionAttributeNames[name] ?? name) === partitionKey) ?? [];
+  const [, , value] = equalities.find(([, name]) => (ExpressionAttributeNames[name] ?? name) === 'pk') ?? [];
   if (value === undefined) throw invalid('limits: a query needs a KeyConditionExpression with its partition key');
-  const reply = await engine.call('Query', { ...request, ReturnConsumedCapacity: 'TOTAL' });
-  const { ConsumedCapacity, ...rest } = reply;
-  const units = Math.max(request.ConsistentRead ? 1 : 0.5, ConsumedCapacity?.CapacityUnits ?? 0);
+  const reply = await server.call('Query', { ...request, ReturnConsumedCapacity: 'TOTAL' });
+  const units = Math.max(request.ConsistentRead ? 1 : 0.5, reply.ConsumedCapacity?.CapacityUnits ?? 0);
   const partition = partitionName(TableName, request.ExpressionAttributeValues[value]);
   if (!partitions.take(partition, 'read', units)) throw throttled('read', TableName);
-  return { ...rest, ...consumed(request, [{ row: { table: TableName }, units }], 'read') };
+  return reply;
 }
 
 /**
- * Keys beyond the limits are left unprocessed; where none is processed for lack of capacity the call is throttled.
+ * Keys beyond the limits are left unprocessed; if none is processed for lack of capacity, the call is throttled.
  * Source: API Reference, `BatchGetItem`.
  */
-export async function batchGetItem({ request, engine, partitions }: Call): Promise<Json> {
-  const keys = Object.entries<{ Keys: Item[] }>(request.RequestItems).flatMap(([table, { Keys }]) =>
-    Keys.map((key) => [table, key] as const),
-  );
-  if (keys.length > BATCH_KEYS) throw invalid('Too many items requested for the BatchGetItem call');
-  const rows = await Promise.all(keys.map(([table, key]) => engine.rowOf(table, key)));
-  const bytesOf = await engine.storedBytes(rows);
-  const used: { row: Row; units: number }[] = [];
-  const granted: Json = {};
-  const left: Json = {};
+export async function batchGetItem({ request, server, partitions }: Call): Promise<Json> {
+  const [[table, read]] = Object.entries<Json>(request.RequestItems) as [[string, Json]];
+  const rows: Row[] = read.Keys.map((key: Item) => rowOf(table, key));
+  const bytesOf = await server.storedBytes(rows);
+  const [granted, left]: [Row[], Row[]] = [[], []];
   const bytesOfPartition = new Map<string, number>();
-  let bytes = 0;
-  let throttledTable: string | undefined;
+  let [bytes, used, isThrottled] = [0, 0, false];
   for (const row of rows) {
-    const { table, key, partition } = row;
-    const ofPartition = (bytesOfPartition.get(partition) ?? 0) + bytesOf(row);
-    const units = readUnitsOf(bytesOf(row), request.RequestItems[table].ConsistentRead ?? false);
+    const ofPartition = (bytesOfPartition.get(row.partition) ?? 0) + bytesOf(row);
+    const units = readUnitsOf(bytesOf(row), read.ConsistentRead ?? false);
     const fits = bytes + bytesOf(row) <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;
-    const takes = fits && partitions.take(partition, 'read', units);
-    if (fits && !takes) throttledTable ??= table;
-    const into = takes ? granted : left;
-    into[table] ??= { ...request.RequestItems[table], Keys: [] };
-    into[table].Keys.push(key);
-    if (!takes) continue;
-    bytes += bytesOf(row);
-    bytesOfPartition.set(partition, ofPartition);
-    used.push({ row, units });
+    if (fits && partitions.take(row.partition, 'read', units)) {
+      granted.push(row);
+      bytes += bytesOf(row);
+      bytesOfPartition.set(row.partition, ofPartition);
+      used += units;
+    } else {
+      left.push(row);
+      isThrottled ||= fits;
+    }
   }
-  if (used.length === 0 && throttledTable !== undefined) throw throttled('read', throttledTable);
-  const reply = await engine.call('BatchGetItem', { RequestItems: granted });
-  return { ...reply, UnprocessedKeys: left, ...consumed(request, used, 'read') };
+  if (granted.length === 0 && isThrottled) throw throttled('read', table);
+  const requestOf = (some: Row[]) =>
+    some.length > 0 ? { [table]: { ...read, Keys: some.map(({ key }) => key) } } : {};
+  const reply = await server.call('BatchGetItem', { RequestItems: requestOf(granted) });
+  const ConsumedCapacity = [{ TableName: table, CapacityUnits: used }];
+  return { ...reply, UnprocessedKeys: requestOf(left), ConsumedCapacity };
 }

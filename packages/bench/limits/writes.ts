@@ -1,97 +1,123 @@
-/** Writes are granted by the size of the stored row or the item put, and charged by the larger of the row before and after. */
-import { itemBytes, MAX_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
-import { writeUnitsOf } from './capacity.ts';
-import type { Json, Row } from './engine.ts';
-import { conflict, invalid, throttled } from './limit-errors.ts';
-import { type Call, chargeGrowth, consumed } from './limited-call.ts';
+/**
+ * Writes are granted by the size of the stored row or of the item that is put, and charged by the larger of the row before and after. A write to
+ * a row that a running transaction writes is refused.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { itemBytes } from '../../../lib/dynamodb/item-size.ts';
+import { type Call, type Json, type Row, rowOf } from './call.ts';
+import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
+import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
-const BATCH_ITEMS = 25;
-const BATCH_BYTES = 16 * 1024 * 1024;
+/** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
+const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
-/** Bytes of the item that a request puts; 0 for one that puts none. @throws Refusal when it is larger than 400 KB */
-export function bytesWritten({ Item }: Json): number {
-  const bytes = Item ? itemBytes(Item) : 0;
-  if (bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
-  return bytes;
+/** A row to write. */
+interface Write extends Row {
+  /** Of the item that is put; 0 for an update or a deletion. */
+  readonly putBytes: number;
+  /** Maximum bytes that an update adds to its row, given that the service's updates copy no attribute; 0 for others. */
+  readonly maxGrowth: number;
 }
 
-/** `PutItem`, `UpdateItem` or `DeleteItem`. */
+/** A write, the larger of its row before and of the item that is put, and the units taken for it. */
+interface Charge extends Write {
+  readonly bytes: number;
+  readonly units: number;
+}
+
+const writeOf = (table: string, action: Json): Write => ({
+  ...rowOf(table, action.Item ?? action.Key),
+  putBytes: itemBytes(action.Item ?? {}),
+  maxGrowth: action.UpdateExpression === undefined ? 0 : Buffer.byteLength(JSON.stringify(action)),
+});
+
+/** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
+async function chargeGrowth({ server, partitions }: Call, charges: readonly Charge[], factor: number): Promise<void> {
+  const growing = charges.filter(({ bytes, maxGrowth }) => writeUnitsOf(bytes + maxGrowth) > writeUnitsOf(bytes));
+  const bytesOf = await server.storedBytes(growing);
+  for (const update of growing) {
+    const grown = Math.max(0, factor * writeUnitsOf(bytesOf(update)) - update.units);
+    partitions.charge(update.partition, 'write', grown);
+  }
+}
+
+/** Decides on each write separately, and takes its units. */
+async function admit(call: Call, writes: readonly Write[]): Promise<(Charge | Refusal)[]> {
+  const { server, partitions, inTransaction } = call;
+  const storedBytes = await server.storedBytes(writes);
+  return writes.map((write) => {
+    // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
+    if (inTransaction.has(write.name)) return conflict();
+    const bytes = Math.max(storedBytes(write), write.putBytes);
+    const units = writeUnitsOf(bytes);
+    if (!partitions.take(write.partition, 'write', units)) return throttled('write', write.table);
+    return { ...write, bytes, units };
+  });
+}
+
+/** @param action `PutItem`, `UpdateItem` or `DeleteItem` */
 export const writeItem =
   (action: string) =>
   async (call: Call): Promise<Json> => {
-    const { request, engine } = call;
-    const row = await engine.rowOf(request.TableName, request.Item ?? request.Key);
-    return admitWrites(call, [{ row, bytes: bytesWritten(request) }], async ([write]) => {
-      if (write?.verdict === 'conflict') throw conflict();
-      if (write?.verdict === 'throttled') throw throttled('write', row.table);
-      // A failed condition is charged for the size of the stored row.
-      return engine.call(action, request);
-    });
+    const { request, server } = call;
+    const [charge] = await admit(call, [writeOf(request.TableName, request)]);
+    if (!charge || charge instanceof Refusal) throw charge;
+    // A failed condition is charged for the size of the stored row.
+    const reply = await server.call(action, request);
+    await chargeGrowth(call, [charge], 1);
+    return reply;
   };
-
-/** Whether a write may be done, and the units that were taken for it. */
-interface Admission {
-  readonly verdict: 'granted' | 'throttled' | 'conflict';
-  units: number;
-}
-
-/**
- * Decides on each write separately, takes its units, and marks the rows as being written.
- * @param writes each with the bytes of the item that it puts
- * @param act sends the granted ones
- */
-async function admitWrites<Write extends { row: Row; bytes: number }>(
-  call: Call,
-  writes: readonly Write[],
-  act: (judged: readonly (Write & Admission)[]) => Promise<Json>,
-): Promise<Json> {
-  const { request, engine, partitions, inUse } = call;
-  const rows = writes.map(({ row }) => row);
-  const storedBytes = await engine.storedBytes(rows);
-  const { conflicts, end } = inUse.write(rows);
-  const judged = writes.map((write, index): Write & Admission => {
-    const { row, bytes } = write;
-    if (conflicts[index]) return { ...write, verdict: 'conflict', units: 0 };
-    const units = writeUnitsOf(Math.max(storedBytes(row), bytes));
-    if (!partitions.take(row.partition, 'write', units)) return { ...write, verdict: 'throttled', units: 0 };
-    return { ...write, verdict: 'granted', units };
-  });
-  try {
-    const reply = await act(judged);
-    const granted = judged.filter(({ verdict }) => verdict === 'granted');
-    await chargeGrowth(call, granted, 1);
-    return { ...reply, ...consumed(request, judged, 'write') };
-  } finally {
-    end();
-  }
-}
 
 /**
  * Throttled items are returned as unprocessed; if no item can be written, the call is throttled. Source: API Reference, `BatchWriteItem`.
  * That items in use by a transaction are returned as unprocessed is not confirmed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
-  const { request, engine } = call;
-  const members = Object.entries<Json[]>(request.RequestItems).flatMap(([table, requests]) =>
-    requests.map((member) => ({ table, member })),
-  );
-  if (members.length > BATCH_ITEMS) throw invalid('Too many items requested for the BatchWriteItem call');
-  const writes = await Promise.all(
-    members.map(async ({ table, member }) => {
-      const written = member.PutRequest ?? member.DeleteRequest;
-      return { member, bytes: bytesWritten(written), row: await engine.rowOf(table, written.Item ?? written.Key) };
-    }),
-  );
-  if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > BATCH_BYTES) throw invalid('The batch exceeds 16 MB');
-  return admitWrites(call, writes, async (judged) => {
-    const requestOf = (wanted: boolean) => {
-      const items: Record<string, Json[]> = {};
-      for (const { row, member, verdict } of judged)
-        if ((verdict === 'granted') === wanted) items[row.table] = [...(items[row.table] ?? []), member];
-      return items;
-    };
-    if (!judged.some(({ verdict }) => verdict === 'granted')) throw throttled('write', members[0]?.table ?? '');
-    const reply = await engine.call('BatchWriteItem', { RequestItems: requestOf(true) });
-    return { ...reply, UnprocessedItems: requestOf(false) };
+  const [[table, members]] = Object.entries(call.request.RequestItems) as [[string, Json[]]];
+  const writes = members.map((member) => writeOf(table, member.PutRequest ?? member.DeleteRequest));
+  const admitted = await admit(call, writes);
+  const granted = members.filter((_, index) => !(admitted[index] instanceof Refusal));
+  const left = members.filter((member) => !granted.includes(member));
+  if (granted.length === 0) throw throttled('write', table);
+  const reply = await call.server.call('BatchWriteItem', { RequestItems: { [table]: granted } });
+  return { ...reply, UnprocessedItems: left.length > 0 ? { [table]: left } : {} };
+}
+
+/**
+ * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. That units granted to a
+ * cancelled one are returned is not confirmed.
+ */
+export async function transactWriteItems(call: Call): Promise<Json> {
+  const { request, server, partitions, inTransaction, limits } = call;
+  const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
+  const writes = actions.map((action) => writeOf(action.TableName, action));
+  const storedBytes = await server.storedBytes(writes);
+  const charges = writes.map((write): Charge => {
+    const bytes = Math.max(storedBytes(write), write.putBytes);
+    return { ...write, bytes, units: IN_TRANSACTION * writeUnitsOf(bytes) };
   });
+  // An update counts with its stored row and all values of its expressions: a replaced value counts twice.
+  const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
+    itemBytes(Item ? {} : ExpressionAttributeValues),
+  );
+  if (charges.reduce((sum, { bytes }, index) => sum + bytes + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
+    throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
+
+  const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
+  if (reasons.includes(CONFLICT)) throw cancelled(reasons);
+  const granted = charges.map(({ partition, units }) => partitions.take(partition, 'write', units));
+  if (granted.includes(false)) {
+    for (const [index, { partition, units }] of charges.entries())
+      if (granted[index]) partitions.charge(partition, 'write', -units);
+    throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
+  }
+  for (const { name } of writes) inTransaction.add(name);
+  let reply: Json;
+  try {
+    [reply] = await Promise.all([server.call('TransactWriteItems', request), sleep(limits.transactionMs)]);
+  } finally {
+    for (const { name } of writes) inTransaction.delete(name);
+  }
+  await chargeGrowth(call, charges, IN_TRANSACTION);
+  return reply;
 }

@@ -1,25 +1,154 @@
-import type { NewFigure } from '../report.ts';
-import { measureRoundTrips } from '../round-trips.ts';
+/** What each operation requires of DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
+import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../../../lib/http/operations.ts';
+import { startBenchService } from '../bench-service.ts';
+import { accountLines, fleetLines } from '../fleet-data.ts';
+import { createAlerts } from '../merge-calls.ts';
+import type { Add } from '../report.ts';
 
-/** Maximum units and rounds of a warm call of each operation. */
-const MOST: Readonly<Record<string, { rounds?: number; calls?: number; read?: number }>> = {
-  // One of the rounds is for the rate limit.
-  'browse, page of 50': { rounds: 2, calls: 3, read: 6 },
-  'browse, 2,000 hosts examined': { rounds: 3, calls: 5, read: 120 },
-  'read the RUM resource': { calls: 1 },
-  'delete a work item': { calls: 1 },
-  'merge 90 alerts': { rounds: 3 },
-};
+const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
+/** Longer than app keys and RUM records are cached, and shorter. */
+const LONG_MS = 120_000;
+const SHORT_MS = 5_000;
 
-export async function run(add: (figure: NewFigure) => void): Promise<void> {
-  for (const { what, warm } of await measureRoundTrips(process.env.DYNAMODB_ENDPOINT)) {
-    const target = (name: 'calls' | 'rounds' | 'read') => {
-      const most = MOST[what]?.[name];
-      return most === undefined ? {} : { target: { most } };
-    };
-    add({ name: `${what}: calls`, value: warm.calls, unit: 'calls', ...target('calls') });
-    add({ name: `${what}: rounds`, value: warm.rounds, unit: 'rounds', ...target('rounds') });
-    add({ name: `${what}: read`, value: warm.read, unit: 'units', ...target('read') });
-    add({ name: `${what}: write`, value: warm.write, unit: 'units' });
+interface Row {
+  what: string;
+  operation: ListedOperation;
+  /** A new one for each of two calls, 0 and 1. */
+  body(call: number): object;
+  key?: string;
+}
+
+/** @param ids alerts to merge, 2,000 */
+function rowsOf(ids: readonly string[], incident_id: string): Row[] {
+  const merge = (count: number, first: number): Row => ({
+    what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
+    operation: mergeAlerts,
+    body: (call) => ({ alert_ids: ids.slice(first + call * count, first + (call + 1) * count), incident_id }),
+  });
+  return [
+    { what: 'browse, page of 50', operation: browseFleet, body: () => ({}), key: FLEET_KEY },
+    {
+      what: 'browse, 2,000 hosts examined',
+      operation: browseFleet,
+      body: () => ({ scan_limit: 2_000, edge_clusters: ['none'] }),
+      key: FLEET_KEY,
+    },
+    { what: 'read the RUM resource', operation: getRumResource, body: () => ({}) },
+    {
+      what: 'delete a work item',
+      operation: deleteWorkItem,
+      body: (call) => ({ work_item_id: `bench ${call}`, version: 1 }),
+    },
+    merge(1, 0),
+    merge(10, 10),
+    merge(90, 100),
+    merge(500, 500),
+  ];
+}
+
+/** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them. */
+interface Used {
+  calls: number;
+  /** Concurrent calls count as one. */
+  rounds: number;
+  read: number;
+  write: number;
+}
+
+interface Consumed {
+  CapacityUnits?: number;
+}
+
+/** @returns runs an action, and gives what the calls of the table's client used meanwhile */
+function countUnits({ client }: Table): (act: () => Promise<unknown>) => Promise<Used> {
+  let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
+  let underWay = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      if (underWay === 0) used.rounds += 1;
+      underWay += 1;
+      const { output } = await next(args).finally(() => {
+        underWay -= 1;
+      });
+      const { ConsumedCapacity = [] } = output as { ConsumedCapacity?: Consumed | Consumed[] };
+      const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+      const rows = (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
+      used.calls += 1;
+      if (rows > 0) used.write += Math.max(units, 2 * rows);
+      else used[/^(Update|Put)/.test(context.commandName ?? '') ? 'write' : 'read'] += units;
+      return { output } as never;
+    },
+    { step: 'initialize', priority: 'high', name: 'countUnits' },
+  );
+  return async (act) => {
+    used = { calls: 0, rounds: 0, read: 0, write: 0 };
+    await act();
+    return used;
+  };
+}
+
+interface UnitsOfCalls {
+  what: string;
+  /** `cold`: with app key and RUM record not cached; `warm`: with both cached. */
+  cold: Used;
+  warm: Used;
+}
+
+export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
+  // DynamoDB stores a number without its trailing zeros, so rows with a round time are smaller.
+  const nowMs = Math.floor(Date.now() / 1000) * 1000 + 789;
+  const workItem = { kind: 'work_item', account_id: 1, version: 1, title: 'Raise it' };
+  const lines = [
+    ...sampleData(nowMs),
+    ...[0, 1].map((call) => JSON.stringify({ ...workItem, work_item_id: `bench ${call}` })),
+    ...accountLines(3, FLEET_KEY),
+    ...fleetLines(3, 2_000, nowMs),
+  ];
+  const service = await startBenchService(lines, endpoint);
+  try {
+    // An import would write alerts one by one, since no merge may come in between.
+    const { ids, incident } = await createAlerts(service.table, 1, 2_000);
+    // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
+    await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
+    const count = countUnits(service.table);
+    const results: UnitsOfCalls[] = [];
+    for (const { what, operation, body, key = DEMO_KEYS.demo } of rowsOf(ids, incident)) {
+      const used = (call: number) => count(() => service.call(operation, key, body(call)));
+      service.stepClock(LONG_MS);
+      const cold = await used(0);
+      service.stepClock(SHORT_MS);
+      results.push({ what, cold, warm: await used(1) });
+    }
+    return results;
+  } finally {
+    await service.stop();
   }
+}
+
+/** Of warm calls, as a table in Markdown. */
+export function unitsTable(results: readonly UnitsOfCalls[]): string {
+  const head = ['operation', 'calls', 'rounds', 'read units', 'write units'];
+  const cell = (value: number) => value.toFixed(1).replace('.0', '');
+  const rows = results.map(({ what, warm: { calls, rounds, read, write } }) => [
+    what,
+    ...[calls, rounds, read, write].map(cell),
+  ]);
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Prints the table of docs/cost.md, and compares the calls. */
+export async function run(add: Add): Promise<void> {
+  const results = await measureUnits(process.env.DYNAMODB_ENDPOINT);
+  process.stdout.write(`${unitsTable(results)}\n`);
+  for (const { what, cold, warm } of results)
+    add({ name: `${what}: calls`, value: warm.calls, unit: 'calls', baseline: { name: 'cold', value: cold.calls } });
 }

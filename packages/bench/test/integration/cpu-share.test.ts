@@ -1,19 +1,21 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { beforeAll, expect, it } from 'vitest';
-import { cpuShareOf } from '../../cpu-share.ts';
-import { startFunctionProcess } from '../../function-process.ts';
+import { expect, it } from 'vitest';
+import { cpuShareOf, limitCpu } from '../../lambda/cpu-share.ts';
 
-/** Burns processor time for as long as its event says, and tells how much it got in how long. */
-const BURN = `export async function handler({ ms }) {
+/** Uses CPU time for two seconds after a message, and reports how much it got in how long. */
+const BUSY = `process.once('message', () => {
   const began = performance.now();
   const before = process.cpuUsage();
-  while (performance.now() < began + ms) Math.sqrt(Math.random());
+  while (performance.now() < began + 2_000) Math.sqrt(Math.random());
   const { user, system } = process.cpuUsage(before);
-  return { usedMs: (user + system) / 1000, tookMs: performance.now() - began };
-}`;
+  process.send({ usedMs: (user + system) / 1000, tookMs: performance.now() - began });
+  process.disconnect();
+});
+process.send('ready');`;
 
 /** @returns the longest time for which this process did not get to its timers, in milliseconds */
 function watchStalls(): () => number {
@@ -31,26 +33,22 @@ function watchStalls(): () => number {
   };
 }
 
-let folder: string;
-let entry: URL;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'burn-'));
-  writeFileSync(join(folder, 'burn.mjs'), BURN);
-  entry = pathToFileURL(join(folder, 'burn.mjs'));
-});
-
-it('a function gets no more than its share of a processor, and answers', async () => {
+it('a process gets no more than its share of a CPU', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'busy-')), 'busy.mjs');
+  writeFileSync(file, BUSY);
   const share = cpuShareOf(512);
   expect(share).toBeCloseTo(0.29, 2);
-  const limited = await startFunctionProcess({ entry, env: {}, timeoutMs: 30_000 }, share);
-  await limited.invoke({ ms: 1 });
+  const child = fork(file);
+  await once(child, 'message');
+  const unlimit = limitCpu(child.pid as number, share);
   const stalls = watchStalls();
-  const { usedMs, tookMs } = (await limited.invoke({ ms: 2_000 })) as { usedMs: number; tookMs: number };
+  child.send('begin');
+  const [{ usedMs, tookMs }] = (await once(child, 'message')) as [{ usedMs: number; tookMs: number }];
   const longestMs = stalls();
-  await limited.stop();
-  // The share of a tenth of a second may be saved up. What is used beyond the share until the next look is taken off afterwards, but
-  // for the last time; the system counts in steps of 10 ms.
+  unlimit();
+  // The share of a tenth of a second may be saved up. What is used beyond the share until the next check is taken off afterwards, except for the
+  // last time; the system counts in steps of 10 ms.
   const most = share * (tookMs + 100) + longestMs + 50;
-  expect(usedMs, `with looks that were up to ${longestMs} ms late`).toBeLessThan(most);
+  expect(usedMs, `with checks that were up to ${longestMs} ms late`).toBeLessThan(most);
   expect(usedMs).toBeGreaterThan(0);
 });

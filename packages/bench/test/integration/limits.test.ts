@@ -1,4 +1,4 @@
-/** The limits of the double against the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
+/** The limits of the proxy against the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
 import * as commands from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clientConfig, type Table } from '../../../../lib/dynamodb/client.ts';
@@ -6,10 +6,7 @@ import { itemBytes } from '../../../../lib/dynamodb/item-size.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';
 import { AWS_LIMITS, createPartitions, type Limits } from '../../limits/capacity.ts';
-import type { Engine, Row } from '../../limits/engine.ts';
 import { type LimitsProxy, startLimitsProxy } from '../../limits/limits-proxy.ts';
-import { createRowsInUse } from '../../limits/rows-in-use.ts';
-import { transact } from '../../limits/transactions.ts';
 
 const KB = 1024;
 let table: Table;
@@ -36,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => table.client.destroy());
 
-/** A partition key that nothing was charged to. */
+/** A partition key that has all its units. */
 const newPartition = () => `p${Math.random()}`;
 /** A row of exactly so many bytes, its key included. */
 function rowOf(pk: string, bytes: number) {
@@ -47,14 +44,16 @@ function rowOf(pk: string, bytes: number) {
 type Item = ReturnType<typeof rowOf>;
 const keyOf = ({ pk, sk }: Item) => ({ pk, sk });
 
-const asked = { ReturnConsumedCapacity: 'TOTAL' } as const;
 const TableName = () => table.name;
-const put = (Item: Item, by = client) =>
-  by.send(new commands.PutItemCommand({ TableName: TableName(), Item, ...asked }));
+const put = (Item: Item, by = client) => by.send(new commands.PutItemCommand({ TableName: TableName(), Item }));
 const get = (row: Item, ConsistentRead = true) =>
-  client.send(new commands.GetItemCommand({ TableName: TableName(), Key: keyOf(row), ConsistentRead, ...asked }));
+  client.send(new commands.GetItemCommand({ TableName: TableName(), Key: keyOf(row), ConsistentRead }));
 const getAll = (all: Item[]) =>
-  client.send(new commands.BatchGetItemCommand({ RequestItems: { [TableName()]: { Keys: all.map(keyOf) } } }));
+  client.send(
+    new commands.BatchGetItemCommand({
+      RequestItems: { [TableName()]: { Keys: all.map(keyOf), ConsistentRead: true } },
+    }),
+  );
 const putAll = (all: Item[]) =>
   client.send(
     new commands.BatchWriteItemCommand({
@@ -65,7 +64,6 @@ const transactPuts = (all: Item[]) =>
   client.send(
     new commands.TransactWriteItemsCommand({
       TransactItems: all.map((Item) => ({ Put: { TableName: TableName(), Item } })),
-      ...asked,
     }),
   );
 const setText = (row: Item, text: string) => ({
@@ -76,9 +74,9 @@ const setText = (row: Item, text: string) => ({
   ExpressionAttributeValues: { ':text': { S: text } },
 });
 const update = (row: Item, text: string, more = {}) =>
-  client.send(new commands.UpdateItemCommand({ ...setText(row, text), ...asked, ...more }));
+  client.send(new commands.UpdateItemCommand({ ...setText(row, text), ...more }));
 
-/** Puts a row past the proxy. */
+/** Puts a row without going through the proxy. */
 async function putDirectly(row: Item): Promise<Item> {
   const direct = connect(dynamodbEndpoint());
   await put(row, direct);
@@ -101,30 +99,27 @@ it('grants 1,000 write units and 3,000 read units a second to a partition key, a
   expect([takeAll('write'), takeAll('read')]).toEqual([1_000, 3_000]);
 });
 
-const units = (reply: { ConsumedCapacity?: commands.ConsumedCapacity | commands.ConsumedCapacity[] | undefined }) =>
-  [reply.ConsumedCapacity ?? []].flat()[0]?.CapacityUnits;
-
-it.each<[what: string, bytes: number, used: number, act: (row: Item) => Promise<number | undefined>]>([
-  ['a put takes the KB of its row, rounded up', 100, 2, async ({ pk }) => units(await put(rowOf(pk.S, KB + 1)))],
-  ['an update, those after it', 100, 4, async (row) => units(await update(row, 'x'.repeat(3 * KB)))],
-  ['or those before it', 3 * KB, 3, async (row) => units(await update(row, 'short'))],
-  ['a consistent read, 4 KB each', 4 * KB + 1, 2, async (row) => units(await get(row))],
-  ['an eventually consistent one, half of that', 4 * KB + 1, 1, async (row) => units(await get(row, false))],
-  ['a transaction, twice its rows', 100, 4, async ({ pk }) => units(await transactPuts([rowOf(pk.S, 1_500)]))],
+it.each<[what: string, bytes: number, units: number, act: (row: Item) => Promise<unknown>]>([
+  ['a put takes the KB of its row, rounded up', 100, 2, ({ pk }) => put(rowOf(pk.S, KB + 1))],
+  ['an update takes the KB of the row after it', 100, 4, (row) => update(row, 'x'.repeat(3 * KB))],
+  ['an update takes the KB of the row before it, if these are more', 3 * KB, 3, (row) => update(row, 'short')],
+  ['a consistent read takes a unit for each 4 KB', 4 * KB + 1, 2, (row) => get(row)],
+  ['an eventually consistent read takes half of that', 4 * KB + 1, 1, (row) => get(row, false)],
+  ['a transaction takes twice the units of its rows', 100, 4, ({ pk }) => transactPuts([rowOf(pk.S, 1_500)])],
   [
-    'an update in a transaction, twice the row that it makes',
+    'an update in a transaction takes twice the units of the row after it',
     1_000,
     6,
-    async (row) => {
+    (row) => {
       const TransactItems = [{ Update: setText(row, 'x'.repeat(2_400)) }];
-      return units(await client.send(new commands.TransactWriteItemsCommand({ TransactItems, ...asked })));
+      return client.send(new commands.TransactWriteItemsCommand({ TransactItems }));
     },
   ],
   [
-    'a query, all that it reads, also what its filter leaves out',
+    'a query takes the units of all that it reads, also of what its filter leaves out',
     5 * KB,
     2,
-    async ({ pk }) => {
+    ({ pk }) => {
       const Query = {
         TableName: TableName(),
         KeyConditionExpression: 'pk = :pk',
@@ -132,28 +127,36 @@ it.each<[what: string, bytes: number, used: number, act: (row: Item) => Promise<
         ExpressionAttributeValues: { ':pk': pk },
         ConsistentRead: true,
       };
-      return units(await client.send(new commands.QueryCommand({ ...Query, ...asked })));
+      return client.send(new commands.QueryCommand(Query));
     },
   ],
   [
-    'a write whose condition fails, the row that is there',
+    'a write whose condition fails takes the units of the stored row',
     3 * KB,
     3,
     async (row) => {
       const refused = update(row, '', { ConditionExpression: 'attribute_not_exists(pk)' });
       await expect(refused).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
-      return 3;
     },
   ],
-])('counts units: %s', async (_what, bytes, expected, act) => {
+  [
+    'a batch of reads takes a unit for a missing row, and reports its units',
+    5 * KB,
+    3,
+    async (row) => {
+      const { ConsumedCapacity } = await getAll([row, rowOf(row.pk.S, 100)]);
+      expect(ConsumedCapacity).toMatchObject([{ TableName: TableName(), CapacityUnits: 3 }]);
+    },
+  ],
+])('counts units: %s', async (_what, bytes, units, act) => {
   await open();
   const row = await putDirectly(rowOf(newPartition(), bytes));
-  expect(await act(row)).toBe(expected);
+  await act(row);
   const { read = 0, write = 0 } = proxy.usages().get(`${table.name} ${row.pk.S}`) ?? {};
-  expect(read + write).toBe(expected);
+  expect(read + write).toBe(units);
 });
 
-it('a row is at most 400 KB, put or grown', async () => {
+it('a put or an update is refused if its row is more than 400 KB', async () => {
   await open();
   const refused = { name: 'ValidationException' };
   await expect(put(rowOf(newPartition(), 400 * KB + 1))).rejects.toMatchObject(refused);
@@ -161,7 +164,7 @@ it('a row is at most 400 KB, put or grown', async () => {
   await expect(update(row, 'x'.repeat(400 * KB))).rejects.toMatchObject(refused);
 });
 
-it('a transaction has at most 4 MB with the rows that exist, though its request is small', async () => {
+it('a transaction has at most 4 MB together with the stored rows, even if its request is small', async () => {
   await open();
   const large = await Promise.all(Array.from({ length: 11 }, () => putDirectly(rowOf(newPartition(), 395 * KB))));
   const write = (count: number) => {
@@ -172,7 +175,7 @@ it('a transaction has at most 4 MB with the rows that exist, though its request 
   await write(10);
 });
 
-it('a batch of reads ends at 1 MB of one partition key; the rest is unprocessed', async () => {
+it('a batch of reads ends at 1 MB of one partition key, and leaves the rest unprocessed', async () => {
   await open();
   const pk = newPartition();
   const large = await Promise.all(Array.from({ length: 4 }, () => putDirectly(rowOf(pk, 300 * KB))));
@@ -180,7 +183,7 @@ it('a batch of reads ends at 1 MB of one partition key; the rest is unprocessed'
   expect([Responses?.[table.name]?.length, UnprocessedKeys?.[table.name]?.Keys?.length]).toEqual([3, 1]);
 });
 
-describe('a partition key whose units are used', () => {
+describe('a partition key whose units are used up', () => {
   let [hot, cool]: [hot: Item, cool: Item] = [rowOf('hot', 100), rowOf('cool', 100)];
   async function exhaust(): Promise<void> {
     // A hundredth of AWS's, so that a few calls use them.
@@ -192,7 +195,7 @@ describe('a partition key whose units are used', () => {
   }
   const throttled = { name: 'ThrottlingException' };
 
-  it('is throttled, while another has its own, until they are granted again', async () => {
+  it('is throttled until units are granted again, while another has its own units', async () => {
     await exhaust();
     await expect(put(hot)).rejects.toMatchObject({
       ...throttled,
@@ -206,7 +209,7 @@ describe('a partition key whose units are used', () => {
     expect(proxy.usages().get(`${table.name} ${hot.pk.S}`)).toMatchObject({ write: 11, throttled: 3 });
   });
 
-  it('cancels a transaction, of which nothing is written or charged', async () => {
+  it('cancels a transaction, which writes nothing and is charged nothing', async () => {
     await exhaust();
     await expect(transactPuts([cool, hot])).rejects.toMatchObject({
       name: 'TransactionCanceledException',
@@ -216,7 +219,7 @@ describe('a partition key whose units are used', () => {
     expect(proxy.usages().get(`${table.name} ${cool.pk.S}`)?.write).toBe(0);
   });
 
-  it('leaves its rows of a batch unprocessed; all of them: an exception', async () => {
+  it('leaves its rows of a batch unprocessed, and throttles a batch that has no other rows', async () => {
     await exhaust();
     expect(await putAll([hot, cool])).toMatchObject({
       UnprocessedItems: { [table.name]: [{ PutRequest: { Item: hot } }] },
@@ -229,30 +232,22 @@ describe('a partition key whose units are used', () => {
   });
 });
 
-it('transactions that meet fail with a conflict, and so does a write on the row of one, until it is done', async () => {
-  const row = { table: 't', key: {}, name: 'one', partition: 'p' };
-  const other = { ...row, name: 'other' };
-  const inUse = createRowsInUse();
-  const partitions = createPartitions(AWS_LIMITS, () => 0);
-  const call = { request: {}, engine: {} as Engine, partitions, inUse, limits: AWS_LIMITS };
-  const run = (of: Row[], act: () => Promise<object> = async () => ({})) =>
-    transact(
-      call,
-      of.map((each) => ({ row: each, units: 2 })),
-      act,
+it('a transaction or a write fails if it meets a running transaction on its row, until that is done', async () => {
+  await open({ transactionMs: 2_000 });
+  const [row, other] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
+  const running = transactPuts([row]);
+  const outcome = () =>
+    put(row).then(
+      () => 'written',
+      ({ name }: Error) => name,
     );
-  const ended = Promise.withResolvers<object>();
-  const first = run([row], () => ended.promise);
-  await new Promise((resolve) => setImmediate(resolve));
-  await expect(run([other, row])).rejects.toMatchObject({
-    more: { CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] },
+  await expect.poll(outcome).toBe('TransactionConflictException');
+  await expect(transactPuts([other, row])).rejects.toMatchObject({
+    CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
   });
-  expect(inUse.write([other, row]).conflicts).toEqual([false, true]);
-  ended.resolve({});
-  await first;
-  const write = inUse.write([row]);
-  expect(write.conflicts).toEqual([false]);
-  await expect(run([row])).rejects.toThrow();
-  write.end();
-  await run([row]);
+  expect(await putAll([other, row])).toMatchObject({
+    UnprocessedItems: { [table.name]: [{ PutRequest: { Item: row } }] },
+  });
+  await running;
+  expect(await outcome()).toBe('written');
 });

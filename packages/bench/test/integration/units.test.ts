@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { measureRoundTrips, roundTripsTable } from '../../round-trips.ts';
+import { measureUnits, unitsTable } from '../../suites/units.ts';
 
 it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
-  // Whatever the time: a round one has fewer digits to store.
+  // A fixed time, since a round one has fewer digits to store.
   const now = vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
   onTestFinished(() => now.mockRestore());
-  const results = await measureRoundTrips(dynamodbEndpoint());
+  const results = await measureUnits(dynamodbEndpoint());
   const document = readFileSync(new URL('../../../../docs/cost.md', import.meta.url), 'utf8');
-  expect(document).toContain(roundTripsTable(results));
+  expect(document).toContain(unitsTable(results));
   expect(document).toContain('*Cold*, with neither cached, each takes one call, one round and one read unit more');
   for (const { cold, warm } of results)
     expect(cold).toMatchObject({

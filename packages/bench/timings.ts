@@ -1,0 +1,43 @@
+/** Measures in turns, so that other load on the machine affects all sides. */
+import { createHistogram } from 'node:perf_hooks';
+
+/** Runs tasks a number of rounds, in every other round in reverse order. */
+export async function inTurns(rounds: number, tasks: readonly (() => unknown)[]): Promise<void> {
+  for (let round = 0; round < rounds; round += 1)
+    for (const task of round % 2 === 0 ? tasks : tasks.toReversed()) await task();
+}
+
+/** @returns gives the milliseconds since, of wall-clock time and of CPU time of this process */
+export function startTimer() {
+  const [began, before] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { tookMs: performance.now() - began, cpuMs: (user + system) / 1_000 };
+  };
+}
+
+/** Collects durations in milliseconds, of wall-clock time and of CPU time. */
+export function createTimes() {
+  const [took, cpu] = [createHistogram(), createHistogram()];
+  // Histograms have whole numbers from 1, here of microseconds.
+  const toMicroseconds = (ms: number) => Math.max(1, Math.round(ms * 1_000));
+  return {
+    add(tookMs: number, cpuMs = 0): void {
+      took.record(toMicroseconds(tookMs));
+      cpu.record(toMicroseconds(cpuMs));
+    },
+    /** Adds how long an action takes, and what this process computes meanwhile. */
+    async time<Result>(act: () => Promise<Result>): Promise<Result> {
+      const elapsed = startTimer();
+      const result = await act();
+      const { tookMs, cpuMs } = elapsed();
+      this.add(tookMs, cpuMs);
+      return result;
+    },
+    percentile: (percent: number) => took.percentile(percent) / 1_000,
+    mean: () => took.mean / 1_000,
+    meanCpu: () => cpu.mean / 1_000,
+  };
+}
+
+export type Times = ReturnType<typeof createTimes>;
