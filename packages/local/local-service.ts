@@ -1,8 +1,7 @@
 /** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
-import type { Measured } from '../admin/status/measured.ts';
+import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
 import { createAttempts, createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';

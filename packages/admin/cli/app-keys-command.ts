@@ -4,7 +4,7 @@ import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
-import { timeText } from '../text/time-text.ts';
+import { timeText } from '../text/printable.ts';
 import { duration, type Lifetime, lifetime, text } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { CliError, type Io, say } from './io.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { RootCommand } from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Option } from 'commander';
 import { createConsole } from '../console/console.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../text/printable.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { CliError, print, say } from './io.ts';

@@ -8,16 +8,15 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
+import { appKeyOf } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
-import { appKeyOf } from '../data/format.ts';
 import { linesOf } from '../data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
-import { countText } from '../text/count-text.ts';
-import { line, printableJson } from '../text/printable.ts';
+import { countText, line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 import { confirm, type TargetOptions } from './target.ts';
 
 export function addDataCommands(program: AdminCommand): void {

@@ -2,10 +2,10 @@ import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { countText } from '../text/count-text.ts';
+import { countText } from '../text/printable.ts';
 import type { AdminCommand, WritingSession, Written } from './command.ts';
 import { CliError, type Io, UsageError } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 
 /** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
 export function addGatewayKeysCommands(program: AdminCommand): void {

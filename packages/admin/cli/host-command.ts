@@ -1,16 +1,12 @@
 import { Option } from 'commander';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import { messagesOf } from '../feed/messages.ts';
-import type { ShownHost } from '../fleet/fleet-overview.ts';
-import { findHosts, type HostFilter } from '../fleet/hosts.ts';
-import { countText } from '../text/count-text.ts';
-import { line } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
+import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { print, printJson, say } from './io.ts';
-import { recordsTable } from './output.ts';
-import { startProgress } from './progress.ts';
+import { recordsTable, startProgress } from './output.ts';
 import { writerOf } from './target.ts';
 
 type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };

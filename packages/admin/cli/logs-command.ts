@@ -1,7 +1,6 @@
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { printable, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';

@@ -15,7 +15,7 @@ export function addRelayCommands(program: AdminCommand): void {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: 0 },
         };
-      const { replayRelay } = await import('../relay/replay.ts');
+      const { replayRelay } = await import('../relay/replay-dead-letters.ts');
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
       const stay = left > 0 ? `; ${left} stay: not in the stream any more, or not taken` : '';
       const what = `${letters - left} of ${letters} dead letters`;

@@ -8,13 +8,10 @@ import {
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { explainHost } from '../fleet/explain.ts';
-import { readHost, readOverview } from '../fleet/fleet-overview.ts';
-import { effectsOf } from '../incidents/effects.ts';
-import { listIncidents } from '../incidents/list.ts';
+import { explainHost, readHost, readOverview } from '../fleet/hosts.ts';
+import { effectsOf, listIncidents } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, Shown } from './command.ts';
 import { CliError, type Io } from './io.ts';

@@ -22,8 +22,7 @@ import { healthPage, runCheck } from './health-page.ts';
 import { hostPage } from './host-page.ts';
 import { document, type Frame, type Html, html, type Page, type Titled } from './html.ts';
 import { alertPage, incidentPage, incidentsPage } from './incidents-page.ts';
-import { metered } from './metered.ts';
-import { NotFound, type Source, type View } from './view.ts';
+import { metered, NotFound, type Source, type View } from './view.ts';
 import { workItemsPage } from './work-items-page.ts';
 
 export interface ConsoleOptions extends Source {

@@ -1,9 +1,8 @@
 /** The fleet: how many hosts have each status, where the worst are, and each host with the reason for its status. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { readOverview, type ShownHost } from '../fleet/fleet-overview.ts';
-import { countText } from '../text/count-text.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { readOverview, type ShownHost } from '../fleet/hosts.ts';
+import { countText, shellWord } from '../text/printable.ts';
 import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
 import { command, type View } from './view.ts';
 

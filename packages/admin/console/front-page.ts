@@ -1,7 +1,7 @@
 /** The service at a glance, what waits for an operator, and the accounts. */
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccounts } from '../accounts/accounts.ts';
-import { type FeedStatus, readFeedStatus } from '../feed/status.ts';
+import { type FeedStatus, readFeedStatus } from '../feed/feed-status.ts';
 import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
 import { type Alarm, type Measured, type OperationFigures, WINDOW_MINUTES } from '../status/measured.ts';
 import {

@@ -3,8 +3,7 @@
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
-import { countText } from '../text/count-text.ts';
-import { timeText } from '../text/time-text.ts';
+import { countText, timeText } from '../text/printable.ts';
 import { type Html, href, html, link, rowsOf, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 

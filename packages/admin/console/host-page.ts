@@ -1,7 +1,6 @@
 /** One host: its status with the rule that decided it, and what is stored of it. */
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { explainHost } from '../fleet/explain.ts';
-import { readHost } from '../fleet/fleet-overview.ts';
+import { explainHost, readHost } from '../fleet/hosts.ts';
 import { badge, duration, facts, html, section, type Titled, type Value, when } from './html.ts';
 import { command, NotFound, type View } from './view.ts';
 

@@ -1,10 +1,10 @@
 /** HTML in which stored text is harmless, and the pieces that the pages share. */
+
 import { html as template } from 'hono/html';
 import ms from 'ms';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { printable, timeText } from '../text/printable.ts';
 
 export type Html = ReturnType<typeof template>;
 export type Value = Html | string | number | bigint | false | undefined | readonly Value[];

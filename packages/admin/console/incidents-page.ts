@@ -10,10 +10,8 @@ import {
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { effectsOf } from '../incidents/effects.ts';
-import { countAlerts, listLatestMerges } from '../incidents/list.ts';
-import { countText } from '../text/count-text.ts';
-import { nameCallers } from './callers.ts';
+import { countAlerts, effectsOf, listLatestMerges } from '../incidents/list.ts';
+import { countText } from '../text/printable.ts';
 import {
   badge,
   copied,
@@ -28,7 +26,7 @@ import {
   type Titled,
   when,
 } from './html.ts';
-import { command, NotFound, type View } from './view.ts';
+import { command, NotFound, nameCallers, type View } from './view.ts';
 
 /** Incidents whose feeds a page reads, merges that it lists, and ids of alerts that it shows of each. */
 const INCIDENTS_READ = 100;

@@ -8,9 +8,8 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
-import { countText } from '../text/count-text.ts';
-import { checkData, type Lines, type TableContents } from './check-lines.ts';
-import { appKeyOf } from './format.ts';
+import { countText } from '../text/printable.ts';
+import { appKeyOf, checkData, type Lines, type TableContents } from './check-lines.ts';
 import { isMerged, writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */

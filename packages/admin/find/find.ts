@@ -7,7 +7,7 @@ import type { AccountRow, WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
-import { timeText } from '../text/time-text.ts';
+import { timeText } from '../text/printable.ts';
 
 export interface Found {
   readonly kind: 'account' | 'app_key' | 'incident' | 'alert' | 'host' | 'work_item' | 'merge';

@@ -165,7 +165,7 @@ describe('admin check and admin repair', () => {
     const before = await snapshot(table, account);
 
     const dry = await admin(`repair${where}`);
-    expect(dry.err).toMatch(/^Dry run: nothing is written\. Pass --write to repair\.\n/);
+    expect(dry.err).toMatch(/^Dry run: nothing is written\. Pass --write to write it\.\n/);
     expect(dry.err).toContain('would be repaired.');
     // The snapshot has no rows of accounts and keys.
     expect(new Set((await check()).found)).toEqual(new Set(found));
