@@ -70,19 +70,22 @@ async function list(session: Session<ListOptions>): Promise<void> {
 }
 
 const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, why }: ShownHost) => ({
-  ...{ host_id, status, edge_cluster, agent_version },
+  host_id,
+  status,
+  edge_cluster,
+  agent_version,
   ...(reportedAtMs !== undefined && { reported_at_ms: reportedAtMs }),
   why,
 });
 
-/** RFC 4180; a text that a spreadsheet would evaluate is quoted as text. */
+/** A line of CSV by RFC 4180. A text that a spreadsheet would evaluate gets an apostrophe in front. */
 const csvLine = (cells: readonly string[]) =>
   cells
     .map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell))
     .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',');
 
-/** A retirement has the time at which the host was read: a later report brings it back. */
+/** Retires hosts as of the time at which they were read, so that a later report brings a host back. */
 async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;
@@ -96,9 +99,9 @@ async function retire(session: WritingSession<RetireOptions>): Promise<Written> 
   }
   const feed = writerOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
-  const records = stale.map(({ host, readAtMs }) => ({
-    ...{ kind: 'host', account_id: account, host_id: host.host_id, retired: true, at_ms: readAtMs },
-  }));
+  const records = stale.map(({ host: { host_id }, readAtMs }) => {
+    return { kind: 'host', account_id: account, host_id, retired: true, at_ms: readAtMs };
+  });
   await audit
     .around([account], text, async () => {
       for (const message of messagesOf(String(account), records)) {

@@ -12,7 +12,7 @@ import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Writ
 import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
-/** Alert ids shown of a merge; the others are counted, except with `--json`. */
+/** Alert ids that the text shows of a merge; the others are counted. */
 const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };

@@ -6,7 +6,7 @@ export function addRelayCommands(program: AdminCommand): void {
     .explain('Manage the relay of events: docs/events.md', 'relay replay')
     .command('replay')
     .explain(
-      'Relay again what ended in the dead letters of relay: large merges and events. The stream keeps changes for 24 hours; letters of older ones stay.',
+      'Relay the dead letters of relay again: large merges and events. The stream keeps changes for 24 hours; dead letters of older ones stay.',
       'relay replay --dry-run',
     )
     .writes(async ({ table, target, dryRun, audit }: WritingSession) => {

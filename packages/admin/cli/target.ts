@@ -29,15 +29,15 @@ export interface Target {
   /** URL of a DynamoDB-compatible server; undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
-  /** URL of its `npm start` service, if the table was found through that. */
+  /** URL of the `npm start` service through which the table was found; absent: it was found in another way. */
   readonly service?: string;
   /** Makes gateway keys; undefined: there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
-  /** Approximate number of messages in the stack's dead-letter queue of merges; absent if the stack names no such queue. */
+  /** Approximate number of messages in the dead-letter queue of merges; absent: the stack names no such queue. */
   readonly deadLetters?: () => Promise<number>;
   /** Base address of the API that serves the table; absent: unknown. */
   readonly url?: string;
-  /** Figures of the table's service from CloudWatch or `npm start`; absent: none. */
+  /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
@@ -78,7 +78,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
-  const running = theRunning(options.service ?? env.SERVICE_URL);
+  const running = onlyRunning(options.service ?? env.SERVICE_URL);
   const { url } = running;
   return {
     ...connect(running),
@@ -89,7 +89,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   };
 }
 
-/** Sends records to the feed; if the feed is unknown, writes them to the table as the feed's function would. */
+/** The feed to send records to. If its queues are unknown, records are written to the table as the feed's function does. */
 export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
   feed ?? createDirectFeed(withSignal(table, signal), now);
 
@@ -100,7 +100,7 @@ export function requireFeed({ feed }: Target): Feed {
   return feed;
 }
 
-function theRunning(url: string | undefined) {
+function onlyRunning(url: string | undefined) {
   const running = listRunning().filter((service) => url === undefined || service.url === url.replace(/\/$/, ''));
   const [first, ...others] = running;
   if (!first)
@@ -155,7 +155,7 @@ async function readStack(name: string, region: string | undefined) {
   return { tableName, accountPlanId, outputs, relay };
 }
 
-/** Visible and in-flight messages. */
+/** Number of visible and in-flight messages of a queue. */
 async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const { waiting, underWay } = await countMessages(new SQS(clientConfig(region)), queueUrl);
@@ -172,7 +172,7 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
 /** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (options.yes || isOfThisMachine(target)) return;
-  // The answer cannot be read from standard input, which holds the data.
+  // If standard input is the data of an import, it cannot contain an answer.
   if (!io.stdin.isTTY || io.stdin.readableEnded)
     throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });

@@ -10,14 +10,15 @@ import { printable } from '../text/printable.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 
 export interface DataProblem {
-  /** Counts from 1. */
+  /** Number of the line, from 1. */
   line: number;
   problem: string;
 }
 
+/** Problems, and warnings, that are listed. */
 const SHOWN = 20;
 
-/** Invalid data: nothing is loaded. The message has a line for each of the first problems. */
+/** Data is invalid, so nothing of it is written. The message has a line for each of the first problems. */
 export class DataError extends Error {
   override readonly name = 'DataError';
   readonly problems: readonly DataProblem[];
@@ -40,7 +41,7 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
 }
 
 /** Two lines with the same identity are duplicates. */
-export const identityOf = (entity: Entity): string =>
+const identityOf = (entity: Entity): string =>
   entity.kind === 'app_key' ? `app_key ${appKeyOf(entity).hash}` : identityOfRow(entity);
 
 const positions = new WeakMap<Entity, { source: string; line: number }>();

@@ -6,7 +6,7 @@ import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AppKeyRow, AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
+import { changeAccount, storeGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
 import {
   AppKeyError,
   identityOfAppKey,
@@ -305,7 +305,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     suspend,
     operator(
       'note the gateway key',
-      ({ deps: { table } }) => noteGatewayKey(table, OWN, 'gateway'),
+      ({ deps: { table } }) => storeGatewayKey(table, OWN, 'gateway'),
       (state) => state,
     ),
   ),

@@ -13,10 +13,10 @@ import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
 import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import {
   changeAccount,
-  forgetGatewayKeys,
+  removeGatewayKeys,
   listAccounts,
   listAppKeys,
-  noteGatewayKey,
+  storeGatewayKey,
   putAccount,
   readAccount,
 } from '../../admin/accounts/accounts.ts';
@@ -61,9 +61,9 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   await putAppKey(table, await stored(), third, { created_at: 3, revoked_at: 3 });
   await changeAccount(table, account, () => ({ permissions: [] }), audit(3));
   await changeAccount(table, account, () => ({ suspended: true }));
-  await noteGatewayKey(table, account, 'gateway');
+  await storeGatewayKey(table, account, 'gateway');
   await changeAccount(table, account, () => ({ suspended: false }));
-  await forgetGatewayKeys(table);
+  await removeGatewayKeys(table);
   await revokeAppKey(table, account, second.hash, 3, audit(4));
   await listAppKeys(table, await stored());
   await listAccounts(table);

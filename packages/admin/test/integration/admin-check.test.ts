@@ -88,7 +88,7 @@ describe('two merges of which a restore has lost the feed rows', () => {
       const out = await run(command);
       expect(out).toContain(`alert_entry_missing: account ${tenant.account}, alert_id ${alert}`);
       expect(out).toContain(`incident_entry_missing: account ${tenant.account}, incident_id ${to}`);
-      expect(out).toContain('is missing, too');
+      expect(out).toContain('is missing too');
     }
   });
 });
