@@ -1,5 +1,4 @@
-/** The feed: waiting messages, refused records with the reasons, and messages that were given up. */
-
+/** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
 import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
 import { refusalOf } from '../feed/messages.ts';
 import { facts, type Html, html, rowsOf, section, when } from './html.ts';

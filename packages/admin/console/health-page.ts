@@ -1,5 +1,4 @@
-/** What needs an operator: merges that are not finished, dead letters, and what a check found. */
-
+/** The page of what needs an operator: pending merges, dead letters, and the findings of a check. */
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
@@ -48,7 +47,7 @@ async function deadLetters(view: View): Promise<string> {
   }
 }
 
-/** Runs a check of the account: its page shows the result from then on. */
+/** Checks the account, and keeps the result for its page. */
 export async function runCheck({ table, account, nowMs, cost, checks }: View): Promise<void> {
   const findings = await checkAccount(table, account.account_id, nowMs);
   const rows = findings.map(({ kind, ids, detail, fixes }) => {

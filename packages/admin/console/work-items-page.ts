@@ -1,4 +1,4 @@
-/** Work items, and who deleted them. */
+/** The page of work items, with who deleted them. */
 import { collections } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
 import { copied, facts, further, type Html, href, html, rowsOf, when } from './html.ts';
