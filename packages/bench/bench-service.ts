@@ -9,7 +9,7 @@ import { createHandlers } from '../../test/support/handlers.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
-import { depsOver } from '../proof/simulation/surroundings.ts';
+import { depsOver } from '../proof/simulation/environment.ts';
 
 export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
 

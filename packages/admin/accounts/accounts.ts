@@ -12,7 +12,7 @@ import { settle } from '../../../lib/dynamodb/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** The part of each key that an account's list holds: never the key itself. */
+/** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
 
 export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
@@ -31,7 +31,7 @@ export async function listAccounts(table: Table): Promise<Int64[]> {
   return rows.map((row) => parseKey(row)?.account as Int64);
 }
 
-/** Accounts in the order of their ids. @returns `next`: the `after` of the following ones; absent after the last */
+/** A page of accounts, in the order of their ids. @returns `next`: the value of `after` for the next page; undefined after the last */
 export async function readAccounts(table: Table, options: { limit: number; after?: string | undefined }) {
   const { rows: listed, next } = await queryPage(table, collections.accounts(), options);
   const wanted = listed.map((row) => keys.account(parseKey(row)?.account ?? 0));
@@ -47,8 +47,8 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
 }
 
 /**
- * Creates an account, or gives an existing one this name and these permissions; its secret and its keys stay, and so does
- * a suspension: only `changeAccount` ends one.
+ * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and its keys,
+ * and stays suspended: only {@link changeAccount} ends a suspension.
  * @param also written in the same transaction
  */
 export function putAccount(
@@ -68,10 +68,10 @@ export function putAccount(
 }
 
 /**
- * Changes an account's permissions; its keys are updated before this returns, warm functions as their caches expire. Repeating it
- * after a failure completes it.
+ * Changes an account, and copies the change to its app keys before it returns. Warm functions see it when their caches expire.
+ * After a failure, the same call completes the change.
  * @param also written in the same transaction
- * @returns the changed account; undefined when there is none
+ * @returns the changed account; undefined if there is none
  */
 export function changeAccount(
   table: Table,
@@ -87,21 +87,25 @@ export function changeAccount(
   return writeAccount(table, account, changeOf, (update) => [update, ...also]);
 }
 
-/** Records an account's gateway key on the account and on each of its app keys, where calls find it. */
-export async function noteGatewayKey(table: Table, account: Int64, gateway_key: string): Promise<void> {
-  if (!(await note(table, account, gateway_key))) throw new Error(`account ${account} no longer exists`);
+/** Stores an account's gateway key in its row, and in the rows of its app keys, where calls read it. */
+export async function storeGatewayKey(table: Table, account: Int64, gateway_key: string): Promise<void> {
+  if (!(await setGatewayKey(table, account, gateway_key))) throw new Error(`account ${account} no longer exists`);
 }
 
-/** Removes the recorded gateway keys from all accounts of a table and their app keys. */
-export async function forgetGatewayKeys(table: Table): Promise<void> {
-  for (const account of await listAccounts(table)) await note(table, account, undefined);
+/** Removes the gateway keys from the rows of all accounts and their app keys. */
+export async function removeGatewayKeys(table: Table): Promise<void> {
+  for (const account of await listAccounts(table)) await setGatewayKey(table, account, undefined);
 }
 
 /**
- * Its write has no row of its own, so a lost reply is resolved by reading the account.
- * @returns undefined when there is no such account
+ * The write leaves no row of its own by which it could be recognized, so after a lost reply the account is read.
+ * @returns undefined if there is no such account
  */
-const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
+const setGatewayKey = (
+  table: Table,
+  account: Int64,
+  gateway_key: string | undefined,
+): Promise<AccountRow | undefined> =>
   settle(table, {
     send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
     async verify(table) {
@@ -111,8 +115,8 @@ const note = (table: Table, account: Int64, gateway_key: string | undefined): Pr
   });
 
 /**
- * Changes an account, if it is unchanged since it was read, and copies it to its keys; after a concurrent change it reads again.
- * @param changeOf undefined: nothing is changed
+ * Reads an account, changes it and copies it to its keys. After a concurrent change it starts again.
+ * @param changeOf returns undefined if nothing is to be changed
  */
 async function writeAccount<None extends undefined>(
   table: Table,
@@ -124,14 +128,14 @@ async function writeAccount<None extends undefined>(
     const row = await readAccount(table, account);
     const change = changeOf(row);
     if (change === undefined) return change;
-    // A write that arrives after later ones must change nothing: it could not copy itself to the keys.
+    // A write that arrives late, after others, must change nothing, since nobody would copy it to the keys.
     const isAsRead = is('revision', row?.revision);
     const update = updateAction(keys.account(account), expression`${change} ADD revision ${1}`, isAsRead);
     if ((await transact(table, actionsOf(update))) === undefined) return copyToAppKeys(table, account);
   }
 }
 
-/** The rows of an account's keys. Hashes of another account's keys are skipped. */
+/** The app keys of an account. A listed key that belongs to another account is left out. */
 export async function listAppKeys(table: Table, account: AccountRow) {
   const hashes = [...(account.app_keys ?? [])];
   const { rows } = await batchGet(table, hashes.map(keys.appKey));
@@ -144,17 +148,16 @@ export async function listAppKeys(table: Table, account: AccountRow) {
     });
 }
 
-/** The part of the account that is copied to a key's row, so that a call reads one row. */
+/** The part of an account that each of its app keys' rows repeats, so that a call reads a single row. */
 export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
-/** Copies the current account to each of its keys; never an older state over a newer one. */
+/** Copies the current account to each of its keys, unless a key already has a newer state. */
 async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set(copiedFields(row));
-  // Otherwise the key has a newer state already, or belongs to another account.
   const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
   await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));
   return row;

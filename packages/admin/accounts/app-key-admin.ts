@@ -1,4 +1,4 @@
-/** Issuing and revoking app keys, for the operator's commands. A key is one row; its account's row lists its hash. */
+/** Issues, rotates and revokes app keys. Each key has a row of its own, and the row of its account lists its hash. */
 import { randomBytes } from 'node:crypto';
 import { hashAppKey } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -12,10 +12,10 @@ import { copiedFields, readAccount } from './accounts.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
-/** Each key takes 67 bytes of the account's row, of which DynamoDB allows 400 KB. */
+/** Each key takes 67 bytes of its account's row, which DynamoDB limits to 400 KB. */
 const MAX_KEYS = 5_000;
 
-/** The part of a key's text that is stored. */
+/** What is stored of a key's text. */
 export interface AppKeyIdentity {
   hash: string;
   lastDigits: string;
@@ -23,7 +23,7 @@ export interface AppKeyIdentity {
 
 export type AppKeyLimits = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
 
-/** Why a key cannot be stored or changed; the message is a clause for the operator. */
+/** A key cannot be stored or changed. The message says why, in lower case and without a full stop. */
 export class AppKeyError extends Error {
   override readonly name = 'AppKeyError';
 }
@@ -37,10 +37,10 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
 });
 
 /**
- * Puts a key of an account into the table: only its hash is stored. Of a key that is stored already the creation and a
- * revocation stay, and its expiry can only come nearer.
+ * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation, and its
+ * expiry can only become earlier.
  * @param also written in the same transaction
- * @throws AppKeyError when the key belongs to another account, or the account has too many
+ * @throws AppKeyError if the key belongs to another account, or the account has too many keys
  */
 export async function putAppKey(
   table: Table,
@@ -58,7 +58,7 @@ export async function putAppKey(
     const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
-    // A row changed since it was read: the account, so that the key must not keep outdated permissions, or the key.
+    // If the account has changed, the key must get its new permissions: try again. If the key has changed, give up.
     if (failed >= 2) throw new AppKeyError('the key has just been changed: check it and try again');
   }
   throw new AppKeyError(`account ${account.account_id} no longer exists`);
@@ -86,7 +86,7 @@ function keyAction(
   const lasting = {
     created_at,
     revoked_at,
-    // A rotation shortens the expiry, so it says nothing about how long new keys should live.
+    // Only from the first expiry: a rotation shortens the expiry, which says nothing about how long new keys should live.
     lifetime: expires_at !== undefined && !stored ? Math.max(0, expires_at - created_at) : undefined,
   };
   const isUnchanged = stored ? all(is('account_id', account.account_id), is('expires_at', stored.expires_at)) : IS_NEW;
@@ -94,9 +94,9 @@ function keyAction(
 }
 
 /**
- * Revokes a key: the attribute's presence decides, not its time. Repeating it keeps the first time.
+ * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the first time.
  * @param also written in the same transaction
- * @throws AppKeyError when the account has no such key
+ * @throws AppKeyError if the account has no such key
  */
 export async function revokeAppKey(
   table: Table,
@@ -112,9 +112,9 @@ export async function revokeAppKey(
 
 /**
  * Adds a new key and sets the expiry of the old one, in one transaction.
- * @param expiresAt Unix seconds; the old key never lives longer than it would have
+ * @param expiresAt new expiry of the old key, in Unix seconds; an earlier one is kept
  * @param also written in the same transaction
- * @throws AppKeyError when the old key was revoked meanwhile
+ * @throws AppKeyError if the old key was revoked meanwhile
  */
 export async function rotateAppKey(
   table: Table,

@@ -1,5 +1,4 @@
-/** What operators did to an account: a row for each command, kept 400 days. */
-
+/** The audit trail of an account: a row for each command of an operator, kept for 400 days. */
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { queryRows } from '../../../lib/dynamodb/query.ts';
@@ -15,10 +14,10 @@ export const auditRow = (account: Int64, entry: AuditEntry) => ({
   ttl: Math.floor(entry.at_ms / 1000) + KEPT_SECONDS,
 });
 
-/** Writes an entry, in the transaction of the change that it records. */
+/** Writes an entry in the transaction of the change that it records. */
 export const auditAction = (account: Int64, entry: AuditEntry): Action => putAction(auditRow(account, entry));
 
-/** The entries of an account from a time on (Unix milliseconds), oldest first. */
+/** The entries of an account since a time in Unix milliseconds, oldest first. */
 export async function readAudit(table: Table, account: Int64, sinceMs: number): Promise<AuditEntry[]> {
   const rows = await queryRows(table, collections.audit(account), { from: keys.audit(account, sinceMs, '').sk });
   return rows.map(({ pk: _pk, sk: _sk, ttl: _ttl, ...entry }) => entry);

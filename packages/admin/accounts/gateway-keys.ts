@@ -1,6 +1,6 @@
 /**
- * The gateway keys of accounts: what API Gateway's usage plan counts and throttles by. One an account, made by the
- * operator's command, never the app key itself. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
+ * The gateway keys of accounts, by which API Gateway's usage plan counts and throttles calls. Each account has one, which is
+ * never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,13 +16,13 @@ import {
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { noteGatewayKey } from './accounts.ts';
+import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;
 const BUSY_BACKOFF = { baseMs: 100, maxMs: 12_800 };
 /** Maximum keys in a page of API Gateway. */
 const PAGE = 500;
-/** API Gateway makes one change at a time and answers others with a conflict; its rate for these calls is low. */
+/** API Gateway makes one change at a time and answers others with a conflict. Its rate limit for these calls is low. */
 const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
 
 interface ListedGatewayKey {
@@ -33,14 +33,14 @@ interface ListedGatewayKey {
 
 export interface GatewayKeys {
   /**
-   * Makes the gateway key of an account and attaches it to the usage plan, then notes it on the account and its app keys.
-   * Existing keys are kept, so it can be repeated after a failure. One at a time: API Gateway refuses more.
+   * Makes the gateway key of an account, attaches it to the usage plan, and stores it with the account and its app keys.
+   * An existing key is kept, so the call can be repeated after a failure. Calls must not overlap: API Gateway refuses that.
    * @returns the key's value
    */
   provision(account: Int64): Promise<string>;
 }
 
-/** The keys of all stacks of a region are in one list, so a key's name contains its table's name. */
+/** A region has one list for the keys of all stacks, so the name of a key begins with that of its table. */
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
 /** All gateway keys whose names have this prefix. */
@@ -74,13 +74,13 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
       const name = `${prefixOf(table)}${account}`;
       const key = await retried(async () => (await findKey(name)) ?? (await createKey(name)));
       await retried(() => attach(key.id));
-      await noteGatewayKey(table, account, key.value);
+      await storeGatewayKey(table, account, key.value);
       return key.value;
     },
   };
 }
 
-/** The gateway keys that were made for the accounts of a table, by whichever stack. */
+/** The gateway keys of the accounts of a table, whichever stack made them. */
 export async function listGatewayKeys(client: APIGatewayClient, table: Table): Promise<ListedGatewayKey[]> {
   const prefix = prefixOf(table);
   const found = await Array.fromAsync(keysNamed(client, prefix));
@@ -97,7 +97,7 @@ export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: s
   await unlessMissing(retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id }))));
 }
 
-/** The result of a call; undefined if what it is about does not exist. */
+/** The result of a call; undefined if API Gateway answers that the key does not exist. */
 const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefined> =>
   sent.catch((error) => {
     if (error instanceof NotFoundException) return undefined;

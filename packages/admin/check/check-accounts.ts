@@ -1,4 +1,4 @@
-/** Whether accounts, the list of them and their app keys agree. */
+/** Checks that the accounts, the list of accounts and the app keys agree. */
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
@@ -11,7 +11,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 export interface AccountRows {
   readonly listed: ReadonlySet<Int64>;
-  /** All account ids that a row or the list names, each with its row; undefined: the row is missing. */
+  /** Every account that a row or the list of accounts names, with its row; undefined: it has none. */
   readonly accounts: ReadonlyMap<Int64, AccountRow | undefined>;
   /** By hash. */
   readonly appKeys: ReadonlyMap<string, AppKeyRow>;
@@ -53,8 +53,8 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
       yield finding('app_key_unlisted', ids, detail, ...keyListActions(account.account_id, 'ADD', hash));
     }
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
-    const has = { permissions, suspended, cursor_secret, gateway_key, account_revision };
-    if (isDeepStrictEqual(has, copiedFields(account))) continue;
+    const copied = { permissions, suspended, cursor_secret, gateway_key, account_revision };
+    if (isDeepStrictEqual(copied, copiedFields(account))) continue;
     const detail = `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`;
     yield finding('app_key_outdated', ids, detail, ...copyActions(hash, appKey, account));
   }
@@ -70,7 +70,7 @@ function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): A
   return [updateAction(keys.account(account), change, EXISTS), conditionCheck(keys.appKey(hash), isStill)];
 }
 
-/** Copies the account's permissions to a key, if neither has changed. The account wins, even if the key has a higher revision. */
+/** Copies the account's permissions to a key, if neither has changed. The account is right, even if the key has a higher revision. */
 function copyActions(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
   const { account_id, revision } = account;
   return [

@@ -15,8 +15,8 @@ interface Fields {
 }
 
 /**
- * Whether incidents have the titles and owners that their feeds gave them last. What others have written since stays: an
- * incident notes which entry changed it last, and what was before.
+ * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry that changed
+ * it and the values before that, so that values which others wrote later are kept.
  */
 export function* checkIncidents(
   { account, incidents }: MergeRows,
@@ -35,7 +35,7 @@ export function* checkIncidents(
       isUnknown && previous > loadedAfter && !changes.some(({ sequence }) => sequence === previous);
     let should: Fields = isUnknown ? reverted(incident, noted) : incident;
     if (isOlderUnknown && !isSetBy(changes, noted)) {
-      const detail = `entry ${previous} changed it before that, and is missing, too: what it was is unknown`;
+      const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);
       continue;
     }

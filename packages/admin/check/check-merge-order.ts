@@ -6,10 +6,10 @@ import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/r
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** Milliseconds after its commit for which a large merge may be unfinished; finish-merges begins within a minute. */
+/** Time after its commit from which on an unfinished merge is reported; finish-merges begins within a minute. */
 const OVERDUE_MS = 5 * 60_000;
 
-/** Checks the merge order: that it has the latest sequences, and lists as pending exactly the entries with alerts left to move. */
+/** Checks that the merge order has the latest sequences, and lists as pending exactly the entries with alerts left to move. */
 export function* checkMergeOrder(
   { account, order }: MergeRows,
   entries: readonly FeedEntryWithAlerts[],
@@ -43,7 +43,7 @@ export function* checkMergeOrder(
       ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
       : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
     hasMap = true;
-    // Prevents marking the merge as pending again after another repair has finished it.
+    // Fails if the merge has been finished meanwhile: then it must not become pending again.
     const isUnmoved = conditionCheck(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW);
     const ids = { incident_id: incidentId, sequence };
     yield finding('pending_mark_missing', ids, 'nothing would finish it', mark, isUnmoved);
@@ -55,11 +55,11 @@ export function* checkMergeOrder(
     yield finding('pending_mark_left', ids, 'every further merge would check it', remove);
   }
 
-  // A table that was restored to a moment within a merge has no message to finish it.
+  // If the table was restored to a moment within a merge, no message of the queue finishes that merge.
   for (const { entry, pending: isUnfinished } of entries) {
     const { incident_id, sequence } = entry;
     if (!isUnfinished || nowMs - entry.at_ms <= OVERDUE_MS || recorded.get(sequence) !== incident_id) continue;
-    // The fix writes nothing but this condition: the repair itself finishes what is pending.
+    // The fix is only this condition, since every repair finishes the pending merges.
     const stillPending = conditionCheck(key, isPending(sequence, incident_id));
     yield finding('merge_unfinished', { incident_id, sequence }, 'alerts of it are left to move', stillPending);
   }

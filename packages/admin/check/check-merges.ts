@@ -1,9 +1,8 @@
 /**
- * Whether an account's merges are whole: the feeds, read in the order of their entries, say where each alert is, and all else
- * follows them. A restored table may hold any part of the last transactions before its moment: an entry that is in a feed
- * is done, one that is not has never been.
+ * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert belongs, and
+ * all other rows must follow them. A restored table may contain any part of the last transactions before its time. An entry
+ * that a feed has counts as committed, any other as never made.
  */
-
 import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { conditionCheck, deleteAction, updateAction } from '../../../lib/dynamodb/transact.ts';
@@ -14,7 +13,7 @@ import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** @param nowMs reports merges that should be finished by then; absent: they are not checked */
+/** @param nowMs also reports merges that should be finished by this time; absent: it does not */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedEntryWithAlerts) => !entry.large || alertIds.length === entry.alerts;
@@ -44,7 +43,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const { incident_id, sequence, alerts } = entry;
       const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      // Rows of one transaction may become visible one by one: a row that is visible by now is not removed.
+      // A missing row may become visible later, as the rows of a transaction may one by one: then nothing is removed.
       const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
       const isMissing = conditionCheck(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
       return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
@@ -73,19 +72,19 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
 
 const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
 
-/** What the feeds record of an alert. */
+/** What the feeds say about an alert. */
 interface History {
-  /** The latest move; absent: none has moved it. */
+  /** The latest move; absent: no entry has moved it. */
   last?: { move: Move; sequence: number };
-  /** The latest entry for which it was a no-op, if after the latest move. */
+  /** The latest entry that found the alert already in its incident, if that was after the latest move. */
   stay?: { incidentId: string; sequence: number };
-  /** Sequence of the entry before the latest. */
+  /** Sequence of the entry before the latest one. */
   previous?: number | undefined;
   sequences: Set<number>;
 }
 
-/** Reads the entries in their order. An alert that was loaded again counts only in entries after that. */
-function replay(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
+/** The history of each alert, from the entries in their order. For an alert that was imported again, earlier entries do not count. */
+function historiesOf(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
   const histories = new Map<string, History>();
   const record = (alertId: string, sequence: number, what: Pick<History, 'last' | 'stay'>) => {
     if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
@@ -101,15 +100,15 @@ function replay(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['aler
   return histories;
 }
 
-const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
+const incidentText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
 function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntryWithAlerts[]): Generator<Finding> {
   const finding = findingsOf(account);
-  const histories = replay(entries, alerts);
+  const histories = historiesOf(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
     const { last, stay, previous: known, sequences } = histories.get(alertId) ?? {};
-    // The previous release records no no-ops in the alert.
+    // The previous release does not record in the alert that an entry found it already in its incident.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
     const should = stay ? stay.incidentId : last ? last.move.to : from;
@@ -118,14 +117,14 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntr
     const why = latest === undefined ? 'where it came from' : `by entry ${latest}`;
     const ids = { alert_id: alertId, ...(by !== undefined && { sequence: by }) };
     if (isUnknown && latest === undefined && previous !== undefined && previous > (alert.loaded_after ?? 0)) {
-      const detail = `entry ${previous} moved it before that, and is missing, too: where it belongs is unknown`;
+      const detail = `entry ${previous}, which moved it before, is missing too: where it belongs is unknown`;
       yield finding('alert_entry_missing', ids, detail);
       continue;
     }
     yield finding(
       isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
       ids,
-      `it is in ${placeText(current)} and belongs in ${placeText(should)}, ${why}`,
+      `it is in ${incidentText(current)} and belongs in ${incidentText(should)}, ${why}`,
       updateAction(
         keys.alert(account, alertId),
         set({

@@ -1,5 +1,4 @@
-/** Finds inconsistencies that a restore, or anything else, left in the table. */
-
+/** Finds inconsistencies in the table, such as a point-in-time restore leaves. */
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { checkAccounts } from './check-accounts.ts';
@@ -9,42 +8,38 @@ import { readAccountRows, readMergeRows, readRowsOfAccount } from './read-rows.t
 
 /** The findings of an account. Keys that it does not list are found only by a check of the whole table. */
 export async function checkAccount(table: Table, account: Int64, nowMs?: number): Promise<Finding[]> {
-  const ofAccount = async () => [...checkAccounts(await readRowsOfAccount(table, account))];
-  return [...(await untilAgreed(ofAccount)), ...(await checkMergesOf(table, account, nowMs))];
+  const readFindings = async () => [...checkAccounts(await readRowsOfAccount(table, account))];
+  return [...(await confirmed(readFindings)), ...(await checkMergesOf(table, account, nowMs))];
 }
 
 /** The findings of the whole table: accounts and keys, then the merges of each account. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
   const first = [...checkAccounts(rows)];
-  yield await untilAgreed(async () => [...checkAccounts(await readAccountRows(table))], first);
+  yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], first);
   const accounts = [...rows.accounts.keys()].sort((one, other) => (one < other ? -1 : 1));
   for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
 }
 
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
-  untilAgreed(async () => checkMerges(await readMergeRows(table, account), nowMs));
+  confirmed(async () => checkMerges(await readMergeRows(table, account), nowMs));
 
-/** Maximum readings of a busy account, each of which finds other things. */
+/** Maximum readings of a busy account, if each reading has other findings. */
 const MAX_READS = 5;
 
 /**
- * The findings that two consecutive readings share. Rows are read one by one while calls change them, so an apparent inconsistency is gone
- * at the next reading. A new finding may be what such a call has left, so the account is read again.
+ * The findings that two consecutive readings share. Rows are read one by one while calls change them, which may look
+ * inconsistent; at the next reading such a finding is gone. If all findings of a reading are new, it is read once more.
  */
-async function untilAgreed(look: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
-  let before = first ?? (await look());
+async function confirmed(readFindings: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
+  const nameOf = ({ kind, account, ids, detail }: Finding) => JSON.stringify([kind, String(account), ids, detail]);
+  let before = first ?? (await readFindings());
   for (let readings = 1; before.length > 0 && readings < MAX_READS; readings += 1) {
-    const findings = await look();
-    const both = agreeing(before, findings);
-    if (both.length > 0) return both;
+    const findings = await readFindings();
+    const known = new Set(before.map(nameOf));
+    const shared = findings.filter((finding) => known.has(nameOf(finding)));
+    if (shared.length > 0) return shared;
     before = findings;
   }
   return [];
-}
-
-function agreeing(first: readonly Finding[], second: readonly Finding[]): Finding[] {
-  const nameOf = ({ kind, account, ids, detail }: Finding) => JSON.stringify([kind, String(account), ids, detail]);
-  const names = new Set(first.map(nameOf));
-  return second.filter((finding) => names.has(nameOf(finding)));
 }

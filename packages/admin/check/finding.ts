@@ -1,9 +1,8 @@
 /** What a check finds wrong, and the writes that fix it. */
-
 import type { Action } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** By kind: what it means. The names go into the output of `admin check --json`. */
+/** The meaning of each kind of finding. The output of `admin check --json` contains the names. */
 export const FINDINGS = {
   alert_misplaced: 'an alert is not where the feeds put it',
   alert_entry_missing: 'an alert was moved by an entry that no feed has',
@@ -11,7 +10,7 @@ export const FINDINGS = {
   entry_rows_orphaned: 'a feed has rows of an entry that it does not have',
   entry_not_applied: 'an incident lacks the title or owner that its feed gave it',
   incident_entry_missing: 'an incident has the title or owner of an entry that its feed does not have',
-  merge_order_behind: 'the merge order does not know of the latest entry',
+  merge_order_behind: 'the merge order does not have the latest entry',
   pending_mark_missing: 'an entry has alerts left to move, and the merge order does not name it as pending',
   pending_mark_left: 'the merge order names an entry as pending that has nothing left to move, or does not exist',
   merge_unfinished: 'an entry still has alerts left to move, long after its commit',
@@ -28,14 +27,15 @@ export type FindingKind = keyof typeof FINDINGS;
 export interface Finding {
   readonly kind: FindingKind;
   readonly account: Int64;
-  /** The subject, by the names of the rows' attributes. */
+  /** What the finding is about: ids, by the names of their attributes. */
   readonly ids: Readonly<Record<string, string | number>>;
-  /** The stored and the right state, as a clause; contains no callers' text. */
+  /** The stored and the right state, as a clause that contains no text of callers. */
   readonly detail: string;
-  /** Writes that apply only if the row is unchanged since it was read. Empty: the right state is unknown. */
+  /** Writes on the condition that the rows are unchanged since they were read. Empty: the right state is unknown. */
   readonly fixes: readonly Action[];
 }
 
+/** Makes the findings of an account. */
 export const findingsOf =
   (account: Int64) =>
   (kind: FindingKind, ids: Finding['ids'], detail: string, ...fixes: readonly Action[]): Finding => ({

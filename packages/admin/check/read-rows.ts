@@ -1,4 +1,4 @@
-/** Reads the rows that a check examines. */
+/** Reads the rows that are checked. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -21,13 +21,13 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 
-/** The attributes of an alert that its assignment depends on: the others may be large. */
+/** The attributes of an alert that decide its incident. Others are not read, since they may be large. */
 const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];
-  const add = (some: readonly MergeRow[]) => {
-    for (const row of some) rows.push(row);
+  const add = (read: readonly MergeRow[]) => {
+    for (const row of read) rows.push(row); // not with a spread, which has too many arguments for large accounts
   };
   add(await queryRows(table, collections.mergeOrder(account)));
   await forEach(collections.alertShards(account), async (shard) =>
@@ -65,7 +65,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     entries: read.flatMap(({ items }) => items),
     /** Rows of entries that no feed has. */
     orphans: read.flatMap(({ orphans }) => orphans),
-    /** The further rows of entries: their lists of alerts, and the moves. */
+    /** The other rows of entries: their lists of alerts, and their moves. */
     rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
     idempotencyKeys: ofKinds('idempotency'),
   };
@@ -73,7 +73,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
 
 const SEGMENTS = 8;
 
-/** All accounts and app keys, from one scan of the table. */
+/** Reads all accounts and app keys by a scan of the table. */
 export async function readAccountRows(table: Table): Promise<AccountRows> {
   const listed = new Set<Int64>();
   const accounts = new Map<Int64, AccountRow | undefined>();
@@ -105,7 +105,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
   return { listed, accounts, appKeys };
 }
 
-/** The same of one account, without keys that it does not list: finding those takes a scan of the table. */
+/** Reads one account and the keys that it lists. Keys that it does not list would take a scan of the table. */
 export async function readRowsOfAccount(table: Table, account: Int64): Promise<AccountRows> {
   const listKey = keys.listedAccount(account);
   const row = await readAccount(table, account);

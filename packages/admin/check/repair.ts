@@ -8,14 +8,14 @@ import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Finding } from './finding.ts';
 
-/** Maximum fixes in one transaction; a finding has one or two. Few, since calls may conflict with it. */
+/** Findings fixed in one transaction; each has one or two writes. Few, since calls may conflict with the transaction. */
 const FINDINGS_AT_ONCE = 25;
 
 /**
- * Writes the fixes of findings, each if its rows are as they were read; then finishes the merges that have alerts left to
- * move. After a failure, another check finds what is left.
+ * Writes the fix of each finding, unless its rows have changed since they were read. Then finishes the pending merges of the
+ * accounts. After a failure, another check finds what is left.
  * @param onFixed called from time to time with the number of findings fixed since the last call
- * @returns `left`: the right state is unknown, or the rows have changed
+ * @returns `left`: findings that were not fixed, since the right state is unknown or their rows have changed
  */
 export async function repair(
   table: Table,
@@ -28,25 +28,20 @@ export async function repair(
     fixed += more;
     onFixed(more);
   };
-  const isWritten = (some: readonly Finding[]) =>
-    write(
-      table,
-      some.flatMap(({ fixes }) => fixes),
-    );
-  for (const wave of wavesOf(findings.filter(({ fixes }) => fixes.length > 0)))
-    await forEach(chunksOf(wave, FINDINGS_AT_ONCE), async (batch) => {
-      if (await isWritten(batch)) return count(batch.length);
+  for (const group of disjointGroupsOf(findings.filter(({ fixes }) => fixes.length > 0)))
+    await forEach(chunksOf(group, FINDINGS_AT_ONCE), async (batch) => {
+      if (await writeFixes(table, batch)) return count(batch.length);
       for (const finding of batch)
-        if (await isWritten([finding])) count(1);
+        if (await writeFixes(table, [finding])) count(1);
         else left.push(finding);
     });
-  const accounts = new Map(findings.map(({ account }) => [String(account), account]));
-  await forEach(accounts.values(), (account) => finishMerges(table, account));
+  await forEach(new Set(findings.map(({ account }) => account)), (account) => finishMerges(table, account));
   return { fixed, left };
 }
 
-/** @returns whether the fixes were written: none is if one of their rows has changed */
-async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
+/** @returns false if one of the rows has changed: then no fix is written */
+async function writeFixes(table: Table, findings: readonly Finding[]): Promise<boolean> {
+  const fixes = findings.flatMap((finding) => finding.fixes);
   for (let attempt = 1; ; attempt += 1) {
     const result = await transactOnce(table, fixes);
     if (result.outcome === 'applied') return true;
@@ -56,26 +51,26 @@ async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
   }
 }
 
-/** Groups findings, in order, so that the fixes of one group concern different rows. */
-function wavesOf(findings: readonly Finding[]): Finding[][] {
-  const waves: Finding[][] = [];
+/** Groups findings, in order, so that no two findings of a group concern the same row. */
+function disjointGroupsOf(findings: readonly Finding[]): Finding[][] {
+  const groups: Finding[][] = [];
   const nextOf = new Map<string, number>();
   for (const finding of findings) {
-    const rows = finding.fixes.map(rowOf);
-    const wave = Math.max(...rows.map((row) => nextOf.get(row) ?? 0));
-    waves[wave] ??= [];
-    waves[wave].push(finding);
-    for (const row of rows) nextOf.set(row, wave + 1);
+    const rows = finding.fixes.map(rowNameOf);
+    const group = Math.max(...rows.map((row) => nextOf.get(row) ?? 0));
+    groups[group] ??= [];
+    groups[group].push(finding);
+    for (const row of rows) nextOf.set(row, group + 1);
   }
-  return waves;
+  return groups;
 }
 
-function rowOf({ Put, Update, Delete, ConditionCheck }: Action): string {
+function rowNameOf({ Put, Update, Delete, ConditionCheck }: Action): string {
   const { pk, sk } = Put?.Item ?? (Update ?? Delete ?? ConditionCheck)?.Key ?? {};
   return `${pk}\n${sk}`;
 }
 
 async function finishMerges(table: Table, account: Int64): Promise<void> {
   const { pending = [] } = await readMergeOrder(table, account);
-  for (const place of pending) await finishMerge(table, account, place);
+  for (const entryId of pending) await finishMerge(table, account, entryId);
 }

@@ -1,7 +1,7 @@
 import type { AccountRow, CommandEvent } from '../../../lib/dynamodb/rows.ts';
 import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
+import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WritingSession, type Written } from './command.ts';
@@ -38,11 +38,7 @@ export function addAccountCommands(program: AdminCommand): void {
     .command('list')
     .explain('List all accounts', 'account list --json')
     .shows(async ({ table }: Session) => {
-      const shown: ReturnType<typeof shownAccount>[] = [];
-      for (const id of await listAccounts(table)) {
-        const row = await readAccount(table, id);
-        if (row) shown.push(shownAccount(row));
-      }
+      const shown = (await readAllAccounts(table)).map(shownAccount);
       const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
       return { json: shown, text: () => recordsTable(shown, columns) };
     });
@@ -111,7 +107,7 @@ async function create(
     ));
   if (!gatewayKeys)
     say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
-  // Also for an account that has a gateway key, which may not be in the usage plan yet.
+  // Even if the account has a gateway key, since that may not be in the usage plan yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
 }
@@ -126,9 +122,9 @@ async function applyChange(
   const before = await requireAccount(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
-  const jsonOf = ({ permissions: may, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => ({
-    ...{ account_id: id, permissions: may, suspended },
-  });
+  const jsonOf = ({ permissions: may, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => {
+    return { account_id: id, permissions: may, suspended };
+  };
   const planned = { ...before, ...change(before) };
   if (dryRun) return { text: `Account ${id} would have ${stateOf(planned)}.`, json: jsonOf(planned) };
   const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), event);

@@ -4,7 +4,7 @@ import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
-import { timeText } from '../text/time-text.ts';
+import { timeText } from '../text/printable.ts';
 import { duration, type Lifetime, lifetime, text } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
@@ -147,7 +147,7 @@ function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; not
   };
 }
 
-/** Only the key goes to stdout, so that a script can capture it. */
+/** The result of a new key. Only the key goes to standard output, so that a script can capture it. */
 function issued(io: Io, key: string, { expires_at }: { expires_at?: number }): Written {
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
   const app_key_id = appKeyIdOf(identityOfAppKey(key).hash);
@@ -167,7 +167,7 @@ function shownKey(row: ListedAppKey, nowMs: number) {
   };
 }
 
-/** Shortest accepted prefix of a key id: a shorter one, such as an empty variable, could match the wrong key. */
+/** Minimum length of a key id's prefix: a shorter one, such as the value of an empty variable, could match the wrong key. */
 const MIN_ID_LENGTH = 8;
 
 /**

@@ -1,4 +1,4 @@
-/** Parsers of arguments; errors are a sentence each. */
+/** Parsers of arguments. The message of each error is a sentence about the value. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { operations } from '../../../lib/http/operations.ts';
@@ -16,7 +16,7 @@ export function objectId(value: string): string {
   return value.toLowerCase();
 }
 
-/** A feed entry: its sequence, with or without leading zeros. */
+/** The sequence of a feed entry, with or without leading zeros. */
 export function feedEntry(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
   return Number(value);
@@ -41,7 +41,7 @@ export function interval(value: string): number {
   return length;
 }
 
-/** Text of a length in code points, well-formed, that `import` accepts too. */
+/** Well-formed text whose length in code points is from `min` to `max`: what `import` accepts, too. */
 export const text =
   (min: number, max: number) =>
   (value: string): string => {
@@ -54,7 +54,7 @@ export const text =
 /** How long a key is valid, in milliseconds. */
 export type Lifetime = number | 'never';
 
-/** `never`, for one that does not expire, or a duration. */
+/** A duration, or `never` for a key that does not expire. */
 export const lifetime = (value: string): Lifetime => (value === 'never' ? value : duration(value));
 
 export const integer =
@@ -70,7 +70,7 @@ const PERMISSIONS = [
   ...new Set(operations.flatMap((operation) => ('permission' in operation ? [operation.permission] : []))),
 ];
 
-/** Collects the permissions of repeated options. */
+/** Collects the permissions of an option that can be repeated. */
 export function permissions(value: string, before: string[] = []): string[] {
   if (!(PERMISSIONS as string[]).includes(value))
     throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);

@@ -1,5 +1,5 @@
 import { readAudit } from '../accounts/audit-rows.ts';
-import { timeText } from '../text/time-text.ts';
+import { timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session } from './command.ts';
 import { recordsTable } from './output.ts';

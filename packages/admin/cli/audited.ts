@@ -13,15 +13,23 @@ import type { Io } from './io.ts';
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** @param command such as `app-key revoke` */
+/**
+ * Writes the audit rows of a command.
+ * @param command such as `app-key revoke`
+ * @param by who runs it
+ */
 export function createAudit(table: Table, command: string, by: string, now: Io['now']) {
   const entryOf = (target: string): AuditEntry => ({
-    ...{ id: randomUUID(), at_ms: now(), by, command, result: 'started' },
+    id: randomUUID(),
+    at_ms: now(),
+    by,
+    command,
+    result: 'started',
     ...(target !== '' && { target }),
   });
 
-  /** A committed change stays `done`, even if what followed failed. */
-  async function noteFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
+  /** Records a failure. If the change was committed before it, its row stays `done`, with the failure as its detail. */
+  async function recordFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
     const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
     const update = set({ ...fields, detail: sentenceOf(error) }, { result: 'failed' });
     await updateRow(table, { pk, sk }, update);
@@ -33,9 +41,10 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   return {
     by,
     /**
-     * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
-     * @param target what it is done to, within the account
-     * @param event the event of the change
+     * Runs a change that is one transaction, which also writes the audit row. If it fails, the row records the failure.
+     * @param target what is changed, within the account
+     * @param act makes the change, with the given actions in its transaction
+     * @param event the event that the change is to publish
      */
     async inTransaction<Result>(
       account: Int64,
@@ -48,11 +57,11 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
         return await act([auditAction(account, { ...entry, ...event, result: 'done' })]);
       } catch (error) {
         // The operator must see the original error, even if the audit row cannot be written.
-        await noteFailure(account, entry, error).catch(() => undefined);
+        await recordFailure(account, entry, error).catch(() => undefined);
         throw error;
       }
     },
-    /** Runs a change of many writes: records `started` before and the result after it. */
+    /** Runs a change that is many writes. The audit rows say `started` while it runs, and its result afterwards. */
     async around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>) {
       const entry = entryOf(target);
       await writeAll(accounts, entry);
@@ -68,7 +77,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   };
 }
 
-/** The local user, for the audit. */
+/** Who writes to a table outside AWS, for the audit. */
 export function localUser(): string {
   try {
     return `local user ${userInfo().username}`;

@@ -2,14 +2,13 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { checkAccount, checkTable } from '../check/check.ts';
 import type { Finding } from '../check/finding.ts';
 import { repair } from '../check/repair.ts';
-import { countText } from '../text/count-text.ts';
-import { line } from '../text/printable.ts';
+import { countText, line } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import { type AdminCommand, jsonOption, type Session, type WritingSession } from './command.ts';
 import { CliError, print, printJson, say } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 
-type Options = { account?: Int64; json?: boolean; write?: boolean };
+type Options = { account?: Int64; json?: boolean };
 
 const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
 
@@ -23,7 +22,7 @@ export function addCheckCommands(program: AdminCommand): void {
     .option(...accountOption)
     .option(...jsonOption)
     .reads(async (session: Session<Options>) => {
-      const findings = await look(session);
+      const findings = await printFindings(session);
       if (findings.length > 0)
         throw new CliError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
     });
@@ -38,29 +37,28 @@ export function addCheckCommands(program: AdminCommand): void {
     .option(...accountOption)
     .option('--write', 'write the repairs (default: only show them)')
     .option(...jsonOption)
-    .runs(({ write }) => (write ? 'writes' : 'reads'), repairFindings);
+    .runs('if --write', repairFindings);
 }
 
 async function repairFindings(session: WritingSession<Options>): Promise<void> {
-  const { io, table, audit, options } = session;
-  if (!options.write) say(io, 'Dry run: nothing is written. Pass --write to repair.');
-  const findings = await look(session);
+  const { io, table, audit, dryRun } = session;
+  const findings = await printFindings(session);
   if (findings.length === 0) return;
-  const fixable = findings.filter(({ fixes }) => fixes.length > 0);
+  const repairable = findings.filter(({ fixes }) => fixes.length > 0);
   const all = countText(findings.length, 'finding');
-  if (!options.write) return say(io, `${fixable.length} of ${all} would be repaired.`);
-  const progress = startProgress(io, 'repair', fixable.length);
-  const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
+  if (dryRun) return say(io, `${repairable.length} of ${all} would be repaired.`);
+  const progress = startProgress(io, 'repair', repairable.length);
+  const accounts = new Set(repairable.map(({ account }) => account));
   const { fixed, left } = await audit
-    .around([...accounts.values()], countText(fixable.length, 'finding'), () => repair(table, findings, progress.add))
+    .around([...accounts], countText(repairable.length, 'finding'), () => repair(table, findings, progress.add))
     .finally(progress.end);
   say(io, `${fixed} of ${all} repaired.`);
   if (left.length > 0)
     throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
 }
 
-/** Prints findings: as text while they are found. */
-async function look({ io, table, options: { account, json } }: Session<Options>): Promise<Finding[]> {
+/** Runs a check and prints its findings: as text while they are found, or as JSON at the end. */
+async function printFindings({ io, table, options: { account, json } }: Session<Options>): Promise<Finding[]> {
   const all: Finding[] = [];
   const add = (findings: Finding[]) => {
     io.signal.throwIfAborted();

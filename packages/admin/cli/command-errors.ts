@@ -12,7 +12,7 @@ import { NoAnswerError } from '../local-service/patience.ts';
 import { printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 
-/** Exit codes: failed, wrong use, stopped by the user. */
+/** Exit codes. */
 const FAILED = 1;
 const WRONG_USE = 2;
 const STOPPED = 130;
@@ -27,12 +27,12 @@ const CREDENTIALS = new Set([
 ]);
 const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
 
-/** The message and the exit code of a failure; empty if already printed. */
+/** The message and the exit code of a failure. The message is empty if commander has already printed it. */
 export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
   if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
   if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
   const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
-  // Invalid data has a line per problem, each already escaped; any other failure has one line.
+  // The message for invalid data has a line for each problem, already escaped; any other message is one line.
   return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
 }
 

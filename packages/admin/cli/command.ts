@@ -9,7 +9,7 @@ import { type Audit, createAudit } from './audited.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
 
-/** The context of an action. */
+/** What a command's action gets. */
 export interface Session<Options = object> {
   readonly io: Io;
   readonly target: Target;
@@ -20,7 +20,7 @@ export interface Session<Options = object> {
 }
 
 export interface WritingSession<Options = object> extends Session<Options> {
-  /** Only says what would be written. */
+  /** The action writes nothing, and only says what it would write. */
   readonly dryRun: boolean;
   /** Every change goes through it. */
   readonly audit: Audit;
@@ -30,14 +30,15 @@ export interface AccountOptions {
   account: Int64;
 }
 
+/** What a command has read, as JSON and as text. */
 export interface Shown {
   readonly json: unknown;
   readonly text: () => string;
-  /** Printed when there is nothing to show. */
+  /** Printed instead of the text if there is nothing to show. */
   readonly ifEmpty?: string | false;
 }
 
-/** The writes of a command, or with `--dry-run` those that it would make. */
+/** What a command has written, or in a dry run would write. */
 export interface Written {
   readonly text: string;
   /** Printed before the text: the planned writes, one by one. */
@@ -48,8 +49,14 @@ export interface Written {
 /** Milliseconds until a waiting message, and until the command gives up. */
 const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
 
-type Kind = 'reads' | 'writes';
-type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Args) => Promise<Result>;
+type WhenToWrite = 'never' | 'unless --dry-run' | 'if --write';
+type Action<OneSession, Args extends unknown[], Result = void> = (
+  session: OneSession,
+  ...args: Args
+) => Promise<Result>;
+type CommonOptions = TargetOptions & { dryRun?: boolean; write?: boolean; account?: Int64 | Int64[] };
+
+export const jsonOption = ['--json', 'print JSON'] as const;
 
 /** One of the operator's commands, or a group of them. */
 export class AdminCommand extends Command {
@@ -66,110 +73,99 @@ export class AdminCommand extends Command {
     return new AdminCommand(this.#io, name);
   }
 
-  /** Its help, which ends with examples. */
+  /** Sets the help text: a description, and examples at its end. */
   explain(description: string, ...examples: string[]): this {
     const lines = ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)];
     return this.description(description).addHelpText('after', lines.join('\n'));
   }
 
-  /** Requires `--account`, and that there is such an account. */
+  /** Requires `--account`, and that the account exists. */
   ofAccount(description = 'the account'): this {
     return this.requiredOption('--account <account>', description, accountId);
   }
 
-  /** The accounts that `--account` names need not exist yet. */
+  /** Allows accounts in `--account` that do not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
     return this;
   }
 
-  /** Its cost on AWS, printed before it asks for confirmation. */
+  /** Prints what the command costs on AWS before it asks for confirmation. */
   costs<Options>(text: (options: Options) => string): this {
     this.#costText = text;
     return this;
   }
 
-  /** An option whose default the help shows as a user would type it. */
+  /** Adds an option whose default the help shows as a user would type it, such as `7d`. */
   optionOr<Value>(flags: string, description: string, parse: (text: string) => Value, otherwise: string): this {
     return this.addOption(new Option(flags, description).argParser(parse).default(parse(otherwise), otherwise));
   }
 
-  reads<Options, Args extends unknown[]>(act: Act<Session<Options>, Args>): this {
-    return this.runs(() => 'reads', act);
+  /** Runs an action that only reads. */
+  reads<Options, Args extends unknown[]>(act: Action<Session<Options>, Args>): this {
+    return this.runs('never', act);
   }
 
-  /** Reads, and prints what it has found as text or, with `--json`, as JSON. */
-  shows<Options, Args extends unknown[]>(look: Act<Session<Options>, Args, Shown>): this {
+  /** Runs an action that only reads, and prints its result as text or, with `--json`, as JSON. */
+  shows<Options, Args extends unknown[]>(read: Action<Session<Options>, Args, Shown>): this {
     return this.option(...jsonOption).reads(async (session: Session<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options } = session;
-      const { json, text, ifEmpty } = await look(session as Session<Options>, ...args);
+      const { json, text, ifEmpty } = await read(session as Session<Options>, ...args);
       if (options.json) printJson(io, json);
       else if (ifEmpty) say(io, ifEmpty);
       else print(io, text());
     });
   }
 
-  /** Writes, or with `--dry-run` only says what it would write: as text or, with `--json`, as JSON. */
-  writes<Options, Args extends unknown[]>(act: Act<WritingSession<Options>, Args, Written>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').reports(() => 'writes', act);
+  /** Runs an action that writes, unless `--dry-run` is given, and prints its result as text or, with `--json`, as JSON. */
+  writes<Options, Args extends unknown[]>(act: Action<WritingSession<Options>, Args, Written>): this {
+    return this.option('--dry-run', 'show what would be written, without writing it').reports('unless --dry-run', act);
   }
 
-  /** Like {@link writes}, depending on its options. */
+  /** Runs an action that may write, and prints its result as text or, with `--json`, as JSON. */
   reports<Options, Args extends unknown[]>(
-    kindOf: (options: Options) => Kind,
-    act: Act<WritingSession<Options>, Args, Written>,
+    when: WhenToWrite,
+    act: Action<WritingSession<Options>, Args, Written>,
   ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
-      const { io, options } = session;
+      const { io, options, dryRun } = session;
       const { text, lines = [], json } = await act(session as WritingSession<Options>, ...args);
-      const dryRun = session.dryRun || kindOf(options) === 'reads';
-      if (options.json) printJson(io, { dry_run: dryRun, ...json });
-      else {
-        for (const one of lines) print(io, one);
-        (dryRun ? say : print)(io, text);
-      }
+      if (options.json) return printJson(io, { dry_run: dryRun, ...json });
+      for (const line of lines) print(io, line);
+      (dryRun ? say : print)(io, text);
     };
-    return this.option(...jsonOption).runs(kindOf, run);
+    return this.option(...jsonOption).runs(when, run);
   }
 
-  /** Runs an action on the target that the options name. One that writes asks for confirmation where required. */
-  runs<Options, Args extends unknown[]>(
-    kindOf: (options: Options) => Kind,
-    act: Act<WritingSession<Options>, Args>,
-  ): this {
+  /** Runs an action on the table that the options name, after the user has confirmed a write to another machine. */
+  runs<Options, Args extends unknown[]>(when: WhenToWrite, act: Action<WritingSession<Options>, Args>): this {
     return this.action(async () => {
       const io = this.#io;
       const options = this.optsWithGlobals<CommonOptions & Options>();
       const waiting = setTimeout(() => say(io, 'Still waiting for AWS.'), PATIENCE.sayMs);
       const target = await connectTarget(options, io.env).finally(() => clearTimeout(waiting));
-      const patient = withPatience(target.table, {
-        ...PATIENCE,
-        onWaiting: () => say(io, 'Still waiting for DynamoDB.'),
-      });
-      const { table } = patient;
+      const onWaiting = () => say(io, 'Still waiting for DynamoDB.');
+      const { table, stop } = withPatience(target.table, { ...PATIENCE, onWaiting });
       try {
-        const isWriting = kindOf(options) === 'writes';
-        const dryRun = options.dryRun ?? false;
-        if (isWriting && target.endpoint === undefined && this.#costText) say(io, this.#costText(options as never));
-        if (isWriting && dryRun) say(io, 'Dry run: nothing is written.');
-        else if (isWriting) await confirmWrite(target, options, io);
-        const by = isWriting && !dryRun ? await callerOf(target) : '';
+        const dryRun = when === 'if --write' ? !options.write : (options.dryRun ?? false);
+        let by = '';
+        if (when !== 'never') {
+          if (target.endpoint === undefined && this.#costText) say(io, this.#costText(options as never));
+          if (dryRun)
+            say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
+          else {
+            await confirmWrite(target, options, io);
+            by = await callerOf(target);
+          }
+        }
         const audit = createAudit(table, this.#words(), by, io.now);
         let account: AccountRow | undefined;
         const named = this.#createsAccounts ? [] : [options.account ?? []].flat();
         for (const id of named) account = await requireAccount(table, id);
-        const session = {
-          io,
-          target: { ...target, table },
-          table,
-          options,
-          account,
-          dryRun,
-          audit,
-        } as WritingSession<Options>;
-        await act(session, ...(this.processedArgs as Args));
+        const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
+        await act(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
-        patient.stop();
+        stop();
         target.close();
       }
     });
@@ -182,11 +178,7 @@ export class AdminCommand extends Command {
   }
 }
 
-type CommonOptions = TargetOptions & { dryRun?: boolean; account?: Int64 | Int64[] };
-
-export const jsonOption = ['--json', 'print JSON'] as const;
-
-/** @throws CliError when there is no such account */
+/** @throws CliError if the account does not exist */
 export async function requireAccount(table: Table, id: Int64): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);

@@ -1,8 +1,8 @@
-/** Shell completion of the admin command: the scripts call this program at each press of Tab. */
+/** Shell completion of the admin command. The printed scripts call `complete` at each press of Tab. */
 import { fileURLToPath } from 'node:url';
 import { RootCommand } from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
@@ -18,12 +18,12 @@ export function addCompletionCommands(program: AdminCommand): void {
     )
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action((shell: string) => {
-      // Not through npm, which would take twice as long.
+      // The scripts run Node directly, since npm would take twice as long.
       const own = [process.execPath, fileURLToPath(new URL('./admin.ts', import.meta.url))].map(shellWord);
       new RootCommand().setup(NAME, own.join(' '), shell);
     });
 
-  // The scripts call it by this name.
+  // The library's scripts call the program with this word.
   program
     .command('complete', { hidden: true })
     .explain('Print what can stand at the cursor, for the scripts of `completion`', 'complete -- show fl')
@@ -31,14 +31,14 @@ export function addCompletionCommands(program: AdminCommand): void {
     .action((words: string[]) => completionOf(program).parse([...words]));
 }
 
-/** The library's tree of commands. */
+/** The commands and options as the library of completion needs them. */
 function completionOf(program: Command): RootCommand {
   const root = new RootCommand();
   const add = (command: Command, words: readonly string[]) => {
     const added = words.length === 0 ? root : root.command(words.join(' '), command.description());
     for (const { long, description, required, optional, argChoices = [] } of [...command.options, ...program.options]) {
       if (!long) continue;
-      // An option without such a function takes no value.
+      // For the library an option without a function of choices takes no value.
       if (required || optional) added.option(long.slice(2), description, choicesOf(argChoices));
       else added.option(long.slice(2), description);
     }

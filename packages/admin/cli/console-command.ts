@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Option } from 'commander';
 import { createConsole } from '../console/console.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../text/printable.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { CliError, print, say } from './io.ts';
@@ -21,7 +21,7 @@ export function addConsoleCommand(program: AdminCommand): void {
       new Option('--port <number>', 'port on 127.0.0.1').argParser(integer(0, 65_535)).default(0, 'any free one'),
     )
     .reads(async ({ io, target, table, options }: Session<TargetOptions & { port: number }>) => {
-      const place = await placeOf(target, options);
+      const place = await placeText(target, options);
       const { listener, entrance } = createConsole({
         table,
         target: () => place,
@@ -46,14 +46,14 @@ export function addConsoleCommand(program: AdminCommand): void {
     });
 }
 
-/** What the console shows. */
-async function placeOf(target: Target, { stack }: TargetOptions): Promise<string> {
+/** What the console shows in its header. */
+async function placeText(target: Target, { stack }: TargetOptions): Promise<string> {
   if (target.service !== undefined) return `local, ${target.service}`;
   const text = await targetText(target);
   return stack === undefined ? text : `stack ${stack}, ${text}`;
 }
 
-/** The options by which another command reaches the same table. */
+/** The options with which another command reaches the same table. */
 function optionsFor({ table, endpoint, service }: Target, { stack, region }: TargetOptions): string {
   if (service !== undefined) return `--service ${shellWord(service)}`;
   const options = stack === undefined ? [['--table', table.name]] : [['--stack', stack]];

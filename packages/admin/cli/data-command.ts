@@ -8,16 +8,15 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
+import { appKeyOf } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
-import { appKeyOf } from '../data/format.ts';
 import { linesOf } from '../data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
-import { countText } from '../text/count-text.ts';
-import { line, printableJson } from '../text/printable.ts';
+import { countText, line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 import { confirm, type TargetOptions } from './target.ts';
 
 export function addDataCommands(program: AdminCommand): void {
@@ -95,7 +94,7 @@ async function importFile(
   };
 }
 
-/** The keys that the file adds, by account: the data of one account could hide a key of another. */
+/** What the file adds to each account, one text for each, so that the operator notices a key for the wrong account. */
 async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
   const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
   const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
@@ -131,13 +130,13 @@ async function openInput(file: string, io: Io): Promise<Readable> {
 }
 
 /**
- * A regular file is replaced as a whole, by one that only its owner can read: it holds names and key hashes. To anything
- * else, such as a pipe, data is written as it comes.
+ * Writes a file. A regular one is replaced as a whole by a file that only its owner can read, since it holds names and key
+ * hashes. To anything else, such as a pipe, the data is written as it comes.
  */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const isRegular = existing?.isFile() ?? true;
-  // Other users who can write to the folder must neither know the name in advance nor have a link followed.
+  // Other users of the folder must not be able to guess the name and put a link there.
   const part = isRegular ? `${path}.${randomUUID()}.part` : path;
   const opening = isRegular ? { flags: 'wx', mode: 0o600 } : {};
   try {

@@ -1,23 +1,21 @@
 import { Option } from 'commander';
 import { readAccount } from '../accounts/accounts.ts';
+import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
+import { accountsIn, refusalOf, replayOf } from '../feed/messages.ts';
 import type { FeedQueue } from '../feed/queues.ts';
-import { accountsIn, replayOf } from '../feed/replay.ts';
-import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf, take } from '../feed/status.ts';
-import { line } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { line, timeText } from '../text/printable.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
 import { say } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
-import { startProgress } from './progress.ts';
+import { plainTable, recordsTable, startProgress } from './output.ts';
 import { requireFeed } from './target.ts';
 
-/** Seconds for which a message is hidden: after that, one whose replay was cut short can be replayed again. */
+/** Seconds for which a message is hidden while it is replayed: after an interruption it can be replayed again. */
 const HOLD_SECONDS = 300;
 /** Maximum messages that one command replays. */
 const MAX_REPLAYED = 1_000;
 
-type ReplayOptions = { from: 'refused' | 'dead-letters'; write?: boolean };
+type ReplayOptions = { from: 'refused' | 'dead-letters' };
 
 export function addFeedCommands(program: AdminCommand): void {
   const feed = program
@@ -41,7 +39,7 @@ export function addFeedCommands(program: AdminCommand): void {
       new Option('--from <queue>', 'what to send again').choices(['refused', 'dead-letters']).makeOptionMandatory(),
     )
     .option('--write', 'send them (default: only show them)')
-    .reports(({ write }: ReplayOptions) => (write ? 'writes' : 'reads'), replay);
+    .reports('if --write', replay);
 }
 
 async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<Shown> {
@@ -49,7 +47,7 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   const { queues, ...metrics } = await readFeedStatus(feed, io.now());
   const refused =
     options.refused > 0 && queues.refused.waiting > 0
-      ? (await look(feed, 'refused', options.refused)).map(refusalOf)
+      ? (await feed.look('refused', options.refused)).map(refusalOf)
       : [];
   const json = {
     queues,
@@ -59,9 +57,11 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   };
   const text = () => {
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
-      ...{ queue: QUEUE_NAMES[queue as FeedQueue], waiting, 'under way': underWay },
+      queue: QUEUE_NAMES[queue as FeedQueue],
+      waiting,
+      'under way': underWay,
     }));
-    const records = refused.map((one) => ({ ...one, sent_at: timeText(one.sent_at_ms) }));
+    const records = refused.map((refusal) => ({ ...refusal, sent_at: timeText(refusal.sent_at_ms) }));
     return [
       recordsTable(counts, ['queue', 'waiting', 'under way']),
       '',
@@ -73,22 +73,19 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
 }
 
 async function replay(session: WritingSession<ReplayOptions>): Promise<Written> {
-  const { io, target, table, options, audit } = session;
+  const { io, target, table, options, audit, dryRun } = session;
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
-  if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
-  const messages = options.write
-    ? await take(feed, queue, MAX_REPLAYED, HOLD_SECONDS)
-    : await look(feed, queue, MAX_REPLAYED);
+  const messages = dryRun ? await feed.look(queue, MAX_REPLAYED) : await feed.take(queue, MAX_REPLAYED, HOLD_SECONDS);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
   const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
   const json = { messages: replays.map(({ sentAtMs, body }) => ({ sent_at_ms: sentAtMs, body })) };
-  if (!options.write) {
+  if (dryRun) {
     const lines = replays.map(({ sentAtMs, body }) => line`${timeText(sentAtMs)} ${body}`);
     return { text: `${what} would be sent again.`, lines, json };
   }
-  const named = new Map(replays.flatMap(({ body }) => accountsIn(body)).map((id) => [String(id), id]));
-  const rows = await Promise.all([...named.values()].map((id) => readAccount(table, id)));
+  const named = new Set(replays.flatMap(({ body }) => accountsIn(body)));
+  const rows = await Promise.all([...named].map((id) => readAccount(table, id)));
   const accounts = rows.flatMap((row) => row?.account_id ?? []);
   const progress = startProgress(io, 'replay', replays.length);
   await audit

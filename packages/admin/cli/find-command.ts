@@ -1,6 +1,5 @@
 import { FEEDS_SEARCHED, find, REQUEST_ID } from '../find/find.ts';
-import { printable } from '../text/printable.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { printable, shellWord } from '../text/printable.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { CliError } from './io.ts';
 import { plainTable } from './output.ts';

@@ -5,7 +5,7 @@ import { messagesOf } from '../feed/messages.ts';
 import { duration, integer, interval } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { say } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 import { writerOf } from './target.ts';
 
 const HOSTS_IN_BATCH = 250;

@@ -1,13 +1,13 @@
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
+import { listAccounts, removeGatewayKeys } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { countText } from '../text/count-text.ts';
+import { countText } from '../text/printable.ts';
 import type { AdminCommand, WritingSession, Written } from './command.ts';
 import { CliError, type Io, UsageError } from './io.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './output.ts';
 
-/** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
+/** Commands for the gateway keys of all accounts at once, when a table moves from one stack to another. */
 export function addGatewayKeysCommands(program: AdminCommand): void {
   const group = program
     .command('gateway-keys')
@@ -55,14 +55,14 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   const json = { gateway_keys: left.length };
   if (dryRun) return { text: `${left.length} gateway keys would be deleted.`, json };
   const accounts = await listAccounts(table).catch((error: Error) => {
-    // The plan was deleted with its ephemeral stack; if there are no keys either, its name is wrong.
+    // The table may have been deleted with its stack. If there are no keys of it either, its name is wrong.
     if (error.name === 'ResourceNotFoundException' && left.length > 0) return undefined;
     throw error;
   });
   await audit.around(accounts ?? [], 'gateway key', async () => {
     await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
-    // Deleted keys must not be passed to another stack's API Gateway: it would refuse the calls.
-    if (accounts) await forgetGatewayKeys(table);
+    // The API Gateway of another stack would refuse calls with deleted keys.
+    if (accounts) await removeGatewayKeys(table);
   });
   return { text: `${left.length} gateway keys deleted.`, json };
 }

@@ -1,16 +1,12 @@
 import { Option } from 'commander';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import { messagesOf } from '../feed/messages.ts';
-import type { ShownHost } from '../fleet/fleet-overview.ts';
-import { findHosts, type HostFilter } from '../fleet/hosts.ts';
-import { countText } from '../text/count-text.ts';
-import { line } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
+import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { print, printJson, say } from './io.ts';
-import { recordsTable } from './output.ts';
-import { startProgress } from './progress.ts';
+import { recordsTable, startProgress } from './output.ts';
 import { writerOf } from './target.ts';
 
 type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };
@@ -74,19 +70,22 @@ async function list(session: Session<ListOptions>): Promise<void> {
 }
 
 const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, why }: ShownHost) => ({
-  ...{ host_id, status, edge_cluster, agent_version },
+  host_id,
+  status,
+  edge_cluster,
+  agent_version,
   ...(reportedAtMs !== undefined && { reported_at_ms: reportedAtMs }),
   why,
 });
 
-/** RFC 4180; a text that a spreadsheet would evaluate is quoted as text. */
+/** A line of CSV by RFC 4180. A text that a spreadsheet would evaluate gets an apostrophe in front. */
 const csvLine = (cells: readonly string[]) =>
   cells
     .map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell))
     .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',');
 
-/** A retirement has the time at which the host was read: a later report brings it back. */
+/** Retires hosts as of the time at which they were read, so that a later report brings a host back. */
 async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;
@@ -100,9 +99,9 @@ async function retire(session: WritingSession<RetireOptions>): Promise<Written> 
   }
   const feed = writerOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
-  const records = stale.map(({ host, readAtMs }) => ({
-    ...{ kind: 'host', account_id: account, host_id: host.host_id, retired: true, at_ms: readAtMs },
-  }));
+  const records = stale.map(({ host: { host_id }, readAtMs }) => {
+    return { kind: 'host', account_id: account, host_id, retired: true, at_ms: readAtMs };
+  });
   await audit
     .around([account], text, async () => {
       for (const message of messagesOf(String(account), records)) {

@@ -1,12 +1,11 @@
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { printable, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** After this many lines of a log no further page is read. The oldest come first, so a shorter `--since` shows later ones. */
+/** Lines of a log after which no further page is read. The oldest come first, so that a shorter `--since` shows later ones. */
 const MAX_LINES = 1_000;
 
 interface LogsOptions {
@@ -64,12 +63,12 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
 
 interface LogLine {
   at_ms: number;
-  /** Name of the stack's output without `Logs`, such as `FinishMerges` or `Access`. */
+  /** The name of the stack's output without `Logs`, such as `FinishMerges` or `Access`. */
   log: string;
   line: Record<string, unknown>;
 }
 
-/** Lambda's own lines may be text. */
+/** The fields of a line. Lines that Lambda itself writes may be plain text. */
 function parsed(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
@@ -78,7 +77,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** Fields left out of the list at a line's end: they are the same in every line, or printed before. */
+/** Fields that are not listed at the end of a line: they are the same in every line, or already printed. */
 const OMITTED = new Set(['timestamp', 'time', 'service', 'message']);
 
 function lineText({ at_ms, log, line }: LogLine): string {

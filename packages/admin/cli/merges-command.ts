@@ -3,19 +3,16 @@ import { readAllPending, readPending } from '../../../lib/operations/merge-alert
 import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { effectsOf } from '../incidents/effects.ts';
-import { listMerges } from '../incidents/list.ts';
+import { effectsOf, listMerges } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
-import { countText } from '../text/count-text.ts';
-import { line } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { countText, line, timeText } from '../text/printable.ts';
 import { accountId, duration, feedEntry, objectId, text } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
 import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
-/** Alert ids shown of a merge; the others are counted, except with `--json`. */
+/** Alert ids that the text shows of a merge; the others are counted. */
 const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };

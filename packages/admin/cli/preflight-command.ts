@@ -4,13 +4,21 @@ import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
-import { codeFindings, concurrencyFindings, type Found, intentFindings, readSettings } from './preflight-settings.ts';
+import {
+  change,
+  codeFindings,
+  concurrencyFindings,
+  type Found,
+  leftoverFindings,
+  ok,
+  readSettings,
+} from './preflight-settings.ts';
 import { identify } from './target.ts';
 
-/** Its cdk.json, and cdk.context.json, have the settings. */
+/** The folder with cdk.json and cdk.context.json. */
 const ROOT = new URL('../../../', import.meta.url);
 
-/** All operations can be called at their stage rate at once. */
+/** Operations of the API, each of which has a stage rate of its own. */
 const OPERATIONS = 4;
 /** The version of the bootstrap that the CDK of package.json requires. */
 const BOOTSTRAP_VERSION = 6;
@@ -45,10 +53,10 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
 
 const collect = (value: string, before: string[]) => [...before, value];
 
-const lineOf = ({ what, verdict, found, advice }: Finding) =>
-  `${verdict.padEnd(7)} ${what}: ${found}${advice ? `. ${advice}` : ''}`;
+const lineOf = ({ what, ...finding }: Finding) =>
+  `${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
 
-/** A failed check is reported, and the others continue. */
+/** Runs all checks. One that fails becomes a finding, and does not end the others. */
 async function preflight({ region, stack: named, context }: Options, env: Io['env']): Promise<Finding[]> {
   const settings = readSettings(context, ROOT);
   const stack = named ?? settings.stackName;
@@ -60,7 +68,7 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
     ['API Gateway', async () => gateway(config, settings.stageRate, await isDeployed())],
     ['CDK bootstrap', () => bootstrap(config)],
     ['stack and table', () => stackAndTables(config, stack)],
-    ['settings', async () => intentFindings(settings, await identify({ region: resolvedRegion }))],
+    ['settings', async () => leftoverFindings(settings, await identify({ region: resolvedRegion }))],
   ];
   const findings = await Promise.all(
     checks.map(async ([what, check]) => {
@@ -77,10 +85,8 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
 type ClientConfig = ReturnType<typeof clientConfig>;
 
 async function lambda(config: ClientConfig, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
-  const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const { AccountLimit = {}, AccountUsage = {} } = await new LambdaClient(config).send(
-    new GetAccountSettingsCommand({}),
-  );
+  const { Lambda } = await import('@aws-sdk/client-lambda');
+  const { AccountLimit = {}, AccountUsage = {} } = await new Lambda(config).getAccountSettings({});
   const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
   return [
     ...concurrencyFindings({ all, free }, settings, isDeployed),
@@ -89,37 +95,32 @@ async function lambda(config: ClientConfig, settings: DeploymentSettings, isDepl
 }
 
 async function gateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Found[]> {
-  const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
-  const { throttleSettings, cloudwatchRoleArn } = await new APIGatewayClient(config).send(new GetAccountCommand({}));
+  const { APIGateway } = await import('@aws-sdk/client-api-gateway');
+  const { throttleSettings, cloudwatchRoleArn } = await new APIGateway(config).getAccount({});
   const rate = throttleSettings?.rateLimit ?? 0;
   const found = `${rate} calls a second for all APIs of the region`;
   return [
     rate >= OPERATIONS * stageRate
-      ? { verdict: 'ok', found }
-      : {
-          verdict: 'change',
+      ? ok(found)
+      : change(
           found,
-          advice: `${OPERATIONS} operations with stageRate ${stageRate} can exceed it: ask for more (quota L-8A5B8E43), or deploy with -c stageRate=${Math.floor(rate / OPERATIONS)}`,
-        },
-    cloudwatchRoleArn === undefined || isDeployed
-      ? {
-          verdict: 'ok',
-          found: isDeployed
-            ? 'role for logs: not checked, since the stack is deployed'
-            : 'no role for logs yet: the stack makes it',
-        }
-      : {
-          verdict: 'change',
-          found: `its role for logs is ${cloudwatchRoleArn}`,
-          advice: 'Other APIs use it: deploy with -c apiGatewayAccount=false',
-        },
+          `${OPERATIONS} operations with stageRate ${stageRate} can exceed it: ask for more (quota L-8A5B8E43), or deploy with -c stageRate=${Math.floor(rate / OPERATIONS)}`,
+        ),
+    roleFinding(cloudwatchRoleArn, isDeployed),
   ];
 }
 
+/** Finding on the role with which API Gateway writes logs: a region has one for all its APIs. */
+function roleFinding(arn: string | undefined, isDeployed: boolean): Found {
+  if (isDeployed) return ok('role for logs: not checked, since the stack is deployed');
+  if (arn === undefined) return ok('no role for logs yet: the stack makes it');
+  return change(`its role for logs is ${arn}`, 'Other APIs use it: deploy with -c apiGatewayAccount=false');
+}
+
 async function describe(config: ClientConfig, name: string): Promise<Stack | undefined> {
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
   try {
-    const { Stacks } = await new CloudFormationClient(config).send(new DescribeStacksCommand({ StackName: name }));
+    const { Stacks } = await new CloudFormation(config).describeStacks({ StackName: name });
     return Stacks?.[0];
   } catch (error) {
     if (/does not exist/.test((error as Error).message)) return undefined;
@@ -130,24 +131,25 @@ async function describe(config: ClientConfig, name: string): Promise<Stack | und
 async function bootstrap(config: ClientConfig): Promise<Found> {
   const stack = await describe(config, 'CDKToolkit');
   const advice = 'Run npx cdk bootstrap';
-  if (!stack) return { verdict: 'change', found: 'missing', advice };
+  if (!stack) return change('missing', advice);
   const version = Number(stack.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue ?? 0);
   const found = `version ${version}`;
-  return version >= BOOTSTRAP_VERSION ? { verdict: 'ok', found } : { verdict: 'change', found, advice };
+  return version >= BOOTSTRAP_VERSION ? ok(found) : change(found, advice);
 }
 
 /** Whether the stack exists; if not, the tables that an earlier one, or a failed first deployment, left behind. */
 async function stackAndTables(config: ClientConfig, name: string): Promise<Found[]> {
-  const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
   const stack = await describe(config, name);
-  if (stack) return [{ verdict: 'ok', found: `stack ${name} is deployed (${stack.StackStatus}): this is an update` }];
+  if (stack) return [ok(`stack ${name} is deployed (${stack.StackStatus}): this is an update`)];
+  const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
   const tables: string[] = [];
   for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(config) }, {}))
     tables.push(...TableNames.filter((table) => table.startsWith(`${name}-Table`)));
-  if (tables.length === 0) return [{ verdict: 'ok', found: `no stack ${name}, and no table of one` }];
-  return tables.map((table) => ({
-    verdict: 'change',
-    found: `table ${table} is left over from an earlier stack ${name}`,
-    advice: `A deployment makes a second, empty table: adopt ${table} (docs/deploy.md, "Tear down and come back"), or delete it if its data is not needed`,
-  }));
+  if (tables.length === 0) return [ok(`no stack ${name}, and no table of one`)];
+  return tables.map((table) =>
+    change(
+      `table ${table} is left over from an earlier stack ${name}`,
+      `A deployment makes a second, empty table: adopt ${table} (docs/deploy.md, "Tear down and come back"), or delete it if its data is not needed`,
+    ),
+  );
 }

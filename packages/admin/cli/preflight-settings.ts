@@ -1,4 +1,4 @@
-/** The requirements of a deployment's settings, read as the CDK reads them, on account and region. */
+/** What the settings of a deployment require of its AWS account and region. The settings are read as the CDK reads them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { MIN_RESERVED, reservedInAll } from '../../../infra/function-settings.ts';
 import {
@@ -8,12 +8,14 @@ import {
 } from '../../../infra/stack-settings.ts';
 import { UsageError } from './io.ts';
 
-export interface Found {
-  verdict: 'ok' | 'change' | 'unknown';
-  found: string;
-  /** The advice, if something has to be done. */
-  advice?: string;
-}
+/** What a check found, and whether something has to be changed. */
+export type Found =
+  | { verdict: 'ok'; found: string }
+  | { verdict: 'change'; found: string; advice: string }
+  | { verdict: 'unknown'; found: string };
+
+export const ok = (found: string): Found => ({ verdict: 'ok', found });
+export const change = (found: string, advice: string): Found => ({ verdict: 'change', found, advice });
 
 /** The files that contain CDK context; the first one takes precedence. */
 const FILES = [
@@ -24,19 +26,21 @@ const FILES = [
 const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
+/** Minimum that is advised for mergeConcurrency and feedConcurrency. */
 const MIN_CAP = 2;
+/** Share of the storage for code from which on it counts as full. */
 const CODE_STORAGE_SHARE = 0.9;
 
-/** @param given as `-c` takes them @throws UsageError naming every setting that is wrong */
+/** @param given the values of `-c` @throws UsageError naming every invalid setting */
 export function readSettings(given: readonly string[], root: URL): DeploymentSettings {
   const context: Record<string, unknown> = {};
   for (const [name, contextOf] of FILES.toReversed()) {
     const file = new URL(name, root);
     if (existsSync(file)) Object.assign(context, contextOf(JSON.parse(readFileSync(file, 'utf8'))));
   }
-  for (const one of given) {
-    const [, name, value] = /^(\w+)=(.*)$/.exec(one) ?? [];
-    if (name === undefined) throw new UsageError(`--context must be name=value, as for cdk deploy, not "${one}".`);
+  for (const setting of given) {
+    const [, name, value] = /^(\w+)=(.*)$/.exec(setting) ?? [];
+    if (name === undefined) throw new UsageError(`--context must be name=value, as for cdk deploy, not "${setting}".`);
     context[name] = value;
   }
   try {
@@ -48,9 +52,10 @@ export function readSettings(given: readonly string[], root: URL): DeploymentSet
 }
 
 /**
- * @param all concurrent executions of the account
- * @param free those that no function has reserved
- * @param isDeployed what is reserved may be the stack's own
+ * Findings on Lambda's concurrent executions.
+ * @param all the limit of the account
+ * @param free the part of it that no function has reserved
+ * @param isDeployed whether the stack exists: then all reservations count as its own
  */
 export function concurrencyFindings(
   { all, free }: { all: number; free: number },
@@ -66,37 +71,29 @@ export function concurrencyFindings(
   const backlogs = `of ${left} that are not reserved, backlogs of merges take at most ${mergeConcurrency}, of the feed ${feedConcurrency}, and relay one for each shard of the table's stream`;
   return [
     before >= MIN_CONCURRENCY
-      ? { verdict: 'ok', found }
-      : {
-          verdict: 'change',
+      ? ok(found)
+      : change(
           found,
-          advice:
-            'Ask for 1000: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
-        },
+          'Ask for 1000: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
+        ),
     concurrencyLimit === all
-      ? { verdict: 'ok', found: `an alarm compares with ${concurrencyLimit}` }
-      : {
-          verdict: 'change',
-          found: `an alarm compares with ${concurrencyLimit}, which is not the limit`,
-          advice: `Deploy with -c concurrencyLimit=${all}`,
-        },
+      ? ok(`an alarm compares with ${concurrencyLimit}`)
+      : change(
+          `an alarm compares with ${concurrencyLimit}, which is not the limit`,
+          `Deploy with -c concurrencyLimit=${all}`,
+        ),
     mergeConcurrency + feedConcurrency <= left / 2
-      ? { verdict: 'ok', found: backlogs }
-      : {
-          verdict: 'change',
-          found: `${backlogs}: that can starve the calls`,
-          advice: `Deploy with -c mergeConcurrency=${Math.min(mergeConcurrency, cap)} -c feedConcurrency=${Math.min(feedConcurrency, cap)}`,
-        },
+      ? ok(backlogs)
+      : change(
+          `${backlogs}: that can starve the calls`,
+          `Deploy with -c mergeConcurrency=${Math.min(mergeConcurrency, cap)} -c feedConcurrency=${Math.min(feedConcurrency, cap)}`,
+        ),
     own <= most
-      ? {
-          verdict: 'ok',
-          found: reserved === 0 ? noneReserved(Math.floor(most / 2)) : `${own} will be reserved, which leaves ${left}`,
-        }
-      : {
-          verdict: 'change',
-          found: `${own} of ${before} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
-          advice: `Deploy with -c reservedConcurrency=${asSetting(most)}`,
-        },
+      ? ok(reserved === 0 ? noneReserved(Math.floor(most / 2)) : `${own} will be reserved, which leaves ${left}`)
+      : change(
+          `${own} of ${before} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
+          `Deploy with -c reservedConcurrency=${asSetting(most)}`,
+        ),
   ];
 }
 
@@ -108,36 +105,25 @@ const noneReserved = (half: number) =>
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
 
-/** Findings on Lambda's storage for code, which earlier versions fill with `rollout=canary`. */
+/** Findings on Lambda's storage for code, which fills up if a rollout keeps earlier versions. */
 export function codeFindings(used: number, limit: number, { rollout }: DeploymentSettings): Found[] {
   if (rollout === 'all-at-once') return [];
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   const found = `${gigabytes(used)} of ${gigabytes(limit)} GB of code are used, and ${rollout} keeps earlier versions`;
-  return [
-    used < CODE_STORAGE_SHARE * limit
-      ? { verdict: 'ok', found }
-      : { verdict: 'change', found, advice: 'Remove old versions of functions, or ask for more' },
-  ];
+  const isEnough = used < CODE_STORAGE_SHARE * limit;
+  return [isEnough ? ok(found) : change(found, 'Remove old versions of functions, or ask for more')];
 }
 
 /** Settings that may have been left over by mistake. */
-export function intentFindings(
+export function leftoverFindings(
   { writesFrozen, backupVaultArn }: DeploymentSettings,
-  place: { account: string; region: string },
+  deployment: { account: string; region: string },
 ): Found[] {
   const findings: Found[] = [];
   if (writesFrozen)
-    findings.push({
-      verdict: 'change',
-      found: 'writesFrozen refuses deletions and merges',
-      advice: 'Leave it out, unless you restore a table',
-    });
+    findings.push(change('writesFrozen refuses deletions and merges', 'Leave it out, unless you restore a table'));
   const [, , , region, account] = backupVaultArn?.split(':') ?? [];
-  if (region === place.region && account === place.account)
-    findings.push({
-      verdict: 'change',
-      found: 'backupVaultArn is of this account and region',
-      advice: 'Name a vault that is not lost with them',
-    });
+  if (region === deployment.region && account === deployment.account)
+    findings.push(change('backupVaultArn is of this account and region', 'Name a vault that is not lost with them'));
   return findings;
 }

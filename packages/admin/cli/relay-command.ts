@@ -6,7 +6,7 @@ export function addRelayCommands(program: AdminCommand): void {
     .explain('Manage the relay of events: docs/events.md', 'relay replay')
     .command('replay')
     .explain(
-      'Relay again what ended in the dead letters of relay: large merges and events. The stream keeps changes for 24 hours; letters of older ones stay.',
+      'Relay the dead letters of relay again: large merges and events. The stream keeps changes for 24 hours; dead letters of older ones stay.',
       'relay replay --dry-run',
     )
     .writes(async ({ table, target, dryRun, audit }: WritingSession) => {
@@ -15,7 +15,7 @@ export function addRelayCommands(program: AdminCommand): void {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: 0 },
         };
-      const { replayRelay } = await import('../relay/replay.ts');
+      const { replayRelay } = await import('../relay/replay-dead-letters.ts');
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
       const stay = left > 0 ? `; ${left} stay: not in the stream any more, or not taken` : '';
       const what = `${letters - left} of ${letters} dead letters`;

@@ -8,13 +8,10 @@ import {
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { explainHost } from '../fleet/explain.ts';
-import { readHost, readOverview } from '../fleet/fleet-overview.ts';
-import { effectsOf } from '../incidents/effects.ts';
-import { listIncidents } from '../incidents/list.ts';
+import { explainHost, readHost, readOverview } from '../fleet/hosts.ts';
+import { effectsOf, listIncidents } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, Shown } from './command.ts';
 import { CliError, type Io } from './io.ts';
@@ -131,7 +128,7 @@ async function showFleet(session: ShowSession): Promise<Shown> {
   return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, session.io) };
 }
 
-/** Fields in lines; times also in readable form. */
+/** The fields of a row, one a line; times also in readable form. */
 function fieldsText(row: object): string {
   const rows = Object.entries(row).map(([field, value]) => {
     const text = typeof value === 'object' ? stringifyJson(value) : String(value);
@@ -157,7 +154,7 @@ type StatusCounts = Record<FleetStatus, number>;
 
 async function countFleet({ io, table, options: { account } }: ShowSession) {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
-  /** Clusters by name. A map, since a name may be any text. */
+  /** Counts by the name of the cluster. A map, since a name may be any text, such as `__proto__`. */
   const counts = { hosts: 0, statuses: none(), edge_clusters: new Map<string, StatusCounts>() };
   for await (const { hosts } of readOverview({ table, account, now: io.now, signal: io.signal }))
     for (const { edge_cluster, status } of hosts) {
@@ -170,8 +167,8 @@ async function countFleet({ io, table, options: { account } }: ShowSession) {
   return counts;
 }
 
-/** The letter of each status, so that a bar can be read without colours. */
-const LOOKS = {
+/** How a bar shows each status: by a letter if there are no colours. */
+const BAR_STYLES = {
   active: ['a', 'green'],
   degraded: ['d', 'yellow'],
   stale: ['s', 'red'],
@@ -187,7 +184,7 @@ type FleetCounts = Awaited<ReturnType<typeof countFleet>>;
 function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
   const isColoured = io.stdout.isTTY && !io.env.NO_COLOR;
   const paint = (status: FleetStatus, text: string) =>
-    isColoured ? styleText(LOOKS[status][1], text, { validateStream: false }) : text;
+    isColoured ? styleText(BAR_STYLES[status][1], text, { validateStream: false }) : text;
   const bar = (of: StatusCounts) => {
     const total = FLEET_STATUSES.reduce((sum, status) => sum + of[status], 0);
     let reached = 0;
@@ -197,7 +194,7 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
       const until = total === 0 ? 0 : Math.round((reached / total) * BAR_WIDTH);
       const width = until - drawn;
       drawn = until;
-      return width === 0 ? '' : paint(status, (isColoured ? '█' : LOOKS[status][0]).repeat(width));
+      return width === 0 ? '' : paint(status, (isColoured ? '█' : BAR_STYLES[status][0]).repeat(width));
     });
     return { painted: pieces.join('') };
   };
@@ -211,6 +208,6 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
   return [
     plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),
     '',
-    `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${LOOKS[status][0]} ${status}`).join(', ')}.`,
+    `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${BAR_STYLES[status][0]} ${status}`).join(', ')}.`,
   ].join('\n');
 }

@@ -1,8 +1,7 @@
 import { progressText } from '../incidents/pending-merges.ts';
 import { WINDOW_MINUTES } from '../status/measured.ts';
 import { EXPIRY_WARNING_DAYS, known, type Part, readStatus, type Status, withAttempt } from '../status/status.ts';
-import { countText } from '../text/count-text.ts';
-import { timeText } from '../text/time-text.ts';
+import { countText, timeText } from '../text/printable.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
 import { plainTable } from './output.ts';

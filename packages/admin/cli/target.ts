@@ -5,15 +5,13 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
-import { readMetrics } from '../feed/metrics.ts';
-import { countMessages, createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
+import { countMessages, type Feed, feedOf } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
-import type { RelayPlace } from '../relay/replay.ts';
-import { measureLocal } from '../status/local-figures.ts';
-import type { Measured } from '../status/measured.ts';
+import type { RelayPlace } from '../relay/replay-dead-letters.ts';
+import { type Measured, measureLocal } from '../status/measured.ts';
 import { localUser } from './audited.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -31,26 +29,26 @@ export interface Target {
   /** URL of a DynamoDB-compatible server; undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
-  /** URL of its `npm start` service, if the table was found through that. */
+  /** URL of the `npm start` service through which the table was found; absent: it was found in another way. */
   readonly service?: string;
-  /** Makes gateway keys; absent where there is no usage plan to attach them to. */
+  /** Makes gateway keys; undefined: there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
-  /** Approximate number of messages in the stack's dead-letter queue of merges; absent if the stack names no such queue. */
+  /** Approximate number of messages in the dead-letter queue of merges; absent: the stack names no such queue. */
   readonly deadLetters?: () => Promise<number>;
   /** Base address of the API that serves the table; absent: unknown. */
   readonly url?: string;
-  /** Figures of the table's service from CloudWatch or `npm start`; absent: none. */
+  /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
-  /** Absent as above. */
+  /** The feed's queues; absent: unknown. */
   readonly feed?: Feed;
-  /** Absent as above. */
+  /** What a replay of relay's dead letters uses; absent: the stack names no such queue. */
   readonly relay?: RelayPlace;
   close(): void;
 }
 
-/** @throws UsageError when it is not clear what is meant, CliError when what is meant is not there */
+/** @throws UsageError if the options do not name exactly one table, CliError if what they name does not exist */
 export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
   const { stack } = options;
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
@@ -70,7 +68,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
       async measure() {
         const { measureStack } = await import('../status/stack-figures.ts');
         const finishMergesLogGroup = outputs.get('FinishMergesLogs');
-        return measureStack({ ...{ stack, tableName, region, finishMergesLogGroup } }, Date.now());
+        return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
       },
     };
   }
@@ -80,46 +78,29 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
-  const running = theRunning(options.service ?? env.SERVICE_URL);
+  const running = onlyRunning(options.service ?? env.SERVICE_URL);
   const { url } = running;
   return {
     ...connect(running),
-    ...{ service: url, url },
+    service: url,
+    url,
     measure: () => measureLocal(url),
     ...feedOf(new Map(Object.entries(running.outputs)), undefined),
   };
 }
 
-/** @param region of AWS; undefined: the queues of `npm start`, which checks no credentials */
-export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
-  const urls = Object.fromEntries(
-    Object.entries(FEED_OUTPUTS).map(([queue, output]) => [queue, outputs.get(output)]),
-  ) as Partial<Record<FeedQueue, string>>;
-  const { feed, refused, deadLetters } = urls;
-  if (!feed || !refused || !deadLetters) return {};
-  const isLocal = isLoopback(new URL(feed).hostname);
-  const local = { region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  const client = async () => {
-    const { SQSClient } = await import('@aws-sdk/client-sqs');
-    return new SQSClient(isLocal ? { ...local, endpoint: new URL(feed).origin } : clientConfig(region));
-  };
-  let made: ReturnType<typeof client> | undefined;
-  const metrics = async (nowMs: number) => (isLocal ? {} : readMetrics(feed, region, nowMs));
-  return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client()), metrics) };
-}
-
-/** Sends records to the feed; if the feed is unknown, writes them to the table as the feed's function would. */
+/** The feed to send records to. If its queues are unknown, records are written to the table as the feed's function does. */
 export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
   feed ?? createDirectFeed(withSignal(table, signal), now);
 
-/** @throws CliError where no stack tells the feed's queues */
+/** @throws CliError if the target's outputs do not name the feed's queues */
 export function requireFeed({ feed }: Target): Feed {
   if (!feed)
     throw new CliError('The feed is not known here: pass --stack NAME, or start the service with `npm start`.');
   return feed;
 }
 
-function theRunning(url: string | undefined) {
+function onlyRunning(url: string | undefined) {
   const running = listRunning().filter((service) => url === undefined || service.url === url.replace(/\/$/, ''));
   const [first, ...others] = running;
   if (!first)
@@ -157,27 +138,27 @@ function connect({ tableName, endpoint, region, accountPlanId }: Place): Target 
 }
 
 async function readStack(name: string, region: string | undefined) {
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient(clientConfig(region));
-  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
+  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
+  const client = new CloudFormation(clientConfig(region));
+  const { Stacks = [] } = await client.describeStacks({ StackName: name });
   const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  const [eventBus, mergeQueueUrl, relayLetters] = ['EventBusName', 'MergeQueueUrl', 'RelayDeadLettersUrl'].map(
-    (output) => outputs.get(output),
-  );
-  const relay: RelayPlace | undefined =
-    eventBus && mergeQueueUrl && relayLetters
-      ? { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl: relayLetters }
+  const eventBus = outputs.get('EventBusName');
+  const mergeQueueUrl = outputs.get('MergeQueueUrl');
+  const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
+  const relay =
+    eventBus && mergeQueueUrl && deadLettersUrl
+      ? { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl }
       : undefined;
   return { tableName, accountPlanId, outputs, relay };
 }
 
-/** Visible and in-flight messages. */
+/** Number of visible and in-flight messages of a queue. */
 async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
-  const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const { waiting, underWay } = await countMessages(new SQSClient(clientConfig(region)), queueUrl);
+  const { SQS } = await import('@aws-sdk/client-sqs');
+  const { waiting, underWay } = await countMessages(new SQS(clientConfig(region)), queueUrl);
   return waiting + underWay;
 }
 
@@ -191,7 +172,7 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
 /** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (options.yes || isOfThisMachine(target)) return;
-  // The answer cannot be read from standard input, which holds the data.
+  // If standard input is the data of an import, it cannot contain an answer.
   if (!io.stdin.isTTY || io.stdin.readableEnded)
     throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
@@ -217,12 +198,12 @@ export async function targetText(target: Target): Promise<string> {
 export const callerOf = async (target: Target): Promise<string> =>
   target.endpoint === undefined ? (await identify(target)).arn : localUser();
 
-/** Whose credentials these are, and the region that calls go to. */
+/** The AWS account and identity of the credentials, and the region that calls go to. */
 export async function identify({
   region,
 }: Pick<Target, 'region'>): Promise<{ account: string; arn: string; region: string }> {
-  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
-  const client = new STSClient(clientConfig(region));
-  const { Account = 'unknown', Arn = 'unknown' } = await client.send(new GetCallerIdentityCommand({}));
+  const { STS } = await import('@aws-sdk/client-sts');
+  const client = new STS(clientConfig(region));
+  const { Account = 'unknown', Arn = 'unknown' } = await client.getCallerIdentity({});
   return { account: Account, arn: Arn, region: await client.config.region() };
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { expression } from '../../../lib/dynamodb/expression.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { type Action, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
-import { toInt64 } from '../../../lib/shared/json.ts';
+import { type Int64, toInt64 } from '../../../lib/shared/json.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
-import { restoreRumResource } from '../rum/restore-resource.ts';
 import { feedEntry, objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WritingSession, Written } from './command.ts';
 import { CliError } from './io.ts';
@@ -11,7 +14,7 @@ import { addMergeCommands } from './merges-command.ts';
 
 type UndoSession = WritingSession<AccountOptions>;
 
-/** The commands that undo a caller's mistake. */
+/** The commands that undo a caller's mistake, and the group `merge`. */
 export function addUndoCommands(program: AdminCommand): void {
   program
     .command('work-item')
@@ -107,4 +110,14 @@ async function undo(session: UndoSession, incidentId: string, sequence: number):
   if (moves.length === 0) return { text: `Nothing to undo${stay}.`, json };
   if (dryRun) return { text: `${some} would be moved back${stay}.`, json };
   return { text: `${some} moved back${stay}. Feed entry ${own}.`, json };
+}
+
+/**
+ * Undoes the deletion of an account's RUM resource. Functions see it when their caches expire.
+ * @param also written in the same transaction
+ * @returns false if there is none, or it is not deleted
+ */
+async function restoreRumResource(table: Table, account: Int64, also: readonly Action[] = []): Promise<boolean> {
+  const restored = updateAction(keys.rumResource(account), expression`REMOVE deleted`, expression`deleted = ${true}`);
+  return (await transact(table, [restored, ...also])) === undefined;
 }

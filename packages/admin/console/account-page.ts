@@ -1,4 +1,4 @@
-/** The page of an account: permissions, keys, limits and quotas, and what operators did to it. */
+/** The page of an account: permissions, app keys, rate limits, quotas and the audit trail. */
 import { randomUUID } from 'node:crypto';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';

@@ -1,5 +1,5 @@
-// The only script of the console: copies a command, says that the next page takes long, and reloads this one every ten seconds
-// if the reader wants that.
+// The only script of the console. It copies commands, says when the next page takes long, and reloads the page every ten seconds
+// if the reader chooses so.
 const REFRESH_MS = 10_000;
 const SHOWN_MS = 1_500;
 const PATIENCE_MS = 3_000;
@@ -12,7 +12,7 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => button.classList.remove('done'), SHOWN_MS);
 });
 
-// A page stays until there is an answer in its place.
+// A page stays visible until the next one begins to arrive.
 addEventListener('beforeunload', () => {
   const say = () => document.getElementById('waiting')?.append('Still waiting for DynamoDB… ');
   setTimeout(say, PATIENCE_MS);
@@ -24,12 +24,12 @@ if (box) {
   box.addEventListener('change', () => {
     sessionStorage.refresh = box.checked ? 'on' : 'off';
   });
-  // Not while somebody reads what they opened, marks text or fills in a field.
-  const isUsed = () =>
+  // Not while the reader has details open, has selected text, or is typing an id.
+  const isInUse = () =>
     document.querySelector('details[open], input[type=search]:focus') || String(getSelection()) !== '';
   const timer = setInterval(() => {
-    if (!box.checked || document.hidden || isUsed()) return;
-    // Only once: a second time would give up the answer that is under way.
+    if (!box.checked || document.hidden || isInUse()) return;
+    // Only once: a second reload would cancel the first.
     clearInterval(timer);
     location.reload();
   }, REFRESH_MS);

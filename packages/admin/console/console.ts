@@ -22,19 +22,18 @@ import { healthPage, runCheck } from './health-page.ts';
 import { hostPage } from './host-page.ts';
 import { document, type Frame, type Html, html, type Page, type Titled } from './html.ts';
 import { alertPage, incidentPage, incidentsPage } from './incidents-page.ts';
-import { metered } from './metered.ts';
-import { NotFound, type Source, type View } from './view.ts';
+import { metered, NotFound, type Source, type View } from './view.ts';
 import { workItemsPage } from './work-items-page.ts';
 
 export interface ConsoleOptions extends Source {
   now(): number;
-  /** Called with the description of a bug in the console, in printable lines. */
+  /** Called after a bug in the console, with printable lines that describe it. */
   onFailed(text: string): void;
 }
 
 type Env = { Bindings: HttpBindings };
 
-/** Files by name, with their content types. */
+/** The static files, with their content types. */
 const FILES = { 'console.css': 'text/css', 'console.js': 'text/javascript' };
 const [NONE, SELF] = [["'none'"], ["'self'"]];
 const POLICY = {
@@ -48,24 +47,24 @@ const POLICY = {
   frameAncestors: NONE,
 };
 const COOKIE = 'console';
-/** Milliseconds without any answer from DynamoDB after which a page reports that. */
+/** Milliseconds without any answer from DynamoDB after which a page says so. */
 const PAGE_MS = 10_000;
-/** The only path that accepts a form. */
-const CHECK = /\/health$/;
-/** Maximum bytes of an id or filter: DynamoDB's keys have at most 1,024, prefixes included. */
+/** The end of the only path that takes a form. */
+const CHECK_PATH = /\/health$/;
+/** Maximum bytes of an id or filter: a key of DynamoDB has at most 1,024, with its prefix. */
 const MAX_ID_BYTES = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
-/** Compares in constant time. */
+/** Compares texts in constant time. */
 const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
-/** @returns answers the requests for `/console` and what is below; and the path and query that let one browser in, once */
+/** @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query that lets a single browser in */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
-  // Browsers send a cookie to every port of a host, but only below its path: no other service knows this one.
+  // Browsers send a cookie to all ports of a host, but only to its path. The path is secret, so that no other service gets it.
   const prefix = `/${secret()}`;
   const home = `/console${prefix}/`;
   const entrance = `${home}?token=${token}`;
@@ -74,7 +73,7 @@ export function createConsole(options: ConsoleOptions) {
   const checks: View['checks'] = new Map();
   const app = new Hono<Env>({ strict: false }).basePath('/console');
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
-  /** Says nothing to callers who do not know the path. */
+  /** The base of the page's addresses. Callers who do not know the secret path do not learn it. */
   const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
   const isLetIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
   function frameOf(c: Context<Env>, cost = ''): Frame {
@@ -92,7 +91,7 @@ export function createConsole(options: ConsoleOptions) {
     const { method, headers, socket } = c.env.incoming;
     if (!asksLoopback(headers.host, socket.localPort))
       return refuse(c, 403, 'Refused', 'Use the address that was printed.');
-    if (method === 'GET' || (method === 'POST' && CHECK.test(c.req.path))) return next();
+    if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(c.req.path))) return next();
     c.header('Allow', 'GET');
     return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
   });

@@ -1,6 +1,6 @@
-/** The feed: waiting messages, refused records with the reasons, and messages that were given up. */
-
-import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
+/** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
+import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
+import { refusalOf } from '../feed/messages.ts';
 import { facts, type Html, html, rowsOf, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 
@@ -11,7 +11,7 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
     const { queues, ...metrics } = await readFeedStatus(feed, view.nowMs);
-    const refused = queues.refused.waiting > 0 ? (await look(feed, 'refused', REFUSED_SHOWN)).map(refusalOf) : [];
+    const refused = queues.refused.waiting > 0 ? (await feed.look('refused', REFUSED_SHOWN)).map(refusalOf) : [];
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
       QUEUE_NAMES[queue as keyof typeof queues],
       waiting,

@@ -1,4 +1,4 @@
-/** Everything that an id names, in all accounts. */
+/** The page of results of a search for an id, in all accounts. */
 import { FEEDS_SEARCHED, find } from '../find/find.ts';
 import { type Html, href, html, link, rowsOf } from './html.ts';
 import { command, type View } from './view.ts';

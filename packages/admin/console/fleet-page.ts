@@ -1,16 +1,15 @@
-/** The fleet: how many hosts have each status, where the worst are, and each host with the reason for its status. */
+/** The page of a fleet: how many hosts have each status, the clusters and versions with the most failures, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { readOverview, type ShownHost } from '../fleet/fleet-overview.ts';
-import { countText } from '../text/count-text.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { readOverview, type ShownHost } from '../fleet/hosts.ts';
+import { countText, shellWord } from '../text/printable.ts';
 import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
 import { command, type View } from './view.ts';
 
 /** Maximum hosts that a page reads, unless the reader asks for all. */
 const HOSTS_READ = 2_000;
 const HOSTS_LISTED = 50;
-/** Clusters and versions, the worst first. */
+/** Clusters, and versions, that are listed, the worst first. */
 const GROUPS_SHOWN = 12;
 const WORST_FIRST: readonly FleetStatus[] = [
   'stale',
@@ -23,8 +22,8 @@ const WORST_FIRST: readonly FleetStatus[] = [
 ];
 const ATTENTION: ReadonlySet<FleetStatus> = new Set(['stale', 'degraded', 'no_data']);
 
-/** Descriptions of the reasons that the service derives; others are shown unchanged. */
-const FEW_WORDS: Readonly<Record<string, string>> = {
+/** Short descriptions of the reasons that the service derives. Reasons that hosts report are shown unchanged. */
+const REASON_TEXTS: Readonly<Record<string, string>> = {
   capability_unsupported: 'not supported',
   collection_disabled: 'collection is off',
   collection_failed: 'collection failed',
@@ -55,7 +54,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
-  /** A link that filters the hosts and leads to them; if the filter is active, a link that removes it. */
+  /** A link to the hosts with this value; if that filter is set, a link that removes it. */
   function chip(filter: Filter, value: string, text = value): Html {
     const isOn = query[filter] === value;
     const address = `${to({ [filter]: isOn ? undefined : value })}#hosts`;
@@ -118,12 +117,12 @@ ${further(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
 
-/** The reason in a few words; the rule and its values on demand. */
+/** The reasons in a few words, which open to the rule that decided the status and its values. */
 const why = ({ reasons, why: sentence, rule }: ShownHost) =>
   reasons.length > 0 &&
-  html`<details><summary>${reasons.map((reason) => FEW_WORDS[reason] ?? reason).join(', ')}</summary>${sentence} (rule ${rule})</details>`;
+  html`<details><summary>${reasons.map((reason) => REASON_TEXTS[reason] ?? reason).join(', ')}</summary>${sentence} (rule ${rule})</details>`;
 
-/** The same filter as command options. */
+/** Commands with the filter of the page. */
 function commands(view: View): Html {
   const { account, query } = view;
   const options = [['--account', String(account.account_id)]];
@@ -140,7 +139,7 @@ function commands(view: View): Html {
 
 const inWords = (status: string) => status.replaceAll('_', ' ');
 
-/** Number of hosts by status, worst first. */
+/** The number of hosts of each status, the worst first. */
 const countsOf = (hosts: readonly ShownHost[]) =>
   WORST_FIRST.map((name) => [name, hosts.filter(({ status }) => status === name).length] as const).filter(
     ([, size]) => size > 0,
@@ -149,7 +148,7 @@ const countsOf = (hosts: readonly ShownHost[]) =>
 interface Group {
   readonly name: string;
   readonly members: readonly ShownHost[];
-  /** The share of its hosts that need attention, from 0 to 1. */
+  /** Share of its hosts that need attention, from 0 to 1. */
   readonly share: number;
 }
 

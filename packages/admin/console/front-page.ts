@@ -1,7 +1,7 @@
-/** The service at a glance, what waits for an operator, and the accounts. */
+/** The front page: the status of the service, what needs an operator, and the accounts. */
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccounts } from '../accounts/accounts.ts';
-import { type FeedStatus, readFeedStatus } from '../feed/status.ts';
+import { type FeedStatus, readFeedStatus } from '../feed/feed-status.ts';
 import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
 import { type Alarm, type Measured, type OperationFigures, WINDOW_MINUTES } from '../status/measured.ts';
 import {
@@ -24,7 +24,7 @@ const ONLY_WITH = 'only with npm start or --stack';
 
 export async function frontPage(view: FrontView): Promise<Html> {
   const { table, query } = view;
-  // Only on the first page: the following ones are a list.
+  // Only with the first page of accounts.
   const [status, operations] = query.after === undefined ? await statusOf(view) : [undefined, []];
   const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
@@ -47,7 +47,10 @@ async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigur
   const url = view.url();
   const feed = view.feed?.();
   const [status, feedStatus] = await Promise.all([
-    readStatus({ ...{ table, url, deadLetters, now: () => nowMs }, measure: async () => (await measure()) ?? NOTHING }),
+    readStatus({
+      ...{ table, url, deadLetters, now: () => nowMs },
+      measure: async () => (await measure()) ?? NO_FIGURES,
+    }),
     feed && part(() => readFeedStatus(feed, nowMs)),
   ]);
   const { alarms = [], operations = [] } = known(status.measured) ?? {};
@@ -62,21 +65,21 @@ ${expiringKeys.length > 0 && section(`Keys that expire within ${EXPIRY_WARNING_D
   return [shown, operations];
 }
 
-/** Shown in place of missing figures. */
-const NOTHING: Measured = { operations: [], attempts: [] };
+/** Figures for a service that has none. */
+const NO_FIGURES: Measured = { operations: [], attempts: [] };
 
 interface Tile {
   readonly name: string;
   readonly value: Value;
   readonly note?: Value;
-  /** Needs attention, so it comes first. */
+  /** Whether it needs attention, and so comes first. */
   readonly isBad: boolean;
 }
 
 const tileOf = ({ name, value, note, isBad }: Tile) =>
   html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${value}</strong> <small>${note}</small></li>`;
 
-/** The figures of a part, or why they are missing. */
+/** A tile for a part of the status, or why that part is missing. */
 function tile<Read>(
   name: string,
   of: Part<Read> | undefined,

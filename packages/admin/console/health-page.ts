@@ -1,10 +1,8 @@
-/** What needs an operator: merges that are not finished, dead letters, and what a check found. */
-
+/** The page of what needs an operator: pending merges, dead letters, and the findings of a check. */
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
-import { countText } from '../text/count-text.ts';
-import { timeText } from '../text/time-text.ts';
+import { countText, timeText } from '../text/printable.ts';
 import { type Html, href, html, link, rowsOf, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 
@@ -49,7 +47,7 @@ async function deadLetters(view: View): Promise<string> {
   }
 }
 
-/** Runs a check of the account: its page shows the result from then on. */
+/** Checks the account, and keeps the result for its page. */
 export async function runCheck({ table, account, nowMs, cost, checks }: View): Promise<void> {
   const findings = await checkAccount(table, account.account_id, nowMs);
   const rows = findings.map(({ kind, ids, detail, fixes }) => {

@@ -1,7 +1,6 @@
-/** One host: its status with the rule that decided it, and what is stored of it. */
+/** The page of a host: its status, the rule that decided it, and its stored rows. */
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { explainHost } from '../fleet/explain.ts';
-import { readHost } from '../fleet/fleet-overview.ts';
+import { explainHost, readHost } from '../fleet/hosts.ts';
 import { badge, duration, facts, html, section, type Titled, type Value, when } from './html.ts';
 import { command, NotFound, type View } from './view.ts';
 
@@ -32,7 +31,7 @@ const fields = (row: object, nowMs: number) =>
       .map(([name, value]) => [name.replace(/_ms$/, '').replaceAll('_', ' '), textOf(name, value, nowMs)]),
   );
 
-/** Readable times and durations. Other systems write these rows, so a value may have any type. */
+/** A value of a row; times and durations in readable form. Other systems write these rows, so a value may have any type. */
 function textOf(name: string, value: unknown, nowMs: number): Value {
   if (name.endsWith('_ms') && (typeof value === 'number' || typeof value === 'bigint'))
     return name.endsWith('interval_ms') ? duration(Number(value)) : when(Number(value), nowMs);

@@ -1,21 +1,21 @@
-/** HTML in which stored text is harmless, and the pieces that the pages share. */
+/** HTML templates that escape stored text, and the parts that the pages share. */
+
 import { html as template } from 'hono/html';
 import ms from 'ms';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
+import { printable, timeText } from '../text/printable.ts';
 
 export type Html = ReturnType<typeof template>;
 export type Value = Html | string | number | bigint | false | undefined | readonly Value[];
 
-/** Maximum length of a shown text, in UTF-16 units: a stored text may be as long as a row. */
+/** Maximum length of a shown text, in UTF-16 units. A stored text may be as long as a row, 400 KB. */
 const MAX_TEXT_LENGTH = 4_000;
 const SECOND_MS = 1_000;
-/** Length of `2026-01-02` in a time. */
+/** Length of a time's date, such as `2026-01-02`. */
 const DATE = 10;
 
-/** A template that escapes its values, and shows characters that reorder or hide text as escapes, as the commands do. */
+/** A template that escapes its values for HTML. Characters that reorder or hide text are shown as escapes, as by the commands. */
 export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
   template(strings, ...values.map(harmless));
 
@@ -26,7 +26,7 @@ function harmless(value: Value): unknown {
   return Array.isArray(value) ? value.map(harmless) : value;
 }
 
-/** The address of a page, relative to the document's base: its path, and its query without the parts that are not given. */
+/** The address of a page, relative to the document's base. Parameters of the query that are undefined or empty are left out. */
 export function href(path: readonly (string | Int64)[], query: Readonly<Record<string, string | undefined>> = {}) {
   const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
   const address = path.length === 0 ? '.' : path.map((part) => encodeURIComponent(String(part))).join('/');
@@ -35,7 +35,7 @@ export function href(path: readonly (string | Int64)[], query: Readonly<Record<s
 
 export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a>`;
 
-/** A moment in Unix milliseconds, without the date if that is today's, and how long ago it was. */
+/** A time in Unix milliseconds, without the date if it is today's, and how long ago it was. */
 export function when(atMs: number, nowMs: number): Html {
   const [text, today] = [timeText(atMs), timeText(nowMs).slice(0, DATE)];
   const shown = text.startsWith(today) ? text.slice(DATE + 1) : text;
@@ -46,13 +46,13 @@ export function when(atMs: number, nowMs: number): Html {
 export const duration = (durationMs: number) =>
   durationMs < SECOND_MS ? 'less than a second' : ms(Math.round(durationMs / SECOND_MS) * SECOND_MS, { long: true });
 
-/** Cells; the first is the row's heading. */
+/** The cells of a row; the first is its heading. */
 type Row = readonly Value[];
 
 export interface Table {
   head: readonly string[];
   rows: readonly Row[];
-  /** Shown in place of a table without rows. */
+  /** The text that is shown if there are no rows. */
   none: string;
 }
 
@@ -62,7 +62,7 @@ export const section = (title: string, content: Value, note?: Html): Html =>
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
-/** Columns without any value are left out. On a phone each row is a card, with the column's name beside each value. */
+/** A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside each value. */
 export function rowsOf({ head, rows, none }: Table): Html {
   if (rows.length === 0) return html`<p>${none}</p>`;
   const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));
@@ -81,7 +81,7 @@ export function rowsOf({ head, rows, none }: Table): Html {
   )}</tbody></table>`;
 }
 
-/** A list of names and values; those without a value are left out. */
+/** A list of names and values, without those that have no value. */
 export const facts = (rows: readonly (readonly [name: string, value: Value])[]) =>
   html`<dl>${rows.map(([name, value]) => hasValue(value) && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 
@@ -94,7 +94,7 @@ export const further = (to: string | undefined, text: string) => to !== undefine
 export const badge = (className: string, text: Value = className.replaceAll('_', ' ')) =>
   html`<span class="badge ${className}">${text}</span>`;
 
-/** A bar chart for sighted readers; the same figure must stand beside it as text. */
+/** A bar that shows a part of a whole. Screen readers skip it, so the figure must stand beside it as text. */
 export const bar = (part: number, whole: number) =>
   stackedBar([
     ['used', part],
@@ -114,18 +114,18 @@ export function stackedBar(parts: readonly (readonly [className: string, size: n
 export const copied = (code: Value) =>
   html`<span class="copied"><code>${code}</code> <button type="button">Copy</button></span>`;
 
-/** The subject of a page, if its title is a stored text. */
+/** A page with a title of its own, such as the title of an incident. */
 export interface Titled {
   title: string;
   body: Html;
 }
 
 export interface Page extends Titled {
-  /** The kind of the subject, unless the title contains it. */
+  /** What the page shows, such as `incident`, if the title does not say it. */
   kind?: string;
-  /** The account, on the pages of one. */
+  /** The account that the page belongs to, if it belongs to one. */
   account?: AccountRow;
-  /** The tab that the page belongs to; or the page itself, if it has none. */
+  /** The tab that the page belongs to, if it belongs to one. */
   page?: keyof typeof PAGES | 'overview' | 'feed';
 }
 
@@ -137,13 +137,13 @@ const PAGES = {
   health: 'Health',
 };
 
-/** What surrounds the pages. */
+/** What surrounds the content of every page. */
 export interface Frame {
   /** The base path of the pages. */
   readonly base: string;
   /** Address of this page, with its query. */
   readonly path: string;
-  /** False: the reader has no access, and sees no data. */
+  /** Details of the table; false: the reader has no access to them. */
   readonly inside:
     | false
     | {

@@ -1,4 +1,4 @@
-/** Merges, incidents and alerts: what was done, by whom, and how it is undone. */
+/** The pages of incidents, an incident and an alert: their merges, who made them, and the commands that undo them. */
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
@@ -10,10 +10,8 @@ import {
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { effectsOf } from '../incidents/effects.ts';
-import { countAlerts, listLatestMerges } from '../incidents/list.ts';
-import { countText } from '../text/count-text.ts';
-import { nameCallers } from './callers.ts';
+import { countAlerts, effectsOf, listLatestMerges } from '../incidents/list.ts';
+import { countText } from '../text/printable.ts';
 import {
   badge,
   copied,
@@ -28,20 +26,20 @@ import {
   type Titled,
   when,
 } from './html.ts';
-import { command, NotFound, type View } from './view.ts';
+import { command, NotFound, nameCallers, type View } from './view.ts';
 
-/** Incidents whose feeds a page reads, merges that it lists, and ids of alerts that it shows of each. */
+/** Incidents whose feeds a page reads, merges that it lists, and alert ids that it lists for each merge. */
 const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
 const IDS_SHOWN = 100;
-/** Alerts that a page counts, some 150 bytes each, unless the reader asks for all. */
+/** Alerts that a page counts unless the reader asks for all. Each takes some 150 bytes to read. */
 const ALERTS_COUNTED = 20_000;
 
 type Incidents = ReadonlyMap<string, IncidentRow>;
 
 /**
- * Shows merges that were read together.
- * @param incidents gives the titles
+ * Functions that show merges, with the names that these mention already read.
+ * @param incidents incidents that are already read, for their titles
  * @param own the incident that the page is about
  */
 async function showing(view: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents, own?: string) {
@@ -80,7 +78,7 @@ ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.lengt
   return { incidentLink, ownerOf, merges };
 }
 
-/** Titles of incidents that merges mention, besides those that were read. */
+/** The titles of further incidents that merges mention. */
 async function readOthers({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
@@ -95,7 +93,7 @@ async function readOthers({ table, account }: View, all: readonly FeedEntryWithA
   return new Map(wanted.map(([one, key]) => [one, rows.of(key)?.title]));
 }
 
-/** @returns a function that gives a member's name, or the id of a former member */
+/** @returns a function that gives the name of a member, or `member` and the id if there is no such member */
 async function nameMembers({ table, account }: View, ids: readonly (Int64 | undefined)[]) {
   const wanted = [...new Set(ids.filter((one) => one !== undefined))];
   const { rows } = await batchGet(

@@ -1,18 +1,18 @@
-/** What a page is made from. */
-
+/** What the console's pages are made from. */
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import { listAppKeys } from '../accounts/accounts.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
-import { shellWord } from '../text/shell-word.ts';
+import { shellWord } from '../text/printable.ts';
 import { copied, html, type Table as Rows } from './html.ts';
 
 /** A table, with the figures that are not in it. */
 export interface Source {
   readonly table: Table;
-  /** The table's location for the reader: service, stack or table, with account and region on AWS. */
+  /** Where the table is, for the reader: service, stack or table, with account and region on AWS. */
   target(): string;
-  /** Whether it is local, where no customer's data is at risk. */
+  /** Whether the table is on this machine, so that no customer's data is at risk. */
   readonly isLocal: boolean;
   /** The options with which an admin command reaches the same table. */
   commandOptions(): string;
@@ -20,9 +20,9 @@ export interface Source {
   deadLetters(): Promise<number | undefined>;
   /** Base address of the API; undefined: unknown. */
   url(): string | undefined;
-  /** Undefined: no figures are available. */
+  /** Figures of the service; undefined: unknown. */
   measure(): Promise<Measured | undefined>;
-  /** Absent, or undefined: as above. */
+  /** The feed's queues; absent or undefined: unknown. */
   feed?(): Feed | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface View extends Source {
   readonly query: Readonly<Record<string, string | undefined>>;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
-  /** The findings of this console's last check by account id, with a sentence about it. */
+  /** The findings of the last check that this console ran, with a sentence about it, by account id. */
   readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
   /** A token in every form, which pages of other origins do not know. */
   readonly formToken: string;
@@ -43,12 +43,41 @@ export interface View extends Source {
 
 /**
  * A command to copy.
- * @param stored a text from the table for its last argument: after `--` it is no option, whatever it begins with
+ * @param stored its last argument, a text from the table. It follows `--`, so that it is never read as an option.
  */
 export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
   copied(
     html`npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}`,
   );
 
-/** The subject of the page does not exist. */
+/** What the page is about does not exist. */
 export class NotFound extends Error {}
+
+/** @returns a function that describes a caller: an app key of the account by its last digits and note, an operator as stored */
+export async function nameCallers({ table, account }: View): Promise<(by: string) => string> {
+  const keys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
+  return (by) => {
+    const key = keys.get(by);
+    if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${key.note}` : ''})`;
+    return by.startsWith('operator ') ? by : `key ${by}`;
+  };
+}
+
+type Send = (...args: unknown[]) => Promise<Consumed>;
+/** DynamoDB's answer, with the capacity that the call used, or a list of it by table. */
+interface Consumed {
+  ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[];
+}
+
+/** The same table, with a count of the capacity units that its calls use. */
+export function metered(table: Table): { table: Table; units(): number } {
+  let units = 0;
+  const send = async (command: { input: object }, ...rest: unknown[]) => {
+    Object.assign(command.input, { ReturnConsumedCapacity: 'TOTAL' });
+    const output = await (table.client.send as Send).call(table.client, command, ...rest);
+    for (const { CapacityUnits = 0 } of [output.ConsumedCapacity ?? []].flat()) units += CapacityUnits;
+    return output;
+  };
+  // The paginators require an instance of the client's class.
+  return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, units: () => units };
+}

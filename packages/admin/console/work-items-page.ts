@@ -1,9 +1,8 @@
-/** Work items, and who deleted them. */
+/** The page of work items, with who deleted them. */
 import { collections } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
-import { nameCallers } from './callers.ts';
 import { copied, facts, further, type Html, href, html, rowsOf, when } from './html.ts';
-import { command, type View } from './view.ts';
+import { command, nameCallers, type View } from './view.ts';
 
 const ROWS = 50;
 

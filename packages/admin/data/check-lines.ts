@@ -2,22 +2,23 @@ import { rowName } from '../../../lib/dynamodb/batch-get.ts';
 import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
 import { problemsOf } from '../../../lib/ingest/check-line.ts';
 import { sizeProblem } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity } from '../../../lib/ingest/kinds.ts';
+import { type Entity, identityOf as identityOfRow } from '../../../lib/ingest/kinds.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import { positionOf, syntaxErrorAt } from '../../../lib/shared/json-syntax.ts';
+import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';
-import { appKeyOf, identityOf } from './format.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 
 export interface DataProblem {
-  /** Counts from 1. */
+  /** Number of the line, from 1. */
   line: number;
   problem: string;
 }
 
+/** Problems, and warnings, that are listed. */
 const SHOWN = 20;
 
-/** Invalid data: nothing is loaded. The message has a line for each of the first problems. */
+/** Data is invalid, so nothing of it is written. The message has a line for each of the first problems. */
 export class DataError extends Error {
   override readonly name = 'DataError';
   readonly problems: readonly DataProblem[];
@@ -33,9 +34,19 @@ export class DataError extends Error {
   }
 }
 
+/** What the table stores of the key in an `app_key` line. */
+export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKeyIdentity {
+  if (app_key !== undefined) return identityOfAppKey(String(app_key));
+  return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
+}
+
+/** Two lines with the same identity are duplicates. */
+const identityOf = (entity: Entity): string =>
+  entity.kind === 'app_key' ? `app_key ${appKeyOf(entity).hash}` : identityOfRow(entity);
+
 const positions = new WeakMap<Entity, { source: string; line: number }>();
 
-/** A checked entity that could not be written, by its line and id. */
+/** The error for a checked entity that could not be written: it names its line and id. */
 export function writeError(entity: Entity, error: Error): DataError {
   const { source, line } = positions.get(entity) ?? { source: 'data', line: 0 };
   // Never an app key: `identityOf` has its hash.
@@ -43,16 +54,16 @@ export function writeError(entity: Entity, error: Error): DataError {
   return new DataError(source, [{ line, problem }]);
 }
 
-/** Lines of data; undefined: one that is not UTF-8. */
+/** Lines of data; undefined in place of one that is not UTF-8. */
 export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
 
-/** The table's contents that decide what may be loaded. */
+/** Reads what the check needs to know of the table. */
 export interface TableContents {
   hasAccount(account: Int64): Promise<boolean>;
-  /** The accounts that app keys belong to, by the keys' hashes; those that are not stored are left out. */
+  /** The account that each app key belongs to, by the key's hash; without keys that are not stored. */
   ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
   /** The names of the given rows that exist. */
-  existing(some: readonly NamedKey[]): Promise<ReadonlySet<string>>;
+  existing(keys: readonly NamedKey[]): Promise<ReadonlySet<string>>;
 }
 
 type NamedKey = KeyOf<'incident' | 'member'>;
@@ -60,9 +71,9 @@ type NamedKey = KeyOf<'incident' | 'member'>;
 /**
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
  * that do not exist and for keys of another account. Empty lines are skipped.
- * @param source how messages name it, such as a file's path
- * @param only the accounts that it may have lines of; absent: any
- * @param warn called for what is loaded although it is likely a mistake
+ * @param source its name in messages, such as the path of a file
+ * @param only the accounts that lines may belong to; absent: any
+ * @param warn called for lines that are valid but likely a mistake
  * @throws DataError with every problem found
  */
 export async function checkData(
@@ -115,7 +126,7 @@ export async function checkData(
   return entities;
 }
 
-/** The other rows that entities refer to: a merge fails without its incident or owner. */
+/** The rows that an entity refers to, with the field and id: a merge fails if its incident or owner does not exist. */
 function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity): Generator<[NamedKey, string]> {
   if (kind === 'alert' && incident_id !== undefined) {
     const id = String(incident_id).toLowerCase();
@@ -125,7 +136,7 @@ function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity):
     yield [keys.member(account, owner_id as Int64), `owner_id ${owner_id}`];
 }
 
-/** Names of rows that are neither among the entities nor in the table. */
+/** The references to rows that are neither among the entities nor in the table. */
 async function unknownNames(entities: readonly Entity[], contents: TableContents) {
   const given = new Set<string>();
   for (const { kind, account_id: account, incident_id, member_id } of entities) {
@@ -142,7 +153,7 @@ async function unknownNames(entities: readonly Entity[], contents: TableContents
     .map(({ entity, text }) => ({ entity, problem: `${text} is neither in the data nor in the table` }));
 }
 
-/** Problems of entities with the table's contents. */
+/** Entities whose account does not exist, and app keys that belong to another account. */
 async function* againstTable(
   entities: readonly Entity[],
   contents: TableContents,

@@ -16,14 +16,14 @@ const PARTITIONS = [
   collections.workItems,
 ];
 
-/** The kind of the entities in rows of a kind: `host_status` of `hostStatus`. */
-const kindOf = (rowKind: RowKind): Kind | undefined => {
+/** The kind of entity that a row of this kind holds, such as `host_status` for `hostStatus`. */
+const entityKindOf = (rowKind: RowKind): Kind | undefined => {
   const name = rowKind.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
   return KINDS.find((kind) => kind === name);
 };
 
-/** Attributes of alerts and incidents that refer to the order of this table's merges. */
-const PLACES = new Set([
+/** Attributes of alerts and incidents that refer to merges of this table, and have no meaning in another. */
+const MERGE_ATTRIBUTES = new Set([
   'moved_sequence',
   'moved_from',
   'previous_sequence',
@@ -32,19 +32,19 @@ const PLACES = new Set([
   'loaded_after',
 ]);
 
-const ORDERS = new Set(REPORT_ORDERS);
+const REPORT_ATTRIBUTES = new Set(REPORT_ORDERS);
 const NONE = new Set<string>();
 
-/** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
+/** The entity that a row holds, as `rowOf` in `lib/ingest/entity-rows.ts` takes it; undefined: none to export. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
   const { feed_order, deletion_order = feed_order, ...fields } = stored as Record<string, unknown>;
   // A retired host is left out: its row is kept only for comparison with late records.
   if (fields.ttl !== undefined) return undefined;
   const parsed = parseKey({ pk, sk });
-  const kind = parsed && kindOf(parsed.kind);
+  const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const isMerged = kind === 'alert' || kind === 'incident';
-  const hidden = isMerged ? PLACES : kind === 'host_status' ? ORDERS : NONE;
+  const hidden = isMerged ? MERGE_ATTRIBUTES : kind === 'host_status' ? REPORT_ATTRIBUTES : NONE;
   const own = Object.entries(fields).filter(([name]) => !hidden.has(name));
   const time = deletion_order === undefined ? {} : { at_ms: timeOf(deletion_order as bigint) };
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
@@ -52,9 +52,9 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
 }
 
 /**
- * All of some accounts in the data format, in an order that can be loaded as it comes. App keys are exported as hashes, since
- * the keys are not stored. A merge is exported in full or not at all. Feeds, the order of merges, rate counts, remembered
- * Idempotency-Keys and the audit trail are left out.
+ * The data of accounts in the data format, in an order in which it can be imported. App keys are exported as hashes, since the
+ * keys are not stored. A merge is exported in full or not at all. Feeds, the merge order, rate counts, Idempotency-Keys and the
+ * audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist
  */
@@ -76,15 +76,16 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
         revoked: revoked_at === undefined ? undefined : true,
         note,
       };
-    for (const partition of PARTITIONS.flatMap((of) => of(account)))
-      for await (const stored of queryAll(table, partition)) {
-        const entity = entityOf(stored);
-        if (entity) yield entity;
-      }
-    const { incidents, alerts } = await readSnapshot(table, account);
-    for (const stored of [...incidents, ...alerts]) {
+    for await (const stored of rowsOf(table, account)) {
       const entity = entityOf(stored);
       if (entity) yield entity;
     }
   }
+}
+
+async function* rowsOf(table: Table, account: Int64): AsyncGenerator<Stored<RowKind>> {
+  for (const partition of PARTITIONS.flatMap((collection) => collection(account))) yield* queryAll(table, partition);
+  const { incidents, alerts } = await readSnapshot(table, account);
+  yield* incidents;
+  yield* alerts;
 }

@@ -6,26 +6,26 @@ const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The lines of newline-delimited JSON. Only a line feed ends one: U+2028 and its like, at which Node's readline ends a line
- * too, may stand in JSON strings. A line that is not UTF-8 is undefined, so that nothing is loaded with replaced characters;
- * of one that is too long only a beginning comes, which is too long as well.
+ * The lines of newline-delimited JSON. Only a line feed ends a line: Node's readline would also end it at U+2028 and the like,
+ * which JSON strings may contain. A line that is not UTF-8 is undefined, so that no character is replaced unnoticed. Of a line
+ * that is too long, only the beginning is returned, which is still too long.
  */
 export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGenerator<string | undefined> {
   if (signal) addAbortSignal(signal, input);
-  let begun: Uint8Array[] = [];
+  /** The parts so far of the line that is being read. */
+  let parts: Uint8Array[] = [];
   for await (const chunk of input) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
     let from = 0;
-    // The part of an overlong line that is kept, enough to recognize it.
-    const begunBytes = () => begun.reduce((sum, { length }) => sum + length, 0);
     for (let index = bytes.indexOf(NEWLINE); index >= 0; index = bytes.indexOf(NEWLINE, from)) {
-      yield decoded([...begun, bytes.subarray(from, index)]);
-      begun = [];
+      yield decoded([...parts, bytes.subarray(from, index)]);
+      parts = [];
       from = index + 1;
     }
-    if (begunBytes() <= MAX_LINE_BYTES) begun.push(bytes.subarray(from));
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    if (length <= MAX_LINE_BYTES) parts.push(bytes.subarray(from)); // more is not needed to see that it is too long
   }
-  if (begun.some(({ length }) => length > 0)) yield decoded(begun);
+  if (parts.some(({ length }) => length > 0)) yield decoded(parts);
 }
 
 function decoded(parts: readonly Uint8Array[]): string | undefined {

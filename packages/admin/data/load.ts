@@ -8,9 +8,8 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
-import { countText } from '../text/count-text.ts';
-import { checkData, type Lines, type TableContents } from './check-lines.ts';
-import { appKeyOf } from './format.ts';
+import { countText } from '../text/printable.ts';
+import { appKeyOf, checkData, type Lines, type TableContents } from './check-lines.ts';
 import { isMerged, writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */
@@ -19,26 +18,26 @@ export type LoadReport = Partial<Record<Kind, number>>;
 export interface LoadOptions {
   /** Unix time. */
   nowSeconds: number;
-  /** Provisions each account that has no gateway key yet. */
+  /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
-  /** Called from time to time with how many more entities are written. */
+  /** Called from time to time with the number of entities written since the last call. */
   onWritten?: (count: number) => void;
-  /** Called for each entity that is deleted in the table but not in the data: it stays deleted. */
+  /** Called for each entity that stays deleted: it is deleted in the table, but not in the data. */
   onKeptDeleted?: () => void;
-  /** Stops writing; what is written stays, and writing the same data again completes it. */
+  /** Stops the writing. To complete it, the same data is written again. */
   signal?: AbortSignal;
 }
 
 /**
  * Checks data as a whole, then writes it as {@link writeData} does.
- * @param source how messages name the data
- * @throws DataError when anything is wrong with it; nothing is written then
+ * @param source name of the data in messages
+ * @throws DataError if any line is invalid: then nothing is written
  */
 export async function loadData(table: Table, source: string, lines: Lines, options: LoadOptions): Promise<LoadReport> {
   return writeData(table, await checkAgainst(table, source, lines), options);
 }
 
-/** Checks data as a whole, and against what the table holds. @throws DataError */
+/** Checks data as a whole, with {@link checkData}, against the contents of a table. @throws DataError */
 export function checkAgainst(
   table: Table,
   source: string,
@@ -52,8 +51,8 @@ export function checkAgainst(
       const { rows } = await batchGet(table, hashes.map(keys.appKey));
       return new Map([...rows.values()].map((row) => [hashOf(row), row.account_id]));
     },
-    async existing(some) {
-      const { rows } = await batchGet(table, some, { attributes: [] });
+    async existing(wanted) {
+      const { rows } = await batchGet(table, wanted, { attributes: [] });
       return new Set([...rows.values()].map(rowName));
     },
   };
@@ -88,16 +87,15 @@ export function countKinds(entities: readonly Entity[]): LoadReport {
 }
 
 /**
- * Writes checked data: accounts, then keys, then all else, a few batches at once. Writing the same data again leads to the
- * same rows, so an interrupted run is completed by another. Revocations, suspensions and deletions
- * are kept.
+ * Writes checked data: accounts first, then app keys, then everything else, a few batches concurrently. Writing the same data
+ * again gives the same rows, and so completes an interrupted run. Revocations, suspensions and deletions in the table are kept.
  */
 export async function writeData(
   table: Table,
   entities: readonly Entity[],
   { nowSeconds, gatewayKeys, onWritten = () => {}, onKeptDeleted = () => {}, signal }: LoadOptions,
 ): Promise<LoadReport> {
-  const accounts = new Map<string, AccountRow>();
+  const accounts = new Map<Int64, AccountRow>();
   for (const { kind, account_id, name, permissions, suspended } of entities) {
     if (kind !== 'account') continue;
     signal?.throwIfAborted();
@@ -108,16 +106,16 @@ export async function writeData(
       ...(suspended === true && { suspended }),
     });
     if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
-    accounts.set(String(account_id), row);
+    accounts.set(account_id, row);
     onWritten(1);
   }
   for (const entity of entities) {
     if (entity.kind !== 'app_key') continue;
     signal?.throwIfAborted();
     const { account_id, created_at, expires_at, revoked, note } = entity;
-    const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
+    const account = accounts.get(account_id) ?? (await readAccount(table, account_id));
     if (!account) throw new Error(`account ${account_id} no longer exists`);
-    accounts.set(String(account_id), account);
+    accounts.set(account_id, account);
     await putAppKey(table, account, appKeyOf(entity), {
       created_at: created_at === undefined ? nowSeconds : Number(created_at),
       ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
@@ -132,9 +130,10 @@ export async function writeData(
   return countKinds(entities);
 }
 
-async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
-  const accounts = new Map(entities.map(({ account_id }) => [String(account_id), account_id]));
-  const latest = new Map<string, number>();
-  for (const [name, account] of accounts) latest.set(name, (await readMergeOrder(table, account)).last);
+/** The sequence of the latest merge of each account that the entities belong to. */
+async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<Int64, number>> {
+  const latest = new Map<Int64, number>();
+  for (const account of new Set(entities.map(({ account_id }) => account_id)))
+    latest.set(account, (await readMergeOrder(table, account)).last);
   return latest;
 }

@@ -13,34 +13,35 @@ import type { Entity, FeedKind, Kind } from '../../../lib/ingest/kinds.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 import { writeError } from './check-lines.ts';
 
 const MAX_BATCH = 25;
 const CONCURRENCY = 8;
 
-/** The field whose presence in a row marks its entity as deleted. */
+/** The field that marks a row as deleted. */
 const DELETED: Readonly<Partial<Record<Kind, string>>> = { work_item: 'deleted_at_ms', rum_resource: 'deleted' };
 
-/** Whether an entity must not be written over a deleted one. */
-const isAlive = (entity: Entity) => {
+/** Whether an entity can be deleted, and is not: then it must not overwrite a deleted row. */
+const isActive = (entity: Entity) => {
   const field = DELETED[entity.kind];
   return field !== undefined && (entity[field] ?? false) === false;
 };
 
-/** Whether merges also write its row. */
+/** Whether merges, too, write rows of this kind. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/** A line with the time of its change is written as a feed record: unless the stored row is later. */
+/** Whether a line has the time of its change. It is then written like a record of the feed, unless the stored row is newer. */
 const isTimed = (entity: Entity): entity is Entity<FeedKind> => entity.at_ms !== undefined && !isMerged(entity);
 
 export interface Writing {
   onWritten: (count: number) => void;
   onKeptDeleted: () => void;
-  /** Sequence of each account's latest merge, by account id. */
-  latest: ReadonlyMap<string, number>;
+  /** The sequence of the latest merge of each account. */
+  latest: ReadonlyMap<Int64, number>;
 }
 
-/** Replaces whole rows. */
+/** Writes the rows of entities other than accounts and app keys; each replaces the stored row as a whole. */
 export async function writeRows(
   table: Table,
   entities: readonly Entity[],
@@ -57,11 +58,11 @@ export async function writeRows(
       return;
     }
     const order = entity.at_ms === undefined ? {} : { feed_order: recordOfEntity(entity).order };
-    await putMerged(table, { ...rowOf(entity), ...order }, latest.get(String(entity.account_id)) ?? 0);
+    await putMerged(table, { ...rowOf(entity), ...order }, latest.get(entity.account_id) ?? 0);
   };
-  // Running writes end with their batch when another fails.
+  // After a failure, the writes of other batches that are running are completed.
   const writeSome = async (batch: readonly Entity[]) => {
-    const single = batch.filter((entity) => isAlive(entity) || isMerged(entity) || isTimed(entity));
+    const single = batch.filter((entity) => isActive(entity) || isMerged(entity) || isTimed(entity));
     const others = batch.filter((entity) => !single.includes(entity));
     await writeBatch(table, others.map(rowOf)).catch((error) => findRefused(table, others, error));
     await keepReports(table, others);
@@ -76,7 +77,7 @@ export async function writeRows(
   await forEach(chunksOf(entities, MAX_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
-/** A retired host that is written again is active again: its reports are no longer removed. */
+/** Makes retired hosts that are imported again active: the table no longer removes their reports. */
 async function keepReports(table: Table, entities: readonly Entity[]): Promise<void> {
   const statuses = entities
     .filter(({ kind }) => kind === 'host')
@@ -89,11 +90,11 @@ async function keepReports(table: Table, entities: readonly Entity[]): Promise<v
   }
 }
 
-/** Whether DynamoDB or its client rejected the data, as opposed to other failures. */
+/** Whether DynamoDB, or its client, refuses the data itself. */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-/** Writes the rows of a refused batch one by one. @throws DataError of the row that DynamoDB refuses */
+/** Writes the rows of a refused batch one by one. @throws DataError naming the row that DynamoDB refuses */
 async function findRefused(table: Table, entities: readonly Entity[], error: unknown): Promise<void> {
   if (!isRefusal(error)) throw error;
   for (const entity of entities)
@@ -102,41 +103,41 @@ async function findRefused(table: Table, entities: readonly Entity[], error: unk
     });
 }
 
-/** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */
+/** Writes the row of an entity, unless the stored row is deleted. @returns whether it was written */
 async function putUnlessDeleted(table: Table, entity: Entity): Promise<boolean> {
   const deleted = attribute(DELETED[entity.kind] ?? '');
   const condition = expression`attribute_not_exists(${deleted}) OR ${deleted} = ${false}`;
   return (await untilNotThrottled(() => putRow(table, rowOf(entity), condition), table.signal)).done;
 }
 
-/** Fields that merges and imports record in a row. */
-const NOTES = ['moved_sequence', 'stayed_sequence', 'loaded_after', 'last_change'] as const;
-type Notes = Pick<AlertRow & IncidentRow, (typeof NOTES)[number]>;
+/** Fields in which a row records the merges and imports that wrote it. */
+const SEQUENCE_FIELDS = ['moved_sequence', 'stayed_sequence', 'loaded_after', 'last_change'] as const;
+type SequenceFields = Pick<AlertRow & IncidentRow, (typeof SEQUENCE_FIELDS)[number]>;
 
-/** The latest entry recorded in a row. */
-const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, last_change }: Notes) =>
+/** The sequence of the latest entry that a row records. */
+const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, last_change }: SequenceFields) =>
   Math.max(moved_sequence, stayed_sequence, loaded_after, last_change?.sequence ?? 0);
 
 /**
- * Replaces a stored row that merges write, too, unless one changes it meanwhile. It records the latest entry that it replaces: it
- * overwrites the effects of entries up to that one, and later entries apply to it.
+ * Writes a row that merges write, too. The row records the latest entry before the import: the effects of entries up to that
+ * one are overwritten, and later entries apply to the row. If a merge changes the row meanwhile, the write starts again.
  * @param latest sequence of the account's latest entry when the import began; 0: there was none
  */
 async function putMerged(table: Table, row: StoredRow, latest: number): Promise<void> {
   // Most rows are new: the stored one is read only if the write finds one.
-  let stored: Notes | undefined;
+  let stored: SequenceFields | undefined;
   for (;;) {
     const after = stored ? Math.max(latest, latestIn(stored)) : latest;
-    const noted = { ...row, ...(after > 0 && { loaded_after: after }) };
-    const condition = stored ? isAsRead(stored, NOTES) : IS_NEW;
-    const put = () => putRow(table, noted, condition, { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' });
+    const written = { ...row, ...(after > 0 && { loaded_after: after }) };
+    const condition = stored ? isAsRead(stored, SEQUENCE_FIELDS) : IS_NEW;
+    const put = () => putRow(table, written, condition, { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' });
     const { done, row: found } = await untilNotThrottled(put, table.signal);
     if (done) return;
-    stored = found as Notes | undefined;
+    stored = found as SequenceFields | undefined;
   }
 }
 
-/** Writes up to 25 rows; throttled and unprocessed rows are sent again. */
+/** Writes up to 25 rows, and retries throttled and unprocessed ones. */
 export async function writeBatch(table: Table, rows: readonly Record<string, unknown>[]): Promise<void> {
   let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
   if (rows.length > 0)
@@ -148,10 +149,10 @@ export async function writeBatch(table: Table, rows: readonly Record<string, unk
     }, table.signal);
 }
 
-/** An import is not urgent, and leaves the table's units to calls. */
+/** Long waits, since an import is not urgent: callers need the table's capacity first. */
 const UNHURRIED = { baseMs: 50, maxMs: 5_000 };
 
-/** Repeats an act while DynamoDB throttles it, or it has no result. */
+/** Repeats a write while DynamoDB throttles it, or it returns undefined. */
 async function untilNotThrottled<Result>(
   act: () => Promise<Result | undefined>,
   signal: AbortSignal | undefined,

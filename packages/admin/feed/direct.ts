@@ -1,23 +1,19 @@
-/** Writes records to the table as the feed's function does, if the feed is unknown. */
+/** A feed for a table whose queues are unknown: it writes records to the table as the feed's function does. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
+import { SILENT } from '../silent.ts';
 import type { FeedMessage } from './messages.ts';
 
 const TIMEOUT_MS = 60_000;
 const RETRY_MS = 1_000;
 
-/** @throws when a record is refused */
+/** @throws Error if a record is refused */
 export function createDirectFeed(table: Table, now: () => number) {
-  const nothing = () => undefined;
   const ingest = createIngestRecords(
-    {
-      table,
-      log: { info: nothing, warn: nothing, error: nothing },
-      metrics: { call: nothing, event: nothing, records: nothing },
-    },
+    { table, ...SILENT },
     {
       refuse: async ([refusal]) => {
         if (refusal) throw new Error(`a record is refused: ${refusal.reason}`);
@@ -30,7 +26,7 @@ export function createDirectFeed(table: Table, now: () => number) {
       const attributes = { SentTimestamp: String(now()), ApproximateReceiveCount: '1' };
       let left = messages.map(({ body }) => ({ messageId: randomUUID(), receiptHandle: '', body, attributes }));
       for (;;) {
-        const event = { Records: left } as unknown as SQSEvent;
+        const event = { Records: left } as unknown as SQSEvent; // the other fields of a message are not read
         const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => TIMEOUT_MS });
         const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
         left = left.filter(({ messageId }) => failed.has(messageId));

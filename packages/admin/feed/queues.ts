@@ -1,9 +1,10 @@
-/** The feed's queues, of a deployed stack or of `npm start`, through SQS's client. */
+/** The feed's queues, of a deployed stack or of `npm start`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message, SQSClient } from '@aws-sdk/client-sqs';
+import type { Message, SQS } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
+import { clientConfig } from '../aws/client-config.ts';
+import { isLoopback } from '../local-service/loopback.ts';
 import type { FeedMessage } from './messages.ts';
-import type { Metrics } from './metrics.ts';
 
 /** The outputs of a stack that have the URLs of the feed's queues. */
 export const FEED_OUTPUTS = {
@@ -14,96 +15,136 @@ export const FEED_OUTPUTS = {
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
 /** Messages of {@link messagesOf} in one call: so many fit into 256 KB, the limit of a batch until 2025. */
-const BATCH = 4;
-const LOOK_EVERY_MS = 250;
-const MAX_SETTLING_MS = 30_000;
+const SENT_AT_ONCE = 4;
 /** SQS's maximum for one call. */
 const MAX_BATCH = 10;
+const POLL_MS = 250;
+const MAX_SETTLING_MS = 30_000;
+/** Seconds for which {@link Feed.look} hides messages: longer than reading a queue takes. */
+const LOOK_SECONDS = 30;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+const PERIOD_SECONDS = 300;
 
-/** Approximate number of visible and in-flight messages of a queue. */
-export async function countMessages(client: SQSClient, QueueUrl: string) {
-  const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
-  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...COUNTS] });
-  const { Attributes = {} } = await client.send(command);
-  const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
-  return { waiting, underWay };
+export interface Metrics {
+  /** Messages a second; absent: not known. */
+  readonly rate?: number;
+  /** Maximum age of the oldest message. */
+  readonly oldestSeconds?: number;
 }
 
 export type Feed = ReturnType<typeof createFeed>;
 
 /**
- * @param client is asked when it is needed: loading it takes a while
- * @param metrics what CloudWatch has of the queue; nothing where there is no CloudWatch
+ * The feed, if the outputs have the URLs of all its queues.
+ * @param region of the queues on AWS
  */
-export function createFeed(
-  urls: Readonly<Record<FeedQueue, string>>,
-  client: () => Promise<SQSClient>,
-  metrics: (nowMs: number) => Promise<Metrics>,
-) {
-  const sqs = () => import('@aws-sdk/client-sqs');
+export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
+  const [feed, refused, deadLetters] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
+  return feed && refused && deadLetters ? { feed: createFeed({ feed, refused, deadLetters }, region) } : {};
+}
 
-  async function send(messages: readonly FeedMessage[]): Promise<void> {
-    const { SendMessageBatchCommand } = await sqs();
-    for (const batch of chunksOf(messages, BATCH)) {
-      const Entries = batch.map(({ body, group }, index) => ({
-        ...{ Id: String(index), MessageBody: body },
-        ...(group !== undefined && { MessageGroupId: group }),
-      }));
-      const { Failed = [] } = await (await client()).send(
-        new SendMessageBatchCommand({ QueueUrl: urls.feed, Entries }),
-      );
-      if (Failed[0]) throw new Error(`SQS does not take a message: ${Failed[0].Code}: ${Failed[0].Message}`);
+function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | undefined) {
+  const { hostname, origin } = new URL(urls.feed);
+  const isLocal = isLoopback(hostname);
+  // `npm start` checks no credentials, but the client needs some.
+  const local = { endpoint: origin, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  let client: Promise<SQS> | undefined;
+  const sqs = () => {
+    client ??= import('@aws-sdk/client-sqs').then(({ SQS }) => new SQS(isLocal ? local : clientConfig(region)));
+    return client;
+  };
+  const count = async (queue: FeedQueue) => countMessages(await sqs(), urls[queue]);
+
+  /**
+   * Receives messages until there are `most` or a few more, or none is left.
+   * @param holdSeconds time until others can receive them, unless they are removed
+   */
+  async function take(queue: FeedQueue, most: number, holdSeconds: number): Promise<Message[]> {
+    const taken: Message[] = [];
+    while (taken.length < most) {
+      const { Messages = [] } = await (await sqs()).receiveMessage({
+        QueueUrl: urls[queue],
+        MaxNumberOfMessages: MAX_BATCH,
+        VisibilityTimeout: holdSeconds,
+        WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
+        AttributeNames: ['All'],
+      });
+      if (Messages.length === 0) break;
+      taken.push(...Messages);
     }
+    return taken;
   }
 
-  const count = async (queue: FeedQueue) => countMessages(await client(), urls[queue]);
-
   return {
-    send,
-    metrics,
     count,
-    /** Waits for the feed to be empty, for a limited time, since others may keep sending. */
+    take,
+    /** CloudWatch's metrics of the last five minutes; empty for `npm start`, which has no CloudWatch. */
+    metrics: async (nowMs: number): Promise<Metrics> => (isLocal ? {} : readMetrics(urls.feed, region, nowMs)),
+    async send(messages: readonly FeedMessage[]): Promise<void> {
+      for (const batch of chunksOf(messages, SENT_AT_ONCE)) {
+        const Entries = batch.map(({ body, group }, index) => ({
+          Id: String(index),
+          MessageBody: body,
+          ...(group !== undefined && { MessageGroupId: group }),
+        }));
+        const { Failed = [] } = await (await sqs()).sendMessageBatch({ QueueUrl: urls.feed, Entries });
+        if (Failed[0]) throw new Error(`SQS does not take a message: ${Failed[0].Code}: ${Failed[0].Message}`);
+      }
+    },
+    /** Waits until the feed is empty, for a limited time, since others may keep sending. */
     async settled(signal: AbortSignal): Promise<void> {
-      for (let left = MAX_SETTLING_MS; left > 0; left -= LOOK_EVERY_MS) {
+      for (let left = MAX_SETTLING_MS; left > 0; left -= POLL_MS) {
         const { waiting, underWay } = await count('feed');
         if (waiting + underWay === 0) return;
-        await sleep(LOOK_EVERY_MS, undefined, { signal });
+        await sleep(POLL_MS, undefined, { signal });
       }
     },
-    /**
-     * Reads messages, ten at once, until there are no more; nobody else receives them meanwhile.
-     * @param holdSeconds until the queue has them again, unless they are removed
-     */
-    async *receive(queue: FeedQueue, holdSeconds: number): AsyncGenerator<Message[]> {
-      const { ReceiveMessageCommand } = await sqs();
-      for (;;) {
-        const { Messages = [] } = await (await client()).send(
-          new ReceiveMessageCommand({
-            QueueUrl: urls[queue],
-            MaxNumberOfMessages: MAX_BATCH,
-            VisibilityTimeout: holdSeconds,
-            WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
-            AttributeNames: ['All'],
-          }),
-        );
-        if (Messages.length === 0) return;
-        yield Messages;
-      }
-    },
-    /** Returns messages to their queue, where they can be received at once. */
-    async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
-      const { ChangeMessageVisibilityBatchCommand } = await sqs();
-      for (const some of chunksOf(messages, MAX_BATCH)) {
+    /** Reads up to `most` messages, and returns them to their queue. */
+    async look(queue: FeedQueue, most: number): Promise<Message[]> {
+      const found = await take(queue, most, LOOK_SECONDS);
+      for (const some of chunksOf(found, MAX_BATCH)) {
         const Entries = some.map(({ ReceiptHandle }, index) => ({
-          ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
+          Id: String(index),
+          ReceiptHandle,
+          VisibilityTimeout: 0,
         }));
-        await (await client()).send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: urls[queue], Entries }));
+        await (await sqs()).changeMessageVisibilityBatch({ QueueUrl: urls[queue], Entries });
       }
+      return found.slice(0, most);
     },
     async remove(queue: FeedQueue, { ReceiptHandle }: Message): Promise<void> {
-      const { DeleteMessageCommand } = await sqs();
-      await (await client()).send(new DeleteMessageCommand({ QueueUrl: urls[queue], ReceiptHandle }));
+      await (await sqs()).deleteMessage({ QueueUrl: urls[queue], ReceiptHandle });
     },
+  };
+}
+
+/** Approximate number of visible and in-flight messages of a queue. */
+export async function countMessages(sqs: SQS, QueueUrl: string) {
+  const { Attributes = {} } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: [...COUNTS] });
+  const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
+  return { waiting, underWay };
+}
+
+/** Reads a queue's metrics of the last five minutes from CloudWatch. */
+export async function readMetrics(queueUrl: string, region: string | undefined, nowMs: number): Promise<Metrics> {
+  const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
+  const Dimensions = [{ Name: 'QueueName', Value: new URL(queueUrl).pathname.split('/').at(-1) }];
+  const query = (Id: string, MetricName: string, Stat: string) => ({
+    Id,
+    MetricStat: { Metric: { Namespace: 'AWS/SQS', MetricName, Dimensions }, Period: PERIOD_SECONDS, Stat },
+  });
+  const { MetricDataResults = [] } = await new CloudWatch(clientConfig(region)).getMetricData({
+    StartTime: new Date(nowMs - 2 * PERIOD_SECONDS * 1_000),
+    EndTime: new Date(nowMs),
+    ScanBy: 'TimestampDescending',
+    MetricDataQueries: [
+      query('sent', 'NumberOfMessagesSent', 'Sum'),
+      query('age', 'ApproximateAgeOfOldestMessage', 'Maximum'),
+    ],
+  });
+  const [sent, age] = ['sent', 'age'].map((id) => MetricDataResults.find((result) => result.Id === id)?.Values?.[0]);
+  return {
+    ...(sent !== undefined && { rate: sent / PERIOD_SECONDS }),
+    ...(age !== undefined && { oldestSeconds: age }),
   };
 }

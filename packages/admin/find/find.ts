@@ -1,4 +1,4 @@
-/** Finds everything that an id names, in all accounts, for an operator who was given only the id. */
+/** Finds what an id names, in all accounts, for an operator who knows only the id. */
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -7,7 +7,7 @@ import type { AccountRow, WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
-import { timeText } from '../text/time-text.ts';
+import { timeText } from '../text/printable.ts';
 
 export interface Found {
   readonly kind: 'account' | 'app_key' | 'incident' | 'alert' | 'host' | 'work_item' | 'merge';
@@ -16,28 +16,28 @@ export interface Found {
   readonly id: string;
   /** A short description of what is stored. */
   readonly detail: string;
-  /** The admin command that shows it; `stored` is its last argument. */
+  /** The admin command that shows it; `stored` is a last argument that comes from the table. */
   readonly command: { readonly words: string; readonly stored?: string };
   /** Path and query of its page in the console. */
   readonly page: {
     readonly path: readonly (string | Int64)[];
     readonly query?: Readonly<Record<string, string>>;
-    /** Id of an element of the page. */
+    /** Id of the element of the page to show. */
     readonly part?: string;
   };
 }
 
-/** Incidents of each account whose feeds are searched for a request id, the newest first. */
+/** In each account, the number of newest incidents whose feeds are searched for a request id. */
 export const FEEDS_SEARCHED = 100;
 
 const OBJECT_ID = /^[0-9a-f]{24}$/i;
-/** The least that `app-key` commands take of a key's id; its hash has 64 digits. */
+/** The beginning of a key's hash. The `app-key` commands require 8 digits; a hash has 64. */
 const KEY_ID = /^[0-9a-f]{8,64}$/i;
 export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Looks an id up in each account: of an account, app key (or the first digits of its id), incident, alert, host or work item, or
- * the request_id of a merge.
+ * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work item, or the
+ * request_id of a merge.
  */
 export async function find(table: Table, id: string): Promise<Found[]> {
   const accounts = await readAllAccounts(table);
@@ -46,7 +46,7 @@ export async function find(table: Table, id: string): Promise<Found[]> {
   return found;
 }
 
-const of = ({ account_id, name }: AccountRow) => ({ account: account_id, accountName: name });
+const ownerOf = ({ account_id, name }: AccountRow) => ({ account: account_id, accountName: name });
 
 function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
@@ -54,14 +54,20 @@ function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Genera
     const page = { path: [number, 'account'] };
     if (id === String(number))
       yield {
-        ...{ ...of(account), kind: 'account', id, page },
+        ...ownerOf(account),
+        kind: 'account',
+        id,
+        page,
         detail: account.suspended ? 'suspended' : 'active',
         command: { words: `account show ${number}` },
       };
     for (const hash of KEY_ID.test(id) ? (account.app_keys ?? []) : [])
       if (hash.startsWith(id.toLowerCase()))
         yield {
-          ...{ ...of(account), kind: 'app_key', id: appKeyIdOf(hash), page },
+          ...ownerOf(account),
+          kind: 'app_key',
+          id: appKeyIdOf(hash),
+          page,
           detail: `key of ${account.name}`,
           command: { words: `app-key list --account ${number}` },
         };
@@ -70,7 +76,7 @@ function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Genera
 
 /** Finds rows with the id in their key. Costs at most five read units for each account. */
 async function ofRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
-  // A sort key has 1,024 bytes at most.
+  // DynamoDB's sort keys have at most 1,024 bytes.
   const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;
   if (!isStorable) return [];
   const keysOf = ({ account_id: account }: AccountRow) => [
@@ -93,24 +99,37 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
     const lower = id.toLowerCase();
     if (incident)
       all.push({
-        ...{ ...of(account), kind: 'incident', id: lower, detail: incident.title, command: show('incident') },
+        ...ownerOf(account),
+        kind: 'incident',
+        id: lower,
+        detail: incident.title,
+        command: show('incident'),
         page: { path: [number, 'incident', lower] },
       });
     if (alert)
       all.push({
-        ...{ ...of(account), kind: 'alert', id: lower, command: show('alert') },
+        ...ownerOf(account),
+        kind: 'alert',
+        id: lower,
+        command: show('alert'),
         detail: `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`,
         page: { path: [number, 'alert', lower] },
       });
     if (host ?? status)
       all.push({
-        ...{ ...of(account), kind: 'host', id, command: show('host') },
+        ...ownerOf(account),
+        kind: 'host',
+        id,
+        command: show('host'),
         detail: host ? 'in the inventory' : 'reports, and is not in the inventory',
         page: { path: [number, 'host'], query: { id } },
       });
     if (item)
       all.push({
-        ...{ ...of(account), kind: 'work_item', id, command: show('work-item') },
+        ...ownerOf(account),
+        kind: 'work_item',
+        id,
+        command: show('work-item'),
         detail: `${item.title}; version ${item.version}${deletionText(item)}`,
         page: { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } },
       });
@@ -127,7 +146,9 @@ async function ofMerges(table: Table, account: AccountRow, requestId: string): P
   return items
     .filter(({ entry }) => entry.request_id === requestId)
     .map(({ entry, pending }) => ({
-      ...{ ...of(account), kind: 'merge', id: requestId },
+      ...ownerOf(account),
+      kind: 'merge',
+      id: requestId,
       detail: `entry ${entry.sequence} of incident ${entry.incident_id}, ${pending ? 'pending' : 'done'}`,
       command: { words: `show incident ${entry.incident_id} --account ${number}` },
       page: { path: [number, 'incident', entry.incident_id], part: String(entry.sequence) },

@@ -1,6 +1,102 @@
-/** A filter for the hosts of an account to list or retire. */
-import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { readOverview, type ShownHost } from './fleet-overview.ts';
+/** The hosts of an account as operators see them: with their status, and the reason for it. */
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
+import {
+  decodeHost,
+  decodeStatus,
+  type HostRow,
+  type LiveStatus,
+  type RawRow,
+  UNREADABLE,
+} from '../../../lib/operations/browse-fleet/fleet-rows.ts';
+import {
+  type Derived,
+  deriveStatus,
+  type FleetStatus,
+  fleetHost,
+} from '../../../lib/operations/browse-fleet/host-status.ts';
+import {
+  type Candidate,
+  createHostReader,
+  type HostReaderOptions,
+} from '../../../lib/operations/browse-fleet/read-hosts.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { explainStatus } from '../../client/src/explain.ts';
+
+const HOSTS_AT_ONCE = 1_000;
+
+interface Explained extends Derived {
+  readonly why: string;
+}
+
+export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cluster' | 'agent_version'> {
+  /** Age of the latest snapshot in milliseconds; absent: there is no readable one. */
+  readonly ageMs?: number;
+  /** Time of the latest snapshot or health report, in Unix milliseconds; absent: there is no readable one. */
+  readonly reportedAtMs?: number;
+}
+
+type OverviewOptions = Pick<HostReaderOptions, 'table' | 'account' | 'after' | 'signal'> & { now: () => number };
+
+/** Reads the hosts of an account in the order of their ids, a thousand at a time; `more`: further hosts follow. */
+export async function* readOverview({ now, ...options }: OverviewOptions) {
+  const onUnreadable = (error: unknown) => {
+    throw error;
+  };
+  const reader = createHostReader({ ...options, onUnreadable });
+  for (let more = true; more; ) {
+    const chunk = await reader.next(HOSTS_AT_ONCE);
+    more = chunk.more;
+    yield { hosts: chunk.candidates.map((candidate) => shownOf(candidate, now())), more };
+  }
+}
+
+function shownOf(candidate: Candidate, nowMs: number): ShownHost {
+  const { host_id, edge_cluster, agent_version } = candidate.host;
+  const { received_at_ms: receivedMs, health_at_ms: healthMs } =
+    candidate.live === UNREADABLE || !candidate.live ? {} : candidate.live;
+  const reportedAtMs = Math.max(Number(receivedMs ?? 0), Number(healthMs ?? 0));
+  return {
+    host_id,
+    edge_cluster,
+    agent_version,
+    ...explainCandidate(candidate, nowMs),
+    ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
+    ...(reportedAtMs > 0 && { reportedAtMs }),
+  };
+}
+
+/** The two rows of a host, as stored. */
+export async function readHost(table: Table, account: Int64, hostId: string) {
+  const [hostKey, statusKey] = [keys.host(account, hostId), keys.hostStatus(account, hostId)];
+  const { rows } = await batchGet(table, [hostKey, statusKey]);
+  const rawOf = (key: KeyOf<'host' | 'hostStatus'>): RawRow | undefined => {
+    const { pk: _pk, sk: _sk, ...fields } = rows.of(key) ?? {};
+    return rows.of(key) && { host_id: hostId, ...fields };
+  };
+  return { host: rawOf(hostKey), live: rawOf(statusKey) };
+}
+
+/** The status that the API shows for a host with these rows, and why. */
+export function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number): Explained {
+  const { host, malformed } = decodeHost(rawHost);
+  const live = rawLive && decodeStatus(rawLive);
+  const why = `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status is ignored.`;
+  return explain(host, malformed ? UNREADABLE : live, nowMs, why);
+}
+
+/** {@link explainHost} for rows that are already decoded. */
+const explainCandidate = ({ host, live, malformed }: Candidate, nowMs: number): Explained =>
+  explain(host, live, nowMs, `Its live status ${malformed ? 'is ignored: a row is malformed.' : 'could not be read.'}`);
+
+function explain(host: HostRow, live: LiveStatus, nowMs: number, ifUnreadable: string): Explained {
+  const report = live === UNREADABLE ? undefined : live;
+  const derived = deriveStatus(host, report, nowMs);
+  const why = explainStatus(fleetHost(host, report, nowMs));
+  if (live !== UNREADABLE) return { ...derived, why };
+  return { ...derived, reasons: [...derived.reasons, 'status_unavailable'], why: `${ifUnreadable} ${why}` };
+}
 
 export interface HostFilter {
   readonly status?: FleetStatus;
@@ -11,9 +107,9 @@ export interface HostFilter {
 }
 
 /** Statuses of hosts that are not expected to report. */
-const SILENT: readonly FleetStatus[] = ['disabled', 'unsupported'];
+const NOT_REPORTING: readonly FleetStatus[] = ['disabled', 'unsupported'];
 
-/** The hosts that match a filter, with the time at which their rows were read. */
+/** The hosts that match a filter, each with a time before its rows were read. */
 export async function findHosts(options: Parameters<typeof readOverview>[0], filter: HostFilter) {
   const { now } = options;
   const found: { host: ShownHost; readAtMs: number }[] = [];
@@ -34,6 +130,6 @@ function passes(host: ShownHost, { status, cluster, agentVersion, staleFor }: Ho
   );
 }
 
-/** A host that never reported, or is not expected to, has no age, so it does not match. */
+/** False for a host that never reported, or is not expected to report. */
 const isStale = ({ status, reportedAtMs }: ShownHost, beforeMs: number) =>
-  reportedAtMs !== undefined && reportedAtMs <= beforeMs && !SILENT.includes(status);
+  reportedAtMs !== undefined && reportedAtMs <= beforeMs && !NOT_REPORTING.includes(status);

@@ -1,4 +1,4 @@
-/** An account's incidents and merges, as lists for operators. */
+/** The incidents and merges of an account, and what a merge did, for operators. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
@@ -7,8 +7,9 @@ import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { type FeedEntryWithAlerts, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { countText } from '../text/printable.ts';
 
-/** @returns in the order of their ids */
+/** All incidents, in the order of their ids, with the numbers of their alerts and feed entries. */
 export async function listIncidents(table: Table, account: Int64) {
   const rows = await queryRows(table, collections.incidents(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
@@ -17,7 +18,6 @@ export async function listIncidents(table: Table, account: Int64) {
     title,
     ...(owner_id !== undefined && { owner_id }),
     alerts: alerts?.get(incident_id) ?? 0,
-    /** Number of entries of its feed. */
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
@@ -28,7 +28,7 @@ export async function listIncidents(table: Table, account: Int64) {
   return incidents;
 }
 
-/** How many alerts each incident of an account has, by its id; undefined: the account has more than `most`. */
+/** The number of alerts of each incident, by its id; undefined: the account has more than `most` alerts. */
 export async function countAlerts(table: Table, account: Int64, most: number) {
   const counts = new Map<string, number>();
   let all = 0;
@@ -57,10 +57,10 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
 }
 
 /**
- * The feeds of the newest incidents (ObjectIDs begin with their time), the latest entries first.
- * @param before an incident's id: those with lower ids; undefined: the newest
- * @param also further incidents to look into
- * @returns `next`: the `before` for the following ones; absent when none are left
+ * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the highest ids.
+ * @param before id of an incident: reads those with lower ids; undefined: from the newest
+ * @param also further incidents whose merges are read
+ * @returns `next`: the value of `before` for the next call; undefined after the last incident
  */
 export async function listLatestMerges(
   table: Table,
@@ -74,4 +74,27 @@ export async function listLatestMerges(
     items.push(...(await readFeed(table, account, id)));
   });
   return { incidents, items: items.sort((one, other) => other.entry.sequence - one.entry.sequence), next: page.next };
+}
+
+/**
+ * The effects of a feed entry, one by one.
+ * @param ownerOf gives the name of a member
+ * @returns for each a text, and the id of the incident to show after it, if there is one
+ */
+export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf: (id: Int64) => string = String) {
+  const isMerge = entry.kind === 'merge';
+  const { old_owner_id, new_owner_id } = entry;
+  const byOther = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
+  const effects: { text: string; incident?: string }[] = [...byOther].map(([incident, { length }]) => {
+    const text = `${countText(length, 'alert')} ${isMerge ? 'from' : 'back to'}`;
+    return incident ? { text, incident } : { text: `${text} no incident` };
+  });
+  if (stayed.length > 0) effects.push({ text: `${countText(stayed.length, 'alert')} already there` });
+  if (entry.new_title !== undefined) effects.push({ text: `title: ${entry.old_title} → ${entry.new_title}` });
+  if (new_owner_id !== undefined) {
+    const before = old_owner_id === undefined ? 'none' : ownerOf(old_owner_id);
+    effects.push({ text: `owner: ${before} → ${ownerOf(new_owner_id)}` });
+  }
+  if (entry.comment !== undefined) effects.push({ text: `comment: ${entry.comment}` });
+  return effects;
 }

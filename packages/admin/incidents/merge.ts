@@ -4,6 +4,7 @@ import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-a
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readSettings } from '../../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import { SILENT } from '../silent.ts';
 
 export interface MergeRequest {
   account: Int64;
@@ -12,9 +13,7 @@ export interface MergeRequest {
   body: { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
 }
 
-const nothing = () => undefined;
-
-/** The operation itself, as it does a caller's merge, or what it would do. @throws ApiError as callers get it */
+/** A merge, done by the API's own operation; `preview` only reads what it would do. @throws ApiError as callers get it */
 export function operatorMerge(
   table: Table,
   now: () => number,
@@ -29,9 +28,11 @@ export function operatorMerge(
     signal,
   };
   const deps = {
-    ...{ table, now, newId: randomUUID, timeLimits: TIME_LIMITS },
-    log: { info: nothing, warn: nothing, error: nothing },
-    metrics: { call: nothing, event: nothing, records: nothing },
+    ...SILENT,
+    table,
+    now,
+    newId: randomUUID,
+    timeLimits: TIME_LIMITS,
     settings: readSettings({ TABLE_NAME: table.name }),
   };
   return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps)(call) };

@@ -7,12 +7,12 @@ import { type PendingMerge, readAllPending, readPending } from '../../../lib/ope
 import { readMovedSlices } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** A committed merge with alerts left to move, and how far it is. */
+/** A committed merge with alerts left to move, and how many have been moved. */
 export interface MergeProgress {
   account_id: Int64;
   incident_id: string;
   sequence: number;
-  /** The request id of its call. Absent, like the fields below: the table lacks its entry, and `check` reports it. */
+  /** The request id of its call. This and the fields below are absent if its entry is missing, which `check` reports. */
   request_id?: string;
   /** Unix milliseconds of its commit. */
   at_ms?: number;
@@ -20,7 +20,7 @@ export interface MergeProgress {
   moved?: number;
 }
 
-/** @param account absent: all accounts, a read unit for each */
+/** All pending merges, in their order. @param account absent: all accounts, which costs a read unit for each */
 export async function readMergeProgress(table: Table, account?: Int64): Promise<MergeProgress[]> {
   const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
   const all: MergeProgress[] = [];

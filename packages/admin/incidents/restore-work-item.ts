@@ -6,16 +6,16 @@ import type { WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** A work item as stored; undefined when there is none. */
+/** A work item as stored; undefined if there is none. */
 export const readWorkItem = (table: Table, account: Int64, workItemId: string) =>
   getRow(table, keys.workItem(account, workItemId));
 
 /**
- * Undoes the deletion of a work item. Its version is raised, so that a client's retry of the deletion does not
- * apply to the restored item. The item records which deletion it was: its caller may still be retrying.
- * @param deleted the item as it was read: deleted, at a version below `MAX_DELETABLE_VERSION`, so that it can be deleted again
+ * Undoes the deletion of a work item. The version is raised, so that a caller who still retries the deletion does not delete the
+ * item again; the item records which deletion was undone, so that such a retry is recognized.
+ * @param deleted the deleted item as it was read, at a version below `MAX_DELETABLE_VERSION`, so that it can be deleted again
  * @param also written in the same transaction
- * @returns false when it has changed since it was read
+ * @returns false if it has changed since it was read
  */
 export async function restoreWorkItem(
   table: Table,

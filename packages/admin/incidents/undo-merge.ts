@@ -28,19 +28,19 @@ export interface UndoRequest {
   requestId: string;
 }
 
-/** What an undo does, or would do. */
+/** What an undo has done, or would do. */
 export interface Undo {
-  /** Alerts that go back to where the merge took them from. */
+  /** Moves of alerts back to where the merge took them from. */
   moves: Move[];
-  /** Alerts moved again since the merge: they stay. */
+  /** Ids of alerts that stay, since they have moved again after the merge. */
   left: string[];
   /** Sequence of the undo's feed entry; absent if there was nothing to move. */
   sequence?: number;
-  /** Sequence of an earlier undo of the same merge, if nothing is left to move. */
+  /** Sequence of an earlier undo of the same merge; absent if there is none, or alerts are left to move. */
   undoneBy?: number;
 }
 
-/** A merge that cannot be undone: the message says why. */
+/** A merge cannot be undone. The message says why, in lower case and without a full stop. */
 export class UndoError extends Error {
   override readonly name = 'UndoError';
 }
@@ -48,10 +48,10 @@ export class UndoError extends Error {
 type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 
 /**
- * Undoes a merge: those of its alerts that are still where it moved them go back to where they came from, all or nothing,
- * with a feed entry of its own. Title and owner stay. Pending merges that take some of these alerts are finished first.
- * What is too large for one transaction is moved after its commit, by this call, by finish-merges, or by the same call again.
- * @throws UndoError when there is no such merge, or an incident that alerts came from is gone
+ * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay.
+ * The undo has a feed entry of its own. Pending merges of these alerts are finished first. If the undo is too large for one
+ * transaction, its alerts are moved after its commit: by this call, by finish-merges, or by the same call again.
+ * @throws UndoError if there is no such merge, or an incident that alerts came from no longer exists
  */
 export async function undoMerge(
   deps: UndoDeps,
@@ -62,7 +62,7 @@ export async function undoMerge(
   let undo: Undo = { moves: [], left: [] };
   const outcome = await commitAndMove(table, {
     async prepare({ large }) {
-      const plan = await prepareAlone(deps, request, transactionItems);
+      const plan = await prepareAfterPending(deps, request, transactionItems);
       undo = plan.undo;
       if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
       const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
@@ -73,11 +73,11 @@ export async function undoMerge(
   if ('result' in outcome) return outcome.result;
   const { committed, unfinished } = outcome;
   if (unfinished) throw unfinished.error;
-  return committed.large ? whatItMoved(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
+  return committed.large ? doneByLarge(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
 }
 
-/** Prepares an undo once no pending merge has its alerts left to move. */
-async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
+/** Prepares an undo, after finishing the pending merges that have its alerts left to move. */
+async function prepareAfterPending(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
   for (;;) {
     const prepared = await prepare(deps, request);
     if (prepared.pending.length === 0) return prepared;
@@ -85,7 +85,7 @@ async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionIte
   }
 }
 
-/** Items of the transaction besides the alerts: the entry and the merge order. */
+/** Items of the transaction besides those of the alerts: the entry and the merge order. */
 const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
@@ -103,8 +103,8 @@ async function withEarlier(table: Table, { account, incidentId, sequence }: Undo
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
-/** A large undo determines its moves when it makes them. */
-async function whatItMoved(
+/** What a large undo has done: its moves are decided when they are made. */
+async function doneByLarge(
   table: Table,
   { account, entry }: Pick<PreparedEntry, 'account' | 'entry'>,
   { moves, left }: Undo,
@@ -119,13 +119,13 @@ async function whatItMoved(
 async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
   const merge = await readMerge(table, request);
-  // The merge order before the alerts: which merges it names decides how much of them can be relied on.
+  // The merge order is read before the alerts, so that it lists every merge that the alerts may show in part.
   const order = await readMergeOrder(table, account);
   const alertIds = merge.alertIds;
   const assignments = await readAssignments(table, account, alertIds);
   const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
-    // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
+    // Its last moves were made after its rows were read. Only then do its rows say where those alerts came from: finish it first.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
       throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
     pending.push({ incidentId, sequence: undone });

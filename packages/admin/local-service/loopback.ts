@@ -1,11 +1,11 @@
-/** Host names of the local machine in a URL. */
+/** Names of this machine, as the host of a URL. */
 const NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 export const isLoopback = (hostname: string) => NAMES.includes(hostname);
 
 /**
- * Whether a request asks a local server by a name of this machine: a page elsewhere could otherwise read the answer, by a name of
- * its own that leads here.
+ * Whether the Host header of a request names this machine. Otherwise a page of another site, whose name resolves to this machine,
+ * could read the answer.
  */
 export const asksLoopback = (host: string | undefined, port: number | undefined) =>
   NAMES.some((name) => host === `${name}:${port}`);

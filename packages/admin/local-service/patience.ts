@@ -2,7 +2,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 
 type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
 
-/** DynamoDB has not answered within the time that a person waits. */
+/** DynamoDB has not answered any call for too long. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   constructor(waitedMs: number) {
@@ -13,16 +13,17 @@ export class NoAnswerError extends Error {
 }
 
 export interface Patience {
-  /** Milliseconds without any answer until `onWaiting` is called, once for each wait. */
+  /** Milliseconds without any answer after which `onWaiting` is called, once for each wait. */
   readonly sayMs: number;
-  /** Milliseconds without any answer after which calls end. */
+  /** Milliseconds without any answer after which calls fail. */
   readonly endMs: number;
   readonly onWaiting: () => void;
 }
 
 /**
- * The same table, whose calls end when none is answered for too long, retries included: throttled calls that are sent again and
+ * The same table, but its calls fail once none of them has been answered for too long. Throttled calls that are sent again and
  * again count as one wait.
+ * @returns `stop` ends the timers
  */
 export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience): { table: Table; stop: () => void } {
   let timers: NodeJS.Timeout[] = [];
@@ -54,7 +55,7 @@ export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience
   return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, stop: answered };
 }
 
-/** DynamoDB has refused the call itself. */
+/** Whether DynamoDB answered by refusing the call. */
 const isRefusal = (error: unknown) =>
   /^(ConditionalCheckFailed|TransactionCanceled|Validation|ResourceNotFound|AccessDenied)Exception$/.test(
     (error as Error).name,

@@ -1,4 +1,4 @@
-/** The running `npm start` services of this machine: a file for each, so that the admin command finds them. */
+/** The `npm start` services that run on this machine. Each has a file, by which the admin command finds it. */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -8,13 +8,13 @@ export interface RunningService {
   /** URL of its DynamoDB, with the credentials, so the file is readable by this user only. */
   endpoint: string;
   tableName: string;
-  /** URLs of its queues, by the outputs that a deployed stack has for them. */
+  /** URLs of its queues, by the names of a deployed stack's outputs for them. */
   outputs: Readonly<Record<string, string>>;
 }
 
 const folder = fileURLToPath(new URL('../../../.local/running/', import.meta.url));
 
-/** @returns removes the file */
+/** Writes the file of a service. @returns a function that removes it */
 export function noteRunning(service: RunningService): () => Promise<void> {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
@@ -22,7 +22,7 @@ export function noteRunning(service: RunningService): () => Promise<void> {
   return async () => rmSync(file, { force: true });
 }
 
-/** Services whose process is alive; the files of others are removed. */
+/** The services whose process runs. Files of others are removed. */
 export function listRunning(): RunningService[] {
   const services: RunningService[] = [];
   for (const name of globSync('*.json', { cwd: folder })) {

@@ -1,6 +1,6 @@
-/** Figures of a table's service: from CloudWatch for a stack, from the counters of `npm start` on a laptop. */
+/** Figures of the service: a deployed stack has them in CloudWatch, `npm start` counts them itself. */
 
-/** Minutes that figures cover. */
+/** The last minutes that the figures cover. */
 export const WINDOW_MINUTES = 60;
 
 export interface OperationFigures {
@@ -25,16 +25,27 @@ export interface Attempt {
   readonly sequence: number;
   readonly error: string;
   readonly at_ms: number;
-  /** Absent: unknown; a queue of AWS does not tell. */
+  /** Time of the next attempt; absent: unknown, as SQS does not say. */
   readonly next_ms?: number;
 }
 
 export interface Measured {
   readonly operations: readonly OperationFigures[];
-  /** Averages of the calls, by DynamoDB's operation, and throttled reads and writes; absent: unknown. */
+  /** Average latency of each DynamoDB operation, and the number of throttled reads and writes; absent: unknown. */
   readonly dynamodb?: { readonly latency_ms: Readonly<Record<string, number>>; readonly throttled: number };
   /** Raised alarms; absent: the target has no alarms. */
   readonly alarms?: readonly Alarm[];
   readonly attempts: readonly Attempt[];
   readonly dead_letters?: number;
+}
+
+/** The path at which `npm start` serves its counters, to this machine only. */
+export const LOCAL_STATUS_PATH = '/local/status';
+
+const ANSWER_MS = 3_000;
+
+export async function measureLocal(url: string): Promise<Measured> {
+  const response = await fetch(new URL(LOCAL_STATUS_PATH, url), { signal: AbortSignal.timeout(ANSWER_MS) });
+  if (!response.ok) throw new Error(`${LOCAL_STATUS_PATH} answers with status ${response.status}`);
+  return (await response.json()) as Measured;
 }

@@ -1,4 +1,4 @@
-/** CloudWatch's figures of a deployed stack. */
+/** Reads the figures of a deployed stack from CloudWatch. */
 import { CloudWatchClient, DescribeAlarmsCommand, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
@@ -8,7 +8,7 @@ import { METRICS } from '../../../lib/shared/metrics.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
 
-/** Points of five minutes: a longer period would begin before the window. */
+/** Length of a data point: with a longer one, the first point would begin before the window. */
 const PERIOD_SECONDS = 300;
 const CODES = Object.entries(ERROR_CODES).filter(([code, { status }]) => code === 'OK' || status >= 400);
 const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'TransactWriteItems'];
@@ -21,7 +21,7 @@ export interface StackPlace {
   readonly finishMergesLogGroup: string | undefined;
 }
 
-/** One metric to read, and the figure that its data points are added to. */
+/** A metric to read. */
 interface Query {
   readonly namespace: string;
   readonly name: string;
@@ -49,11 +49,15 @@ export async function measureStack({ region, ...place }: StackPlace, nowMs: numb
 const ownOf =
   (stack: string) =>
   (name: string, statistic: string, operation: string, code: string): Query => ({
-    ...{ namespace: `${METRICS.namespace}/${stack}`, name, statistic },
+    namespace: `${METRICS.namespace}/${stack}`,
+    name,
+    statistic,
     dimensions: { service: SERVICE, operation, code },
   });
 const ofTable = (name: string, statistic: string, TableName: string, Operation?: string): Query => ({
-  ...{ namespace: 'AWS/DynamoDB', name, statistic },
+  namespace: 'AWS/DynamoDB',
+  name,
+  statistic,
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
@@ -80,7 +84,9 @@ async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<
     operations: wanted.map(({ operation, calls, failed, p99 }) => {
       const slowest = points[p99] ?? [];
       return {
-        ...{ operation, calls: sum(calls), failed: sum(failed) },
+        operation,
+        calls: sum(calls),
+        failed: sum(failed),
         ...(slowest.length > 0 && { p99_ms: Math.round(Math.max(...slowest)) }),
       };
     }),
@@ -105,10 +111,12 @@ async function readPoints(client: CloudWatchClient, queries: readonly Query[], n
       Id: `q${index}`,
       MetricStat: {
         Metric: {
-          ...{ Namespace: namespace, MetricName: name },
+          Namespace: namespace,
+          MetricName: name,
           Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
         },
-        ...{ Period: PERIOD_SECONDS, Stat: statistic },
+        Period: PERIOD_SECONDS,
+        Stat: statistic,
       },
     })),
   };
@@ -117,16 +125,20 @@ async function readPoints(client: CloudWatchClient, queries: readonly Query[], n
   return points;
 }
 
-/** CloudFormation names alarms by their stack. Parts of composite alarms are left out: the composite one tells. */
+/** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
 async function readAlarms(client: CloudWatchClient, stack: string): Promise<Alarm[]> {
   const { MetricAlarms = [], CompositeAlarms = [] } = await client.send(
     new DescribeAlarmsCommand({
-      ...{ AlarmNamePrefix: `${stack}-`, StateValue: 'ALARM', AlarmTypes: ['MetricAlarm', 'CompositeAlarm'] },
+      AlarmNamePrefix: `${stack}-`,
+      StateValue: 'ALARM',
+      AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
     }),
   );
   return [...CompositeAlarms, ...MetricAlarms]
     .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
-      ...{ name, what, since_ms: since?.getTime() ?? 0 },
+      name,
+      what,
+      since_ms: since?.getTime() ?? 0,
     }))
     .filter(({ what }) => !what.startsWith('Part of '));
 }
@@ -139,7 +151,9 @@ async function readAttempts(
   if (logGroupName === undefined) return [];
   const { events = [] } = await client.send(
     new FilterLogEventsCommand({
-      ...{ logGroupName, startTime: nowMs - WINDOW_MINUTES * 60_000, endTime: nowMs },
+      logGroupName,
+      startTime: nowMs - WINDOW_MINUTES * 60_000,
+      endTime: nowMs,
       filterPattern: '{ $.message = "merge not finished" }',
     }),
   );

@@ -1,4 +1,4 @@
-/** The state of everything: whether the service answers, its figures, and what waits for an operator. */
+/** The state of the service and its table: whether it answers, its figures, and what needs an operator. */
 import { randomBytes } from 'node:crypto';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -11,7 +11,7 @@ import { type MergeProgress, readMergeProgress } from '../incidents/pending-merg
 import type { Attempt, Measured } from './measured.ts';
 
 const DAY_MS = 86_400_000;
-/** Time to replace a key before its callers are refused. */
+/** Days before its expiry from which on a key is listed, so that there is time to replace it. */
 export const EXPIRY_WARNING_DAYS = 30;
 const ANSWER_MS = 10_000;
 const QUOTAS = ['session_investigate', 'session_measure', 'session_replay'] as const;
@@ -26,7 +26,7 @@ export interface StatusSource {
   readonly deadLetters: () => Promise<number | undefined>;
 }
 
-/** The value, or the error of reading it. */
+/** A part of the status: its value, or the error of reading it. */
 export type Part<Value> = { readonly value: Value } | { readonly error: Error };
 
 export interface ExpiringKey {
@@ -66,20 +66,22 @@ export const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
     (error: Error) => ({ error }),
   );
 
-/** The value of a part; undefined where it could not be read. */
+/** The value of a part; undefined if it could not be read. */
 export const known = <Value>(given: Part<Value> | undefined) => (given && 'value' in given ? given.value : undefined);
 
 /**
- * Calls an operation with a key that nobody has: gateway, authorizer, function and table must work for it to be refused.
+ * Calls an operation with a random app key. To refuse it, the gateway, authorizer, function and table must work.
  * @returns milliseconds that the answer took
- * @throws Error saying what came instead
+ * @throws Error saying what the service answered instead
  */
 async function callService(url: string): Promise<number> {
   const address = new URL(`${url.replace(/\/$/, '')}${getRumResource.path}`);
   address.searchParams.set('app_key', randomBytes(32).toString('base64url'));
   const began = performance.now();
   const response = await fetch(address, {
-    ...{ method: 'POST', body: '{}', signal: AbortSignal.timeout(ANSWER_MS) },
+    method: 'POST',
+    body: '{}',
+    signal: AbortSignal.timeout(ANSWER_MS),
     headers: { 'Content-Type': 'application/json' },
   }).catch((error: Error & { cause?: { code?: string } }) => {
     throw new Error(`does not answer (${error.cause?.code ?? error.name})`);
@@ -89,7 +91,7 @@ async function callService(url: string): Promise<number> {
   return Math.round(performance.now() - began);
 }
 
-/** Milliseconds of one consistent read from this machine. */
+/** Milliseconds that a consistent read takes from this machine. */
 async function timeRead(table: Table): Promise<number> {
   // Reading a missing row costs at most half a unit; the first call also connects.
   const read = () => batchGet(table, [keys.listedAccount(0)]);
@@ -108,7 +110,8 @@ async function readAccountsStatus(table: Table, nowMs: number): Promise<Accounts
   return {
     count: accounts.length,
     withoutGatewayKey: accounts.filter((row) => row.gateway_key === undefined).map((row) => row.account_id),
-    ...{ overQuota, expiringKeys },
+    overQuota,
+    expiringKeys,
   };
 }
 
@@ -141,7 +144,7 @@ async function readOverQuota(table: Table, accounts: readonly AccountRow[]) {
   });
 }
 
-/** A pending merge with the last attempt to finish it, if that failed lately. */
+/** Adds the last attempt to finish a pending merge, if one failed within the window of the figures. */
 export function withAttempt(merge: MergeProgress, measured: Measured | undefined): MergeProgress & { last?: Attempt } {
   const last = measured?.attempts
     .filter(({ incident_id, sequence }) => incident_id === merge.incident_id && sequence === merge.sequence)

@@ -1,6 +1,6 @@
 /**
- * Text of callers and of data on an operator's terminal: there a control character, an escape sequence or a line break in
- * it would forge output, and a bidirectional override would reorder it.
+ * Texts for terminals and pages. Text of callers is escaped there: its control characters, escape sequences and line breaks
+ * could forge output, and bidirectional overrides could reorder it.
  */
 
 // Control and format characters, line and paragraph separators, halves of surrogate pairs; but not the two joiners
@@ -14,9 +14,26 @@ const escaped = (unsafe: string) =>
 /** The text in one line, each unsafe character as an escape of JSON: `\n`, `\u001b`. */
 export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHORT[unsafe] ?? escaped(unsafe));
 
-/** JSON text that means the same and prints safely. @param json without line breaks */
+/** JSON text with the same meaning that is safe to print. @param json without line breaks */
 export const printableJson = (json: string) => json.replace(UNSAFE, escaped);
 
 /** A template whose values are made {@link printable}. */
 export const line = (strings: TemplateStringsArray, ...values: unknown[]): string =>
   strings.reduce((text, string, index) => `${text}${printable(String(values[index - 1]))}${string}`);
+
+/** A count with its noun: `1 alert`, `2,000 alerts`. */
+export const countText = (count: number, noun: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`;
+
+/** Quotes a word for a shell, if necessary. */
+export const shellWord = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** The last moment of JavaScript's dates, in Unix milliseconds. */
+const LAST_DATE_MS = 8.64e15;
+
+/** A time in UTC, to the second. */
+export const timeText = (milliseconds: number) =>
+  Math.abs(milliseconds) <= LAST_DATE_MS
+    ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+    : `not a time (${milliseconds})`;

@@ -8,7 +8,7 @@ import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import type { Action } from '../../../lib/dynamodb/transact.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
+import { changeAccount, readAccount, storeGatewayKey } from '../../admin/accounts/accounts.ts';
 import { AppKeyError, putAppKey, revokeAppKey, rotateAppKey } from '../../admin/accounts/app-key-admin.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { checkAccounts } from '../../admin/check/check-accounts.ts';
@@ -238,7 +238,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     suspend,
     operator(
       'note the gateway key',
-      (table) => noteGatewayKey(table, OWN, 'gateway'),
+      (table) => storeGatewayKey(table, OWN, 'gateway'),
       (state) => state,
     ),
   ),

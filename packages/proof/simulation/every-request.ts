@@ -8,11 +8,11 @@ import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import {
   changeAccount,
-  forgetGatewayKeys,
   listAccounts,
   listAppKeys,
-  noteGatewayKey,
   readAccount,
+  removeGatewayKeys,
+  storeGatewayKey,
 } from '../../admin/accounts/accounts.ts';
 import { readAudit } from '../../admin/accounts/audit-rows.ts';
 import { checkTable } from '../../admin/check/check.ts';
@@ -83,8 +83,8 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
     }
   await putOwnRow(table, { ...keys.audit(ACCOUNT, 5, 'own'), id: 'own' });
   await changeAccount(table, ACCOUNT, () => ({ permissions: [] }));
-  await noteGatewayKey(table, ACCOUNT, 'gateway');
-  await forgetGatewayKeys(table);
+  await storeGatewayKey(table, ACCOUNT, 'gateway');
+  await removeGatewayKeys(table);
   await listAccounts(table);
   const account = await readAccount(table, ACCOUNT);
   if (account) await listAppKeys(table, account);

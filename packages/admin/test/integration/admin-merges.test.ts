@@ -1,13 +1,11 @@
-import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import type { MovedAlerts } from '../../../../lib/dynamodb/rows.ts';
-import { newAccount } from '../../../../test/support/incidents.ts';
-import { handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { type Account, newAccount } from '../../../../test/support/incidents.ts';
+import { handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { overwrite, snapshot } from '../../../../test/support/torn.ts';
-import { putAccount } from '../../accounts/accounts.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 2_050_000_000_000;
@@ -19,7 +17,6 @@ const admin = adminOf(table);
 /** An account with a merge of two hours ago and one of now, with a comment that would deceive a terminal. */
 async function merged() {
   const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
   const [from, to] = [await tenant.incident(), await tenant.incident({ title: 'Second', owner_id: 7 })];
   const alerts = await tenant.alerts(12);
   const merge = (nowMs: number, incidentId: string, comment?: string) => {
@@ -33,7 +30,7 @@ async function merged() {
 }
 
 describe('admin merge alerts', () => {
-  it('shows with --dry-run what would move and from where, and writes nothing', async () => {
+  it('shows with --dry-run which alerts would move, and from where, and writes nothing', async () => {
     const { tenant, from, to, alerts } = await merged();
     const free = await tenant.alerts(2);
     const given = [...free, ...alerts.slice(0, 3)];
@@ -58,9 +55,8 @@ describe('admin merge alerts', () => {
     expect((await tenant.feed(to)).at(-1)).toMatchObject({ comment: 'c', by: expect.stringMatching(/^operator /) });
   });
 
-  it('refuses with --dry-run what the operation refuses, and does not count what it reads', async () => {
+  it('refuses with --dry-run what the operation refuses, and writes nothing', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const to = await tenant.incident();
     const alerts = await tenant.alerts(200); // more than a small merge reads
     const before = await snapshot(table, tenant.account);
@@ -74,19 +70,12 @@ describe('admin merge alerts', () => {
       [[to, alerts[0] as string, '--owner', '99'], 'member 99'],
     ] as const)
       expect(await dry(...args)).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(message) });
-    const order = keys.mergeOrder(tenant.account);
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: { ...order },
-        UpdateExpression: 'SET pending = :pending',
-        ExpressionAttributeValues: { ':pending': Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to])) },
-      }),
-    );
-    const full = await dry(to, ...alerts.slice(0, 100));
-    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { ...order } }));
-    expect([full.exitCode, full.err]).toEqual([1, expect.stringContaining('run `merge finish`')]);
     expect(await snapshot(table, tenant.account)).toEqual(before);
+    const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
+    await put(table, keys.mergeOrder(tenant.account), { pending });
+    const full = await dry(to, ...alerts.slice(0, 100));
+    await put(table, keys.mergeOrder(tenant.account), { pending: {} }); // for tests of all accounts
+    expect([full.exitCode, full.err]).toEqual([1, expect.stringContaining('run `merge finish`')]);
   });
 });
 
@@ -102,7 +91,7 @@ describe('admin merge list', () => {
     expect([...JSON.parse(out)[1].alert_ids].sort()).toEqual([...alerts].sort());
   });
 
-  it('shows only those of the time asked for', async () => {
+  it('lists only merges since the given time', async () => {
     const { tenant, to } = await merged();
     const list = async (since: string) => {
       const { out } = await admin(`merge list --account ${tenant.account} --since ${since} --json`, { now: () => NOW });
@@ -112,7 +101,7 @@ describe('admin merge list', () => {
     expect(await list('3h')).toHaveLength(2);
   });
 
-  it('prints what callers wrote escaped, and the first ten ids', async () => {
+  it('escapes text of callers, and prints the first ten alert ids', async () => {
     const { tenant, to, sequence, requestId } = await merged();
     const { out } = await admin(`merge list --account ${tenant.account} --since 1h`, { now: () => NOW });
     const lines = out.split('\n');
@@ -123,16 +112,15 @@ describe('admin merge list', () => {
     expect(out).toMatch(/alert ids {3}([0-9a-f]{24} ){10}and 2 more/);
   });
 
-  it('says so where there is none', async () => {
+  it('says so if there are none', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const { err } = await admin(`merge list --account ${tenant.account} --since 1h`);
     expect(err).toBe(`Account ${tenant.account} has no merges since then.\n`);
   });
 });
 
 describe('admin show incidents', () => {
-  it('lists them with their alerts and entries', async () => {
+  it('lists incidents with the numbers of their alerts and entries', async () => {
     const { tenant, from, to } = await merged();
     const { out } = await admin(`show incidents --account ${tenant.account} --json`);
     const ofId = (id: string) => JSON.parse(out).find((one: { incident_id: string }) => one.incident_id === id);
@@ -145,7 +133,12 @@ describe('admin show incidents', () => {
 });
 
 describe('admin merge finish', () => {
-  /** As if the call had been cut short: some alerts are not moved. */
+  async function setPending({ account }: Account, pending: object) {
+    const key = keys.mergeOrder(account);
+    await put(table, key, { ...(await stored(table, key)), pending });
+  }
+
+  /** A merge as an interrupted call leaves it: some alerts are not moved. */
   async function pending() {
     const one = await merged();
     const { tenant, from, to, sequence } = one;
@@ -155,26 +148,16 @@ describe('admin merge finish', () => {
     await overwrite(table, rows, left);
     const { moved } = rows.get(`${moves.pk}\n${moves.sk}`) as unknown as MovedAlerts;
     const undone = moved[from] ?? [];
-    const set = (key: object, UpdateExpression: string, values: object) =>
-      table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key: { ...key },
-          UpdateExpression,
-          ExpressionAttributeValues: { ...values },
-        }),
-      );
     const first = (await tenant.feed(from))[0]?.sequence;
-    for (const id of undone)
-      await set(keys.alert(tenant.account, id), 'SET incident_id = :from, moved_sequence = :first REMOVE moved_from', {
-        ':from': from,
-        ':first': first,
-      });
-    await set(keys.mergeOrder(tenant.account), 'SET pending = :pending', { ':pending': { [sequence]: to } });
+    for (const id of undone) {
+      const { moved_from: _to, ...alert } = await stored(table, keys.alert(tenant.account, id));
+      await put(table, alert, { ...alert, incident_id: from, moved_sequence: first });
+    }
+    await setPending(tenant, { [sequence]: to });
     return { ...one, undone };
   }
 
-  it('moves what is left, of all pending merges or of one', async () => {
+  it('moves the alerts that are left, of all pending merges or of one', async () => {
     for (const which of ['all', 'one']) {
       const { tenant, to, alerts, sequence, undone } = await pending();
       expect(undone.length).toBeGreaterThan(0);
@@ -191,31 +174,22 @@ describe('admin merge finish', () => {
     }
   });
 
-  it('finishes the one that is named, of several', async () => {
+  it('finishes only the merge that is named', async () => {
     const { tenant, from, to, sequence } = await pending();
     const other = (await tenant.feed(from))[0]?.sequence as number;
-    const setPending = (pending: object) =>
-      table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key: { ...keys.mergeOrder(tenant.account) },
-          UpdateExpression: 'SET pending = :pending',
-          ExpressionAttributeValues: { ':pending': pending },
-        }),
-      );
     const finished = async (args: string) => {
       const { out, err } = await admin(`merge finish ${args}--account ${tenant.account} --dry-run`);
       return [...`${out}${err}`.matchAll(/Merge (\d+) into/g)].map(([, number]) => Number(number));
     };
-    await setPending({ [sequence]: to, [other]: from });
+    await setPending(tenant, { [sequence]: to, [other]: from });
     expect(new Set(await finished(''))).toEqual(new Set([sequence, other]));
     expect(await finished(`${to} `)).toEqual([sequence]);
     expect(await finished(`${from} ${other} `)).toEqual([other]);
     expect(await finished(`${to} ${other} `)).toEqual([]);
-    await setPending({});
+    await setPending(tenant, {});
   });
 
-  it('moves what is left of all accounts', async () => {
+  it('finishes the pending merges of all accounts', async () => {
     const both = [await pending(), await pending()];
     const { out, exitCode } = await admin('merge finish --all');
     expect(exitCode).toBe(0);
@@ -253,15 +227,9 @@ describe('admin merge finish', () => {
   it('names the alerts that cannot be updated', async () => {
     const { tenant, sequence, to, undone } = await pending();
     const key = keys.alert(tenant.account, undone[0] as string);
-    const bytes = itemBytes(marshall(await stored(table, key)));
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: key,
-        UpdateExpression: 'SET notes = :notes',
-        ExpressionAttributeValues: { ':notes': 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) },
-      }),
-    );
+    const alert = await stored(table, key);
+    const bytes = itemBytes(marshall(alert));
+    await put(table, key, { ...alert, notes: 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) });
     const { err, exitCode } = await admin(`merge finish --account ${tenant.account}`);
     expect(exitCode).toBe(1);
     expect(err).toContain(

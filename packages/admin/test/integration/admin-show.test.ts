@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { deriveStatus } from '../../../../lib/operations/browse-fleet/host-status.ts';
-import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
-import { putAccount } from '../../accounts/accounts.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const table = await newTable();
@@ -60,8 +58,7 @@ describe('show host', () => {
     [8, {}, { ...LIVE, snapshot_truncated: true }, /is 5\.0 s old, but: snapshot_truncated\./],
     [9, {}, LIVE, /is 5\.0 s old, within twice the report interval of 30 s/],
   ])('names the rule that decided, here %i, and its values', async (rule, host, live, why) => {
-    const account = newAccountId();
-    await putAccount(table, { account_id: account, name: 'n', permissions: [] });
+    const { account } = await newAccount(table);
     const row = { ...HOST, ...host };
     await put(table, keys.host(account, 'h 1'), row);
     if (live) await put(table, keys.hostStatus(account, 'h 1'), live);
@@ -77,8 +74,7 @@ describe('show host', () => {
   });
 
   it('distinguishes a host without inventory from a missing one', async () => {
-    const account = newAccountId();
-    await putAccount(table, { account_id: account, name: 'n', permissions: [] });
+    const { account } = await newAccount(table);
     await put(table, keys.hostStatus(account, 'orphan'), LIVE);
     expect((await admin(`show host orphan --account ${account}`)).out).toContain('It is not in the inventory');
     const { exitCode, err } = await admin(`show host x --account ${account}`);
@@ -88,8 +84,7 @@ describe('show host', () => {
 
 describe('show fleet', () => {
   it('counts every host once, by edge cluster and status, over any number of pages', async () => {
-    const account = newAccountId();
-    await putAccount(table, { account_id: account, name: 'n', permissions: [] });
+    const { account } = await newAccount(table);
     // Their statuses depend on the time.
     const at = { now: () => NOW };
     await admin(`fleet simulate --account ${account} --hosts 60`, at);
@@ -126,8 +121,7 @@ describe('show fleet', () => {
   });
 
   it('has colours on a terminal, but not with NO_COLOR', async () => {
-    const account = newAccountId();
-    await putAccount(table, { account_id: account, name: 'n', permissions: [] });
+    const { account } = await newAccount(table);
     await admin(`fleet simulate --account ${account} --hosts 50`);
     const command = `show fleet --account ${account}`;
     expect((await admin(command, { terminal: true })).out).toContain('\u001b[32m█');
@@ -138,7 +132,6 @@ describe('show fleet', () => {
 describe('show incident, alert and work-item', () => {
   it('show what is stored, and the feed', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
     await tenant.member(7);
     const [from, to] = [await tenant.incident({ title: 'Other' }), await tenant.incident()];
     const alerts = [...(await tenant.alerts(2, from)), ...(await tenant.alerts(1)), ...(await tenant.alerts(1, to))];
@@ -183,7 +176,6 @@ describe('show incident, alert and work-item', () => {
 
   it.each(['incident', 'alert'])('report a missing %s', async (kind) => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
     const { exitCode, err } = await admin(`show ${kind} ${'f'.repeat(24)} --account ${tenant.account}`);
     expect([exitCode, err]).toEqual([1, `Account ${tenant.account} has no ${kind} ${'f'.repeat(24)}.\n`]);
   });

@@ -19,7 +19,6 @@ import {
   testDeps,
 } from '../../../../test/support/service.ts';
 import { losingReply, tapWire } from '../../../../test/support/wire.ts';
-import { putAccount } from '../../accounts/accounts.ts';
 import { restoreWorkItem } from '../../incidents/restore-work-item.ts';
 import { UndoError, undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
@@ -31,7 +30,6 @@ const admin = adminOf(table);
 /** An account with two incidents, alerts of the first merged into the second. */
 async function merged(count: number) {
   const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
   const [from, to] = [await tenant.incident(), await tenant.incident()];
   const alerts = await tenant.alerts(count, from);
   await merge(tenant, alerts, to);
@@ -155,7 +153,6 @@ describe('an undo', () => {
 
   it('of alerts that were in no incident puts them in none', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const to = await tenant.incident();
     const alerts = await tenant.alerts(2);
     await merge(tenant, alerts, to);
@@ -263,7 +260,6 @@ describe('an undo', () => {
 describe('restoring a work item', () => {
   async function deleted() {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const key = keys.workItem(tenant.account, 'wi-1');
     await put(table, key, { work_item_id: 'wi-1', version: 4, title: 't' });
     const remove = () =>
@@ -309,7 +305,6 @@ describe('restoring a work item', () => {
 
   it('that is missing is reported', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const missing = await admin(`work-item restore wi-2 --account ${tenant.account}`);
     expect([missing.exitCode, missing.err]).toEqual([1, `Account ${tenant.account} has no work item wi-2.\n`]);
   });
@@ -321,7 +316,6 @@ describe('a command whose write does not fit into a row that another system fill
 
   it('says so in plain words and changes nothing', async () => {
     const { account } = await newAccount(table);
-    await putAccount(table, { account_id: account, name: 'Acme', permissions: [] });
     const item = keys.workItem(account, 'wi-1');
     const deletion = { version: 4, deleted_at_ms: 1, deleted_by: 'k' };
     const deleted = { work_item_id: 'wi-1', ...deletion };

@@ -6,7 +6,6 @@ import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, putAll, testDeps } from '../../../../test/support/service.ts';
-import { putAccount } from '../../accounts/accounts.ts';
 import { exportData } from '../../data/export.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 
@@ -16,7 +15,6 @@ const handlers = handlersOver(testDeps(table));
 /** An account with two incidents, and alerts of the first on every partition key. */
 async function filled(count: number) {
   const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
   const [from, to] = [await tenant.incident(), await tenant.incident()];
   const alerts = Array.from({ length: count }, (_, index) => index.toString(16).padStart(24, 'a'));
   await putAll(

@@ -10,7 +10,7 @@ import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { recordsOf } from '../../../local/test/support/stream-records.ts';
 import { createAudit } from '../../cli/audited.ts';
-import { replayRelay } from '../../relay/replay.ts';
+import { replayRelay } from '../../relay/replay-dead-letters.ts';
 
 /** SQS with these letters, EventBridge and a stream of these records, in place of AWS: the environment says where. */
 async function standIn(letters: object[], records: DynamoDBRecord[]) {

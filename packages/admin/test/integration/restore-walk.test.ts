@@ -9,7 +9,6 @@ import { type Account, newAccount } from '../../../../test/support/incidents.ts'
 import { handlersOver, testDeps } from '../../../../test/support/service.ts';
 import { changedRows, overwrite, snapshot, torn } from '../../../../test/support/torn.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
-import { putAccount } from '../../accounts/accounts.ts';
 import { checkTable } from '../../check/check.ts';
 import { repair } from '../../check/repair.ts';
 import { createTable } from '../../local-service/local-table.ts';
@@ -35,7 +34,6 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     await createTable(dynamodbEndpoint(), name, { stream: false });
     const table = connectTable({ name, endpoint: dynamodbEndpoint() });
     tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     incident = await tenant.incident();
     alerts = await tenant.alerts(2);
     const before = await snapshot(table, tenant.account);

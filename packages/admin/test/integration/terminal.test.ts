@@ -1,12 +1,10 @@
-/** What callers and data write is text on an operator's terminal, never a command to it, and never a line of its own. */
+/** Stored text cannot control an operator's terminal, and cannot look like a line of output. */
 import { Readable } from 'node:stream';
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../../../lib/http/operations.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { anyText } from '../../../../test/support/any-text.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import {
@@ -22,10 +20,9 @@ import {
 import { putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { linesOf } from '../../data/lines.ts';
-import { line, printable, printableJson } from '../../text/printable.ts';
 import { adminOf } from '../support/run-admin.ts';
 
-/** A line break and a forged line, a window title, an 8-bit CSI, an override of the reading direction, a line separator. */
+/** A line break with a forged line, a window title, an 8-bit CSI, a bidirectional override and a line separator. */
 const HOSTILE = 'disk\n  000000000000001  merge by operator\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\r\u007f';
 const HARMLESS = 'disk';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
@@ -92,7 +89,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
     expect(hostile.split('\n').length).toBe(harmless.split('\n').length);
   });
 
-  it.skipIf(/grant|create/.test(name))('prints JSON that is exact, and as safe', async () => {
+  it.skipIf(/grant|create/.test(name))('prints JSON that is exact and has no control characters', async () => {
     const printed = await run(HOSTILE, ' --json');
     expect(printed).not.toMatch(UNSAFE);
     expect(printed).not.toContain('\n  0000');
@@ -102,7 +99,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
   });
 });
 
-it('an export prints as safely, and is exact', async () => {
+it('an export is exact and has no control characters', async () => {
   const { out } = await admin(`export --account ${accounts[HOSTILE]?.account}`);
   expect(out).not.toMatch(UNSAFE);
   const titles = out
@@ -112,15 +109,14 @@ it('an export prints as safely, and is exact', async () => {
   expect(titles.filter((title) => title === HOSTILE)).toHaveLength(2); // the alert and the work item
 });
 
-it('an edge cluster may have any name, also that of a prototype', async () => {
+it('an edge cluster can have any name, even __proto__', async () => {
   const { account } = await newAccount(table);
-  await putAccount(table, { account_id: account, name: 'n', permissions: [] });
   await put(table, keys.host(account, 'h'), { ...inventory(), edge_cluster: '__proto__' });
   expect((await admin(`show fleet --account ${account}`)).out).toMatch(/^__proto__ /m);
   expect(({} as Record<string, unknown>).active).toBeUndefined();
 });
 
-it('an import takes such text, in UTF-8 alone', async () => {
+it('an import takes such text, but only in UTF-8', async () => {
   const { account } = accounts[HARMLESS] as { account: number };
   const member = { kind: 'member', account_id: account, member_id: 5, name: HOSTILE };
   expect((await admin('import -', { stdin: `${JSON.stringify(member)}\n` })).exitCode).toBe(0);
@@ -129,27 +125,11 @@ it('an import takes such text, in UTF-8 alone', async () => {
   expect(await Array.fromAsync(linesOf(latin))).toEqual([undefined]);
 });
 
-it('a file with such field names and values is refused in a line for each problem', async () => {
+it('a file with such field names is refused with one line for each problem', async () => {
   const field = JSON.stringify(HOSTILE);
   const { err } = await admin('import -', {
     stdin: `{"kind":"member","account_id":1,"member_id":1,"name":"n",${field}:1}\n`,
   });
   expect(err).not.toMatch(UNSAFE);
   expect(err.trimEnd().split('\n')[0]).toContain('is not a field of this kind');
-});
-
-describe('printable text', () => {
-  it('property: is one line without control characters, and tells its values apart from our words', () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        for (const shown of [printable(text), line`a ${text} b`])
-          expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
-        expect(JSON.parse(printableJson(JSON.stringify(text)))).toBe(text);
-      }),
-    );
-  });
-
-  it('leaves every script and emoji as they are', () => {
-    for (const text of ['Ünï 密钥 עברית العربية हिन्दी', '👩‍💻 👍🏽', 'a\u200cb']) expect(printable(text)).toBe(text);
-  });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messagesOf } from '../../feed/messages.ts';
-import { accountsIn, replayOf } from '../../feed/replay.ts';
+import { accountsIn, messagesOf, replayOf } from '../../feed/messages.ts';
 
 describe('messages of the feed', () => {
   it.each([

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readMetrics } from '../../feed/metrics.ts';
+import { readMetrics } from '../../feed/queues.ts';
 
 const NOW = 1_795_000_000_000;
 

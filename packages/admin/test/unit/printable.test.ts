@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyText } from '../../../../test/support/any-text.ts';
 import { line, printable, printableJson } from '../../text/printable.ts';
 
 describe('text on a terminal', () => {
   it.each([
-    ['plain text, é, 中文, 😀', 'plain text, é, 中文, 😀'],
+    ['plain text, é, 中文, עברית, हिन्दी, 😀, 👍🏽', 'plain text, é, 中文, עברית, हिन्दी, 😀, 👍🏽'],
     ['a\nb\rc\td', 'a\\nb\\rc\\td'],
     ['\u001b[2J\u0007\u009b', '\\u001b[2J\\u0007\\u009b'],
     ['\u202e\u2028\u2029\ufeff', '\\u202e\\u2028\\u2029\\ufeff'],
@@ -12,15 +14,25 @@ describe('text on a terminal', () => {
     ['joined \u200d and not \u200c', 'joined \u200d and not \u200c'],
   ])('%j is shown as %j', (text, shown) => expect(printable(text)).toBe(shown));
 
-  it('in JSON means the same', () => {
+  it('keeps its meaning in JSON', () => {
     const json = JSON.stringify({ text: 'a\nb\u202e' });
     expect(printableJson(json)).toBe('{"text":"a\\nb\\u202e"}');
     expect(JSON.parse(printableJson(json))).toEqual({ text: 'a\nb\u202e' });
     expect(printableJson('"\t"')).toBe('"\\u0009"');
   });
 
-  it('is made so in the values of a template, not in the template', () => {
+  it('is escaped in the values of a template, not in the template itself', () => {
     expect(line`${'a\n'}:\n${1}${undefined}!`).toBe('a\\n:\n1undefined!');
     expect(line`nothing`).toBe('nothing');
+  });
+
+  it('property: is one line without control characters', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const shown of [printable(text), line`a ${text} b`])
+          expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
+        expect(JSON.parse(printableJson(JSON.stringify(text)))).toBe(text);
+      }),
+    );
   });
 });

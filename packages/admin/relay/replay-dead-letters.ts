@@ -1,11 +1,6 @@
 /** Relays the records of `relay`'s dead letters again, while the stream still has them. */
-import {
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  TrimmedDataAccessException,
-} from '@aws-sdk/client-dynamodb-streams';
-import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBStreams, TrimmedDataAccessException } from '@aws-sdk/client-dynamodb-streams';
+import { SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { parseKey } from '../../../lib/dynamodb/keys.ts';
@@ -14,11 +9,12 @@ import { writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audited.ts';
+import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
 
-/** Time for which a dead letter is hidden from others while it is relayed. */
+/** Seconds for which a dead letter is hidden from others: while it is relayed, and while it is only looked at. */
 const HIDDEN_SECONDS = 300;
-const LOOKED_AT_SECONDS = 30;
+const LOOK_SECONDS = 30;
 
 /** The stack's resources that a replay uses, from its outputs. */
 export interface RelayPlace {
@@ -28,43 +24,42 @@ export interface RelayPlace {
   readonly deadLettersUrl: string;
 }
 
-export interface Replayed {
-  letters: number;
-  /** Whose records are not in the stream any more, or were not taken again: they stay. */
-  left: number;
-}
+/** A message of the queue: Lambda's contains no records, only where the stream has them. */
+type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
 
-/** The message that Lambda sends to a failure destination: it says where in the stream the records are, and does not contain them. */
 interface BatchInfo {
   streamArn: string;
   shardId: string;
   startSequenceNumber: string;
   endSequenceNumber: string;
 }
-type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
 
 /**
- * @param audit of the accounts whose records they are; absent: counts the letters whose records are there
- * @throws what a call of AWS throws
+ * @param audit writes the audit rows of the accounts that the records belong to; absent: nothing is relayed, the letters are
+ *   only counted
+ * @returns `left`: letters that stay in the queue, since the stream no longer has their records, or relaying failed again
  */
-export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<Audit, 'around'>): Promise<Replayed> {
-  const { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl } = place;
-  const queues = new SQSClient(clientConfig(region));
-  const streams = new DynamoDBStreamsClient(clientConfig(region));
+export async function replayRelay(
+  table: Table,
+  { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayPlace,
+  audit?: Pick<Audit, 'around'>,
+): Promise<{ letters: number; left: number }> {
+  const queues = new SQS(clientConfig(region));
+  const streams = new DynamoDBStreams(clientConfig(region));
   try {
-    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : LOOKED_AT_SECONDS);
+    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : LOOK_SECONDS);
     const there = letters.filter(({ records }) => records !== undefined);
     const result = { letters: letters.length, left: letters.length - there.length };
     if (!audit) return result;
     const rows = there.flatMap(({ records = [] }) => records.flatMap((record) => writtenRowOf(table, record) ?? []));
-    const accounts = new Map(rows.flatMap((row) => parseKey(row)?.account ?? []).map((id) => [String(id), id]));
-    const log = { info: nothing, warn: nothing, error: nothing };
+    const accounts = new Set(rows.flatMap((row) => parseKey(row)?.account ?? []));
     const destinations = createDestinations({ eventBus, region });
-    const relay = createRelay({ table, log }, destinations, { merges: mergeQueueUrl, deadLetters: QueueUrl });
-    await audit.around([...accounts.values()], `${there.length} dead letters`, async () => {
+    const urls = { merges: mergeQueueUrl, deadLetters: QueueUrl };
+    const relay = createRelay({ table, log: SILENT.log }, destinations, urls);
+    await audit.around([...accounts], `${there.length} dead letters`, async () => {
       for (const { ReceiptHandle, records = [] } of there)
         if ((await relay({ Records: records })).batchItemFailures.length > 0) result.left += 1;
-        else await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+        else await queues.deleteMessage({ QueueUrl, ReceiptHandle });
     });
     return result;
   } finally {
@@ -73,12 +68,12 @@ export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<
   }
 }
 
-/** All dead letters; nobody else receives them meanwhile. */
-async function take(queues: SQSClient, streams: DynamoDBStreamsClient, QueueUrl: string, VisibilityTimeout: number) {
+/** Receives all dead letters, which are hidden from others meanwhile. */
+async function take(queues: SQS, streams: DynamoDBStreams, QueueUrl: string, VisibilityTimeout: number) {
   const letters = new Map<string, { ReceiptHandle: string | undefined; records: DynamoDBRecord[] | undefined }>();
   const receive = { QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
   for (;;) {
-    const { Messages = [] } = await queues.send(new ReceiveMessageCommand(receive));
+    const { Messages = [] } = await queues.receiveMessage(receive);
     const fresh = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
     if (fresh.length === 0) return [...letters.values()];
     for (const { MessageId = '', ReceiptHandle, Body = '' } of fresh)
@@ -86,23 +81,20 @@ async function take(queues: SQSClient, streams: DynamoDBStreamsClient, QueueUrl:
   }
 }
 
-const nothing = () => undefined;
-
 /** The records of a dead letter; undefined: the stream no longer has them. */
-async function recordsOf(streams: DynamoDBStreamsClient, letter: Letter): Promise<DynamoDBRecord[] | undefined> {
+async function recordsOf(streams: DynamoDBStreams, letter: Letter): Promise<DynamoDBRecord[] | undefined> {
   if ('Records' in letter) return letter.Records;
-  const { streamArn: StreamArn, shardId: ShardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;
-  const start = {
-    StreamArn,
-    ShardId,
-    ShardIteratorType: 'AT_SEQUENCE_NUMBER',
-    SequenceNumber: startSequenceNumber,
-  } as const;
+  const { streamArn, shardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;
   const records: DynamoDBRecord[] = [];
   try {
-    let { ShardIterator } = await streams.send(new GetShardIteratorCommand(start));
+    let { ShardIterator } = await streams.getShardIterator({
+      StreamArn: streamArn,
+      ShardId: shardId,
+      ShardIteratorType: 'AT_SEQUENCE_NUMBER',
+      SequenceNumber: startSequenceNumber,
+    });
     while (ShardIterator) {
-      const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator }));
+      const { Records = [], NextShardIterator } = await streams.getRecords({ ShardIterator });
       for (const record of Records.map(streamRecord)) {
         const number = BigInt(record.dynamodb?.SequenceNumber ?? '0');
         if (number > BigInt(endSequenceNumber)) return records;
