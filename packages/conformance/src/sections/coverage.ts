@@ -1,55 +1,53 @@
+import { expect } from 'vitest';
+import { data } from '../answers.ts';
 import { STATUSES } from '../contract.ts';
-import { data, equal, holds } from '../expect.ts';
 import { HOSTS, hostsWhere } from '../hosts.ts';
-import { section, shown, shownOnData } from '../sentence.ts';
-import { certifiedPage, type Item } from './fleet-host.ts';
+import { type Requirements, withData } from '../requirement.ts';
+import { ALL, type Item, wholeFleet } from './common.ts';
 
 const FIRST = { limit: 3, scan_limit: HOSTS.length, edge_clusters: ['core-b'] };
+const NO_STATES = Object.fromEntries(STATUSES.map((status) => [status, 0]));
 
-export const coverage = section('2.3', 'Fleet coverage (coverage)', [
-  shownOnData('scanned: distinct candidates examined in this request', async (t) => {
-    const { coverage, next_cursor } = data(await t.page({ limit: 1, scan_limit: 7, edge_clusters: ['nowhere'] }));
-    equal(coverage.scanned, 7, 'scanned of a scan that ends at scan_limit 7');
-    holds(next_cursor !== undefined, 'next_cursor');
+export const coverage = {
+  'scanned: distinct candidates examined in this request': withData(async (api) => {
+    const { coverage, next_cursor } = data(await api.page({ limit: 1, scan_limit: 7, edge_clusters: ['nowhere'] }));
+    expect([coverage.scanned, typeof next_cursor], 'scanned and next_cursor').toEqual([7, 'string']);
   }),
-  shownOnData('matched: scanned hosts that passed all filters', async (t) => {
-    const body = { limit: HOSTS.length, scan_limit: HOSTS.length, edge_clusters: ['core-b'], agent_versions: ['2.1'] };
+  'matched: scanned hosts that passed all filters': withData(async (api) => {
     const matching = hostsWhere(({ host }) => host.edge_cluster === 'core-b' && host.agent_version === '2.1');
-    equal(data(await t.page(body)).coverage.matched, matching.length, 'matched');
+    const { coverage } = data(await api.page({ ...ALL, edge_clusters: ['core-b'], agent_versions: ['2.1'] }));
+    expect(coverage.matched).toBe(matching.length);
   }),
-  shownOnData('returned: matched hosts in this page, at most limit', async (t) => {
-    const { items, coverage } = data(await t.page(FIRST));
-    equal([items.length, coverage.returned], [FIRST.limit, FIRST.limit], 'hosts and returned');
+  'returned: matched hosts in this page, at most limit': withData(async (api) => {
+    const { items, coverage } = data(await api.page(FIRST));
+    expect([items.length, coverage.returned]).toEqual([FIRST.limit, FIRST.limit]);
   }),
-  shown('failed: candidates whose status could not be read', async (t) => {
-    equal((await certifiedPage(t)).coverage.failed, 0, 'failed');
-    const url = await t.need('impaired')('live-status');
-    const body = { limit: 2, scan_limit: 9, edge_clusters: ['core-c'] };
-    const { coverage } = data(await t.fleet(body, { url }));
-    equal(coverage.failed, coverage.scanned, 'failed of a scan whose live status cannot be read');
-  }),
-  shown('states: returned items by status, always with all seven keys', async (t) => {
-    const { items, coverage } = await certifiedPage(t);
+  'failed: candidates whose status could not be read': async (api) => {
+    expect((await wholeFleet(api)).coverage.failed).toBe(0);
+    const url = await api.need('defective')('live-status');
+    const { coverage } = data(await api.fleet({ limit: 2, scan_limit: 9, edge_clusters: ['core-c'] }, { url }));
+    expect(coverage.failed, 'candidates of an outage').toBe(coverage.scanned);
+  },
+  'states: returned items by status, always with all seven keys': async (api) => {
+    const { items, coverage } = await wholeFleet(api);
     const count = (status: string) => items.filter(({ servicemap }: Item) => servicemap.status === status).length;
-    equal(coverage.states, Object.fromEntries(STATUSES.map((status) => [status, count(status)])), 'states');
-    const { coverage: one } = data(await t.page({ limit: 1 }));
-    equal(
-      one.states,
-      { ...Object.fromEntries(STATUSES.map((status) => [status, 0])), active: 1 },
-      'states of one host',
-    );
-  }),
-  shown('All five fields are required', async (t) => {
-    const { coverage } = data(await t.page({ limit: 1 }));
-    equal(Object.keys(coverage).sort(), ['failed', 'matched', 'returned', 'scanned', 'states'], 'fields');
-  }),
-  shownOnData('coverage describes this page alone, not the account', async (t) => {
-    const first = await t.page(FIRST);
-    const cursor = data(first).next_cursor;
-    const second = data(await t.fleet({ ...FIRST, cursor }, { as: first.caller }));
+    expect(coverage.states).toEqual(Object.fromEntries(STATUSES.map((status) => [status, count(status)])));
+    const one = data(await api.page({ limit: 1 })).coverage;
+    expect(one.states, 'states of one host').toEqual({ ...NO_STATES, active: 1 });
+  },
+  'All five fields are required': async (api) => {
+    const { coverage } = data(await api.page({ limit: 1 }));
+    expect(Object.keys(coverage).sort()).toEqual(['failed', 'matched', 'returned', 'scanned', 'states']);
+  },
+  'coverage describes this page alone, not the account': withData(async (api) => {
+    const cursor = data(await api.fleet(FIRST)).next_cursor;
+    const { items, coverage } = data(await api.fleet({ ...FIRST, cursor }));
     const hosts = hostsWhere(({ host }) => host.edge_cluster === 'core-b').length;
-    equal(second.coverage.returned, Math.min(FIRST.limit, hosts - FIRST.limit), 'returned of the second page');
-    const states = Object.values(second.coverage.states as Record<string, number>).reduce((sum, one) => sum + one, 0);
-    equal(states, second.items.length, 'sum of states of the second page');
+    expect(coverage.returned).toBe(Math.min(FIRST.limit, hosts - FIRST.limit));
+    const states: number[] = Object.values(coverage.states);
+    expect(
+      states.reduce((sum, state) => sum + state),
+      'sum of the states',
+    ).toBe(items.length);
   }),
-]);
+} satisfies Requirements;

@@ -1,36 +1,40 @@
+import { expect } from 'vitest';
 import { readWorkItem } from '../../../admin/incidents/restore-work-item.ts';
-import { data, equal, holds, invalid, refused } from '../expect.ts';
-import { NOT_SHOWN, open, section, shown, shownOnData } from '../sentence.ts';
+import { data, refused } from '../answers.ts';
+import { DELETE } from '../api-client.ts';
+import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
+import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refusesValues } from './common.ts';
 
-export const deleteWorkItem = section('4.3', 'Delete a work item', [
-  shownOnData('POST /incident/work-item/delete soft-deletes a work item', async (t, { workItems: { deleted } }) => {
-    data(await t.remove(deleted));
-    refused(await t.remove({ ...deleted, version: deleted.version + 1 }), 'ResourceNotFound');
+// Several checks delete the same work item: a deletion that is repeated succeeds, too.
+export const deleteWorkItem = {
+  'POST /incident/work-item/delete soft-deletes a work item': withData(async (api, { workItems: { deleted } }) => {
+    data(await api.remove(deleted));
+    refused(await api.remove({ ...deleted, version: deleted.version + 1 }), 'ResourceNotFound');
   }),
-  shown('The record stays in the table, marked', async (t) => {
-    const { table, account } = t.need('stored');
-    const { deleted } = t.need('entities').workItems;
-    data(await t.remove(deleted));
+  'The record stays in the table, marked': async (api) => {
+    const { table, account } = api.need('stored');
+    const { deleted } = api.need('entities').workItems;
+    data(await api.remove(deleted));
     const row = await readWorkItem(table, account, deleted.work_item_id);
-    equal([row?.title, row?.version], ['Certificate', deleted.version + 1], 'title and version of the row');
-    holds(Number(row?.deleted_at_ms) > 0, 'deleted_at_ms', row?.deleted_at_ms);
-  }),
-  shown('Both fields are sent', async (t) => {
-    invalid(await t.remove({ version: 1 }), 'work_item_id');
-    invalid(await t.remove({ work_item_id: 'x' }), 'version');
-  }),
-  shown('version is that of the work item: with another one nothing is deleted', async (t) => {
-    const { versioned } = t.need('entities').workItems;
+    expect(row).toMatchObject({ title: 'Certificate', version: deleted.version + 1 });
+    expect(Number(row?.deleted_at_ms)).toBeGreaterThan(0);
+  },
+  'Both fields are sent': async (api) => {
+    await refusesValues(api, DELETE, 'work_item_id', [undefined], { version: 1 });
+    await refusesValues(api, DELETE, 'version', [undefined], { work_item_id: 'x' });
+  },
+  'version is that of the work item: with another one nothing is deleted': withData(async (api, { workItems }) => {
+    const { versioned } = workItems;
     for (const version of [versioned.version - 1, versioned.version + 1])
-      refused(await t.remove({ ...versioned, version }), 'InvalidParameter');
-    data(await t.remove(versioned));
+      refused(await api.remove({ ...versioned, version }), 'InvalidParameter');
+    data(await api.remove(versioned));
   }),
-  shown('data is an empty object', async (t) => {
-    equal(data(await t.remove(t.need('entities').workItems.deleted)), {}, 'data');
-  }),
-  open('Bounds of work_item_id, and how version is checked', NOT_SHOWN),
-  shown('400 InvalidParameter', async (t) => invalid(await t.remove({}), 'work_item_id')),
-  shown('401 Unauthorized', async (t) => refused(await t.remove({}, { as: null }), 'Unauthorized')),
-  open('429 RequestTooFrequently', 'shown in section 8'),
-  open('500 InternalError', 'a bug of the service, which no call can cause'),
-]);
+  'data is an empty object': withData(async (api, { workItems }) =>
+    expect(data(await api.remove(workItems.deleted))).toStrictEqual({}),
+  ),
+  'Bounds of work_item_id, and how version is checked': todo(NOT_SPECIFIED),
+  '400 InvalidParameter': (api) => refusesValues(api, DELETE, 'work_item_id', [undefined]),
+  '401 Unauthorized': needsKey,
+  '429 RequestTooFrequently': RATE_LIMITED,
+  '500 InternalError': INTERNAL_ERROR,
+} satisfies Requirements;

@@ -1,55 +1,50 @@
+import { expect } from 'vitest';
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { loadData } from '../../../admin/data/load.ts';
-import { RUM_USAGE, rumLines } from '../data.ts';
-import { data, equal, invalid, refused } from '../expect.ts';
-import type { Changing } from '../lab.ts';
-import { open, section, shown, shownOnData } from '../sentence.ts';
-import { RUM } from '../trial.ts';
+import { data } from '../answers.ts';
+import { RUM } from '../api-client.ts';
+import { type RUM_RECORD, rumLines } from '../data.ts';
+import type { LocalAccount } from '../environment.ts';
+import type { Requirements } from '../requirement.ts';
+import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refusesValues } from './common.ts';
+import { rumRecord } from './records.ts';
 
-/** Changes the stored record, or the usage. */
-async function store(
-  { table, account }: Changing,
-  change: { resource_name?: string; 'session_replay.used_cnt'?: number },
-): Promise<void> {
-  const lines = rumLines(account, Date.now()).map((line) =>
-    stringifyJson({ ...line, ...Object.fromEntries(Object.entries(change).filter(([name]) => name in line)) }),
-  );
-  await loadData(table, 'certify', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+/** Stores the record with changes. */
+async function store({ table, account }: LocalAccount, changes: Partial<typeof RUM_RECORD>): Promise<void> {
+  const lines = rumLines(account, Date.now(), changes).map((line) => stringifyJson(line));
+  await loadData(table, 'certify', lines, { nowSeconds: Math.floor(Date.now() / 1_000) });
 }
 
-export const readRum = section('4.2', 'Get RUM resource info', [
-  shownOnData('POST /rum/resource/info returns the record and its current session usage', async (t) => {
-    const record = data(await t.call(RUM, {}));
-    for (const [name, value] of Object.entries(RUM_USAGE)) equal(record[name], value, name);
-  }),
-  shown('no_cache: optional boolean', async (t) => {
-    for (const no_cache of ['true', 1, null]) invalid(await t.rum({ no_cache }), 'no_cache');
-    const answers = [await t.rum({}), await t.rum({ no_cache: false }), await t.rum({ no_cache: true })];
-    equal(new Set(answers.map(({ status }) => status)).size, 1, 'number of different statuses');
-  }),
-  shown('no_cache: false when left out, and then the record may come from the cache', async (t) => {
-    const { record } = t.need('changing');
-    const { caller } = record;
+export const readRum = {
+  'POST /rum/resource/info returns the record and its current session usage':
+    rumRecord['The record holds plan version, quotas and status, and the current use of sessions'],
+  'no_cache: optional boolean': async (api) => {
+    await refusesValues(api, RUM, 'no_cache', ['true', 1, null]);
+    for (const body of [{}, { no_cache: false }, { no_cache: true }]) data(await api.rum(body));
+  },
+  'no_cache: false when left out, and then the record may come from the cache': async (api) => {
+    const { record } = api.need('changing');
+    const nameWith = async (body: object) => data(await api.rum(body, { as: record.appKey })).resource_name;
     await store(record, { resource_name: 'one' });
-    equal(data(await t.rum({ no_cache: true }, { as: caller })).resource_name, 'one', 'resource_name');
+    expect(await nameWith({ no_cache: true }), 'past the cache').toBe('one');
     await store(record, { resource_name: 'two' });
-    equal(data(await t.rum({}, { as: caller })).resource_name, 'one', 'resource_name, from the cache');
-    equal(data(await t.rum({ no_cache: false }, { as: caller })).resource_name, 'one', 'resource_name, from the cache');
-    equal(data(await t.rum({ no_cache: true }, { as: caller })).resource_name, 'two', 'resource_name, past the cache');
-  }),
-  shown('no_cache concerns plan version, quotas and status, not the usage, which is always current', async (t) => {
-    const { usage } = t.need('changing');
+    expect(await nameWith({}), 'from the cache').toBe('one');
+    expect(await nameWith({ no_cache: false }), 'from the cache').toBe('one');
+    expect(await nameWith({ no_cache: true }), 'past the cache').toBe('two');
+  },
+  'no_cache concerns plan version, quotas and status, not the usage, which is always current': async (api) => {
+    const { usage } = api.need('changing');
     for (const [used, no_cache] of [
       [601, true],
       [602, false],
       [603, true],
     ] as const) {
       await store(usage, { 'session_replay.used_cnt': used });
-      equal(data(await t.rum({ no_cache }, { as: usage.caller }))['session_replay.used_cnt'], used, 'used_cnt');
+      expect(data(await api.rum({ no_cache }, { as: usage.appKey }))['session_replay.used_cnt']).toBe(used);
     }
-  }),
-  shown('400 InvalidParameter', async (t) => invalid(await t.rum({ no_cache: 'x' }), 'no_cache')),
-  shown('401 Unauthorized', async (t) => refused(await t.rum({}, { as: null }), 'Unauthorized')),
-  open('429 RequestTooFrequently', 'shown in section 8'),
-  open('500 InternalError', 'a bug of the service, which no call can cause'),
-]);
+  },
+  '400 InvalidParameter': (api) => refusesValues(api, RUM, 'no_cache', ['x']),
+  '401 Unauthorized': needsKey,
+  '429 RequestTooFrequently': RATE_LIMITED,
+  '500 InternalError': INTERNAL_ERROR,
+} satisfies Requirements;
