@@ -63,12 +63,9 @@ function define({ number, title, requirement }: Numbered): void {
 
 const chosen = requirementsOf(only);
 /** A deployment has one account only: what uses up its rate limit comes after everything else. */
-const isLast = ({ requirement }: Numbered) => url !== undefined && 'usesUpRateLimit' in requirement;
+const last = url === undefined ? [] : chosen.filter(({ requirement }) => 'usesUpRateLimit' in requirement);
+const others = chosen.filter((one) => !last.includes(one));
 
-for (const [section, requirements] of Map.groupBy(
-  chosen.filter((one) => !isLast(one)),
-  ({ section }) => section,
-))
+for (const [section, requirements] of Map.groupBy(others, (one) => one.section))
   describe.concurrent(section, () => requirements.forEach(define));
-const last = chosen.filter(isLast);
 if (last.length > 0) describe('After all others', () => last.forEach(define));

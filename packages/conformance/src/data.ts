@@ -8,7 +8,7 @@ export const ROUNDED = 9_007_199_254_740_992n;
 
 export const OWNER = 7;
 
-type Line = { kind: string; account_id: Int64 } & Record<string, unknown>;
+export type Line = { kind: string; account_id: Int64 } & Record<string, unknown>;
 
 /** Ids of the entities of a run, always the same for its name. */
 export function entitiesOf(run: string) {
@@ -116,4 +116,4 @@ export function otherAccountLines(account_id: Int64, { otherAccount }: Entities)
   ];
 }
 
-export const linesText = (lines: readonly Line[]) => lines.map((line) => `${stringifyJson(line)}\n`).join('');
+export const textsOf = (lines: readonly Line[]) => lines.map((line) => stringifyJson(line));

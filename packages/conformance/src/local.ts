@@ -10,9 +10,9 @@ import { startFailingTable } from '../../local/failing-table.ts';
 import { startService } from '../../local/local-service.ts';
 import { StartError } from '../../local/start-error.ts';
 import { synthesize } from '../../local/synthesize.ts';
-import { warmUp } from './api-client.ts';
-import { accountLines, entitiesOf, fleetLines, linesText, otherAccountLines, rumLines } from './data.ts';
+import { accountLines, entitiesOf, fleetLines, otherAccountLines, rumLines, textsOf } from './data.ts';
 import type { Defect, Environment } from './environment.ts';
+import { warmUp } from './preflight.ts';
 
 /** Enough accounts with the same small fleet that checks seldom wait for the rate limit. */
 const BROWSERS = 6;
@@ -62,7 +62,7 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
     const table = connectTable({ name: tableName, endpoint, ...PATIENT });
     started.defer(() => table.client.destroy());
     const gatewayKeys = createLocalGatewayKeys(table);
-    await loadData(table, 'certify', linesText(data).trimEnd().split('\n'), { nowSeconds, gatewayKeys });
+    await loadData(table, 'certify', textsOf(data), { nowSeconds, gatewayKeys });
 
     const whole = synthesize();
     async function start(template = whole, functionsEndpoint = endpoint): Promise<string> {

@@ -6,10 +6,10 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
 import { explain } from '../../admin/cli/command-errors.ts';
 import { UsageError } from '../../admin/cli/io.ts';
-import { checkEnvironment } from './api-client.ts';
 import type { Target } from './contract.test.ts';
-import { accountLines, entitiesOf, linesText, otherAccountLines } from './data.ts';
+import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
+import { checkEnvironment } from './preflight.ts';
 import { requirementsOf } from './sections/index.ts';
 
 interface Options {
@@ -22,13 +22,16 @@ interface Options {
   reporter?: string[];
 }
 
-/** The data set that has to be imported before a deployment can be certified. */
-function dataText(account: Int64, other: Int64 | undefined, run: string): string {
+/** Prints the data set that has to be imported before a deployment can be certified. */
+function printData(account: Int64, other: Int64 | undefined, run: string): void {
   const entities = entitiesOf(run);
-  return linesText([
-    ...accountLines(account, Date.now(), entities),
-    ...(other === undefined ? [] : otherAccountLines(other, entities)),
-  ]);
+  const otherLines = other === undefined ? [] : otherAccountLines(other, entities);
+  const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
+  process.stdout.write(
+    textsOf(lines)
+      .map((text) => `${text}\n`)
+      .join(''),
+  );
 }
 
 /** Runs the tests. @returns the exit code */
@@ -60,7 +63,7 @@ async function run(options: Options): Promise<number> {
   const { url, run, data, other, only, smoke } = options;
   if (data !== undefined) {
     if (run === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
-    process.stdout.write(dataText(data, other, run));
+    printData(data, other, run);
     return 0;
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');

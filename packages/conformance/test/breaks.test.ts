@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkEnvironment, createApiClient } from '../src/api-client.ts';
+import { createApiClient } from '../src/api-client.ts';
 import { type Defect, deployedEnvironment, type Environment, Skipped } from '../src/environment.ts';
 import { startEnvironment } from '../src/local.ts';
+import { checkEnvironment } from '../src/preflight.ts';
 import { REQUIREMENTS } from '../src/sections/index.ts';
 import { BREAKS } from './breaks.ts';
 import { type Break, startProxy } from './proxy.ts';
@@ -53,31 +54,39 @@ describe.concurrent.each(Object.entries(BREAKS))('the check of "%s"', (beginning
   });
 });
 
+/** Runs `npm run certify` with these arguments. */
+const certify = (args: string[], env: NodeJS.ProcessEnv) =>
+  new Promise<{ code: unknown; out: string }>((resolve) => {
+    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    execFile(process.execPath, [main, ...args], { env: { ...process.env, ...env } }, (error, out) =>
+      resolve({ code: error?.code ?? 0, out }),
+    );
+  });
+
+it('a certificate without --url fails if its service cannot start', async () => {
+  const { code, out } = await certify(['--only', '9'], { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' });
+  expect([code, out]).toEqual([1, expect.stringMatching(/^0 of 0 rules shown/m)]);
+});
+
 describe('a certificate by URL', () => {
-  const certify = (url: string, ...more: string[]) =>
-    new Promise<{ code: unknown; out: string }>((resolve) => {
-      const args = [fileURLToPath(new URL('../src/main.ts', import.meta.url)), '--url', url, ...more];
-      const env = { ...process.env, APP_KEY: environment.appKey };
-      execFile(process.execPath, args, { env }, (error, stdout) => resolve({ code: error?.code ?? 0, out: stdout }));
-    });
+  const smoke = (url: string, ...only: string[]) =>
+    certify(['--smoke', '--url', url, '--only', ...only], { APP_KEY: environment.appKey });
 
   it.each<[string, Break]>([
     ['Svc-Request-Id', async (call, pass) => ({ ...(await pass(call)), headers: {} })],
     ['RUM names', async (call, pass) => ({ ...(await pass(call)), body: { request_id: 'x', data: { wrong: 1 } } })],
     ['envelopes', async (call, pass) => ({ ...(await pass(call)), body: [] })],
     ['every answer', async (call, pass) => ({ ...(await pass(call)), body: undefined })],
-  ])('is printed, and fails, when %s is broken', async (_what, broken) => {
+  ])('is printed, and fails, when the service breaks %s', async (_what, broken) => {
     const { url, close } = await startProxy(environment.url, broken);
-    const { code, out } = await certify(url, '--smoke', '--only', '2.4', '5');
+    const { code, out } = await smoke(url, '2.4', '5');
     close();
-    expect([code, out]).toEqual([
-      1,
-      expect.stringMatching(/of \d+ rules shown: \d+ ok, [1-9]\d* failed\. \d+ not shown/),
-    ]);
+    const summary = /of \d+ rules shown: \d+ ok, [1-9]\d* failed\. \d+ not shown/;
+    expect([code, out]).toEqual([1, expect.stringMatching(summary)]);
   });
 
   it('shows without data what needs none, and says how many rules it has shown', async () => {
-    const { code, out } = await certify(environment.url, '--smoke', '--only', '2.1', '4.3');
+    const { code, out } = await smoke(environment.url, '2.1', '4.3');
     expect([code, out]).toEqual([0, expect.stringMatching(/^3 of 14 rules shown: 3 ok, 0 failed\. 11 not shown/m)]);
   });
 

@@ -117,7 +117,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '2.1 host_id': { 'hosts are in the wrong order': page(({ items }) => ({ items: items.toReversed() })) },
   '2.2 freshness is fresh': { 'fresh until 1.7 intervals': freshUntil(1.7) },
   '2.2 freshness is stale': { 'fresh until 2.3 intervals': freshUntil(2.3) },
-  '2.2 freshness counts': {
+  '2.2 freshness assumes': {
     'fresh for an hour without an interval': hosts(
       ({ report_interval_ms, max_age_ms }) =>
         report_interval_ms === undefined && max_age_ms < 3_600_000 && { freshness_status: 'fresh' },
@@ -317,7 +317,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
       ({ body }, reply) => body.work_item_id && codeOf(reply) === 'ResourceNotFound',
     ),
   },
-  '10 Alert ids count': {
+  '10 Alert ids': {
     'upper-case alert ids are refused': refuses(({ body }) => /[A-F]/.test(String(body.alert_ids))),
   },
   '10 Idempotency-Key': {

@@ -13,7 +13,7 @@ import {
   refusesValues,
   wholeFleet,
 } from './common.ts';
-import { coverage } from './coverage.ts';
+import { coverage } from './fleet.ts';
 
 /** A page of the certified account, the only one whose fleet reaches the default of scan_limit. */
 async function largeFleetPage(api: ApiClient, body: object) {
@@ -91,7 +91,7 @@ export const browseFleet = {
     if (!api.environment.entities) return;
     expect((await largeFleetPage(api, { limit: 100 })).items).toHaveLength(100);
   },
-  'limit: the most matching hosts in the page': withData(async (api) => {
+  'limit: maximum number of matching hosts in the page': withData(async (api) => {
     const { items } = data(await api.page({ ...ALL, limit: 3, edge_clusters: ['core-b'] }));
     expect(idsOf(items)).toEqual(hostsWhere((host) => clusterOf(host) === 'core-b').slice(0, 3));
   }),
@@ -105,7 +105,8 @@ export const browseFleet = {
     const { coverage } = await largeFleetPage(api, { edge_clusters: ['nowhere'], scan_limit: 2_000 });
     expect(coverage.scanned).toBe(LARGE_FLEET);
   },
-  'scan_limit: the most candidates examined': coverage['scanned: distinct candidates examined in this request'],
+  'scan_limit: maximum number of candidates examined':
+    coverage['scanned: distinct candidates examined in this request'],
   'statuses: hosts in any of the given states': async (api) => {
     for (const statuses of [
       ['active', 'stale'],
@@ -134,7 +135,7 @@ export const browseFleet = {
 
   'items: the matching hosts of the page': async (api) =>
     expect(idsOf((await wholeFleet(api)).items)).toEqual(HOST_IDS),
-  'coverage: that of the scan which made this page': async (api) => {
+  'coverage: that of the scan that produced this page': async (api) => {
     const { coverage, items } = await wholeFleet(api);
     const { length } = items;
     expect(coverage).toMatchObject({ scanned: length, matched: length, returned: length });
@@ -183,7 +184,7 @@ export const browseFleet = {
     },
   ),
   'Rule 2: the other four ServiceMap reads fail as a whole': todo('the contract does not describe them'),
-  'Rule 3: a cursor is never made by the caller: one that was not issued is refused': async (api) => {
+  'Rule 3: a cursor that the service did not issue is refused': async (api) => {
     const { next_cursor = 'AAAA' } = data(await api.page({ limit: 2 }));
     for (const cursor of ['x', HOST_IDS[0], `${next_cursor}A`, next_cursor.slice(1)])
       refused(await api.call(FLEET, { cursor }), 'InvalidParameter');

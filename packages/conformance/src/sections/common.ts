@@ -1,7 +1,10 @@
 /** Checks of requirements that several sections of the contract have. */
 import { expect } from 'vitest';
+import { loadData } from '../../../admin/data/load.ts';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
+import { type Line, textsOf } from '../data.ts';
+import type { LocalAccount } from '../environment.ts';
 import { HOSTS } from '../hosts.ts';
 import { todo } from '../requirement.ts';
 
@@ -22,6 +25,11 @@ export const idsOf = (items: Item[]): string[] => items.map(({ host_id }) => hos
 export async function wholeFleet(api: ApiClient): Promise<Item> {
   api.need('entities');
   return data(await api.page(ALL));
+}
+
+/** Stores data of an account past the service. */
+export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
+  await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
 }
 
 /** Asserts that each value of a field is refused with a message that names the field. */

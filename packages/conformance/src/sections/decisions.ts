@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { stringifyJson } from '../../../../lib/shared/json.ts';
-import { loadData } from '../../../admin/data/load.ts';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
 import { Skipped } from '../environment.ts';
 import { HOST_IDS, hostsWhere, LARGE_FLEET } from '../hosts.ts';
 import { type Requirements, withData } from '../requirement.ts';
-import { ALL, type Item, idsOf, localizesMessages, MISSING, namesEveryInvalidField, refusesValues } from './common.ts';
+import {
+  ALL,
+  type Item,
+  idsOf,
+  localizesMessages,
+  MISSING,
+  namesEveryInvalidField,
+  refusesValues,
+  store,
+} from './common.ts';
 import { recordsComment } from './merge-alerts.ts';
 
 /** Calls left in the window that has this quota and these seconds, by the standard headers. */
@@ -43,22 +50,22 @@ const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
 async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
-  const { table, account, appKey } = api.need('changing').usage;
+  const { usage } = api.need('changing');
+  const inventory = { agent_version: '1', edge_cluster: 'x', enabled: true, snapshot_ready: true };
+  const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
+  const report = { node_count: 1, edge_count: 1, ...flags };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const at = Date.now() + LEAD_MS;
     const lines = Array.from({ length: 100 }, (_, index) => {
-      const of = { account_id: account, host_id: `exact-${index}` };
-      const inventory = { enabled: true, snapshot_ready: true, agent_version: '1', edge_cluster: 'x' };
-      const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
-      const report = { received_at_ms: at - 2 * INTERVAL_MS + index, node_count: 1, edge_count: 1, ...flags };
+      const of = { account_id: usage.account, host_id: `exact-${index}` };
       return [
         { kind: 'host', ...of, ...inventory, report_interval_ms: INTERVAL_MS },
-        { kind: 'host_status', ...of, ...report },
-      ].map((line) => stringifyJson(line));
+        { kind: 'host_status', ...of, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
+      ];
     });
-    await loadData(table, 'certify', lines.flat(), { nowSeconds: Math.floor(Date.now() / 1_000) });
+    await store(usage, lines.flat());
     await sleep(at - Date.now());
-    const { items } = data(await api.call(FLEET, { limit: 100 }, { as: appKey }));
+    const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usage.appKey }));
     if (items.some(({ servicemap }: Item) => servicemap.max_age_ms === 2 * INTERVAL_MS)) return items;
   }
   throw new Skipped('no page was made when a report was exactly two intervals old');
@@ -73,7 +80,7 @@ export const decisions = {
   },
   'A trailing slash is the same route': async (api) =>
     refused(await api.call(`${RUM}/`, {}, { as: null }), 'Unauthorized'),
-  'A body needs a content type, no body needs none and counts as {}': async (api) => {
+  'A body needs a content type; an absent body needs none and counts as {}': async (api) => {
     const path = `${DELETE}?app_key=${api.environment.appKey}`;
     // Of a text fetch would send a content type.
     const withBody = await api.request(path, { method: 'POST', body: new TextEncoder().encode('{}') });
@@ -86,7 +93,7 @@ export const decisions = {
       refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter');
     refused(await api.call(RUM, undefined, { raw: `{"x":"${'x'.repeat(1_000_000)}"}` }), 'EntityTooLarge');
   },
-  'The key is taken from the query alone, and once': async (api) => {
+  'The key is taken only from the query, where it must be given once': async (api) => {
     const { appKey } = api.environment;
     refused(await api.call(RUM, {}, { as: null, headers: { 'x-api-key': appKey } }), 'Unauthorized');
     const twice = await api.request(`${RUM}?app_key=${appKey}&app_key=${appKey}`, { method: 'POST' });
@@ -97,18 +104,18 @@ export const decisions = {
     refused(await api.call(RUM, {}, { as, headers: { 'Content-Type': 'text/plain' } }), 'Unauthorized');
     refused(await api.call(RUM, {}, { as, raw: '{' }), 'Unauthorized');
   },
-  'An expired key is answered as an unknown one': async (api) => {
+  'An expired key gets the same answer as an unknown one': async (api) => {
     const expired = await api.call(RUM, {}, { as: api.need('expired') });
     const unknown = await api.call(RUM, {}, { as: 'unknown' });
     expect(expired.body.error).toEqual(unknown.body.error);
   },
   'Every refusal is localized, and Content-Language says how': localizesMessages,
   'A refusal names every wrong field': namesEveryInvalidField,
-  'The same call twice at once has two request_ids': async (api) => {
+  'The same call twice at once has different request_ids': async (api) => {
     const [one, other] = await Promise.all([api.remove({}), api.remove({})]);
     expect(one.body.request_id).not.toBe(other.body.request_id);
   },
-  'null is not absence, and a number counts by its value': async (api) => {
+  'null is not absence, and a number is compared by its value': async (api) => {
     for (const field of ['cursor', 'limit', 'scan_limit', 'statuses', 'agent_versions', 'capture_modes'])
       await refusesValues(api, FLEET, field, [null]);
     await refusesValues(api, DELETE, 'version', [null], { work_item_id: 'x' });
@@ -161,11 +168,12 @@ export const decisions = {
       expect(servicemap.freshness_status).toBe('unknown');
     }
   },
-  'Rate headers tell what is left; refused calls do not count': { usesUpRateLimit: tellsWhatIsLeft },
-  'RUM needs no permission, and a record: without one it is ResourceNotFound': async (api) =>
+  'Rate headers give the number of calls left; refused calls do not count': { usesUpRateLimit: tellsWhatIsLeft },
+  'RUM needs no permission; without a record it is ResourceNotFound': async (api) =>
     refused(await api.call(RUM, {}, { as: api.need('otherAccount') }), 'ResourceNotFound'),
-  'Age of the RUM record in seconds': async (api) => expect((await api.rum()).headers.get('age')).toMatch(/^\d+$/),
-  'Another account’s entities do not exist, though they are there': withData(
+  'Age is the age of the RUM record in seconds': async (api) =>
+    expect((await api.rum()).headers.get('age')).toMatch(/^\d+$/),
+  'Another account’s entities are treated as if they did not exist': withData(
     async (api, { otherAccount, alerts, incidents }) => {
       const { alert, incident, work_item_id } = otherAccount;
       const as = api.need('otherAccount');
@@ -176,7 +184,7 @@ export const decisions = {
       refused(await api.merge({ alert_ids: [alerts[2]], incident_id: incident }), 'ResourceNotFound', incident);
     },
   ),
-  'Alert ids count in either letter case': withData(async (api, { alerts, incidents }) =>
+  'Alert ids are accepted in either letter case': withData(async (api, { alerts, incidents }) =>
     data(await api.merge({ alert_ids: [alerts[2]?.toUpperCase()], incident_id: incidents.bounds })),
   ),
   'An empty title or comment counts as not given; an unknown owner is refused': withData(

@@ -1,19 +1,14 @@
 /** The contract, section by section. */
 import { CliError } from '../../../admin/cli/io.ts';
 import type { Requirements } from '../requirement.ts';
-import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';
-import { coverage } from './coverage.ts';
 import { decisions } from './decisions.ts';
-import { deleteWorkItem } from './delete-work-item.ts';
-import { errors, versioning } from './errors.ts';
-import { capability, fleetHost } from './fleet-host.ts';
+import { capability, coverage, fleetHost, states } from './fleet.ts';
+import { authentication, endpoints, errors, events, overview, versioning } from './general.ts';
 import { limits } from './limits.ts';
-import { mergeAlerts } from './merge-alerts.ts';
-import { endpoints, overview } from './overview.ts';
-import { readRum } from './read-rum.ts';
-import { alertAndIncident, rumRecord, workItem } from './records.ts';
-import { states } from './states.ts';
+import { alertAndIncident, mergeAlerts } from './merge-alerts.ts';
+import { readRum, rumRecord } from './rum.ts';
+import { deleteWorkItem, workItem } from './work-items.ts';
 
 /** By number and heading, as in the contract; the last one has what the contract leaves to decisions, and rules together. */
 const SECTIONS: Readonly<Record<string, Requirements>> = {

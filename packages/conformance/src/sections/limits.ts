@@ -92,7 +92,7 @@ export const limits = {
       }
     },
   },
-  'Fleet browse: what one account used up another still has': async (api) => {
+  'Fleet browse: a used-up limit of one account does not affect another': async (api) => {
     const { appKey } = api.need('rateLimited').burst;
     if (appKey === api.environment.appKey) throw new Skipped('needs a second account with the permission');
     const statuses = (await browseAtOnce(api, appKey, 4)).map(({ status }) => status);

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { readAlert, readFeed, readIncident } from '../../../../lib/operations/merge-alerts/read-incidents.ts';
-import { data, refused } from '../answers.ts';
+import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, MERGE } from '../api-client.ts';
-import { OWNER } from '../data.ts';
+import { OWNER, ROUNDED } from '../data.ts';
+import { BIG } from '../hosts.ts';
 import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
 import { NO_OBJECT_IDS, OBJECT_ID, refusesValues } from './common.ts';
 
@@ -43,6 +44,22 @@ export async function recordsComment(api: ApiClient, comment: string): Promise<v
   expect(comments).toContain(comment);
 }
 
+export const alertAndIncident = {
+  'An alert is identified by 24 hexadecimal digits': (api) => {
+    const values = NO_OBJECT_IDS.map((id) => [id]);
+    return refusesValues(api, MERGE, 'alert_ids', values, { incident_id: OBJECT_ID });
+  },
+  'An incident is identified by 24 hexadecimal digits': (api) =>
+    refusesValues(api, MERGE, 'incident_id', NO_OBJECT_IDS, { alert_ids: [OBJECT_ID] }),
+  'A member is identified by an int64, without rounding': withData(async (api, { alerts, incidents }) => {
+    const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
+    refused(await api.merge({ ...body, owner_id: ROUNDED }), 'ResourceNotFound', String(ROUNDED));
+    data(await api.merge({ ...body, owner_id: BIG }));
+    invalid(await api.merge({ ...body, owner_id: 2n ** 63n }), 'owner_id');
+  }),
+  'Other fields of alert, incident and member': todo(NOT_SPECIFIED),
+} satisfies Requirements;
+
 export const mergeAlerts = {
   'POST merges alerts into an incident: they belong to it afterwards': withData(async (api, { alerts, incidents }) => {
     const merged = alerts.slice(3, 5);
@@ -82,11 +99,13 @@ export const mergeAlerts = {
     data(await api.merge({ alert_ids: [alerts[9]], incident_id: incidents.owned, owner_id: OWNER }));
     expect((await storedIncident(api, incidents.owned))?.owner_id).toBe(OWNER);
   },
-  'comment, title and owner_id may be left out: title and owner stay': withData(async (api, { alerts, incidents }) => {
-    data(await api.merge({ alert_ids: [alerts[10]], incident_id: incidents.source }));
-    const incident = await storedIncident(api, incidents.source);
-    expect([incident?.title, incident?.owner_id]).toEqual(['source', undefined]);
-  }),
+  'comment, title and owner_id are optional: without them title and owner stay': withData(
+    async (api, { alerts, incidents }) => {
+      data(await api.merge({ alert_ids: [alerts[10]], incident_id: incidents.source }));
+      const incident = await storedIncident(api, incidents.source);
+      expect([incident?.title, incident?.owner_id]).toEqual(['source', undefined]);
+    },
+  ),
   'data is null': async (api) => expect(data(await mergeAny(api, {}))).toBeNull(),
   'Where ids come from: /alert/list, /incident/list, /member/list': todo('the contract does not describe them'),
   'Error responses of the merge operation': todo(NOT_SPECIFIED),

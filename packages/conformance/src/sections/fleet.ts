@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { data } from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
-import { BIG, type CertifiedHost, HOSTS } from '../hosts.ts';
-import type { Check, Requirements } from '../requirement.ts';
+import { STATUSES } from '../contract.ts';
+import { BIG, type CertifiedHost, HOSTS, hostsWhere } from '../hosts.ts';
+import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
 import { ALL, type Item, wholeFleet } from './common.ts';
+import { workItem } from './work-items.ts';
 
 /** Compares each host of the answer with that of the data set. */
 const eachHost =
@@ -47,7 +49,7 @@ async function capabilityOf(api: ApiClient, name: string): Promise<Item> {
   return items.find(({ host_id }: Item) => host_id.endsWith(name)).servicemap;
 }
 
-export const hasStatus =
+const hasStatus =
   (status: string, names: string[]): Check =>
   async (api) => {
     for (const name of names) expect((await capabilityOf(api, name)).status, name).toBe(status);
@@ -117,6 +119,80 @@ export const capability = {
   },
   'freshness is fresh up to twice the report interval': hasFreshness('fresh-late', 'fresh'),
   'freshness is stale after twice the report interval': hasFreshness('stale-early', 'stale'),
-  'freshness counts with an interval of a minute where there is none': hasFreshness('no-interval', 'stale'),
+  'freshness assumes an interval of a minute where there is none': hasFreshness('no-interval', 'stale'),
   'freshness is unknown when no snapshot was ever received': hasFreshness('no-data', 'unknown'),
+} satisfies Requirements;
+
+const FIRST = { limit: 3, scan_limit: HOSTS.length, edge_clusters: ['core-b'] };
+const NO_STATES = Object.fromEntries(STATUSES.map((status) => [status, 0]));
+
+export const coverage = {
+  'scanned: distinct candidates examined in this request': withData(async (api) => {
+    const { coverage, next_cursor } = data(await api.page({ limit: 1, scan_limit: 7, edge_clusters: ['nowhere'] }));
+    expect([coverage.scanned, typeof next_cursor], 'scanned and next_cursor').toEqual([7, 'string']);
+  }),
+  'matched: scanned hosts that passed all filters': withData(async (api) => {
+    const matching = hostsWhere(({ host }) => host.edge_cluster === 'core-b' && host.agent_version === '2.1');
+    const { coverage } = data(await api.page({ ...ALL, edge_clusters: ['core-b'], agent_versions: ['2.1'] }));
+    expect(coverage.matched).toBe(matching.length);
+  }),
+  'returned: matched hosts in this page, at most limit': withData(async (api) => {
+    const { items, coverage } = data(await api.page(FIRST));
+    expect([items.length, coverage.returned]).toEqual([FIRST.limit, FIRST.limit]);
+  }),
+  'failed: candidates whose status could not be read': async (api) => {
+    expect((await wholeFleet(api)).coverage.failed).toBe(0);
+    const url = await api.need('defective')('live-status');
+    const { coverage } = data(await api.fleet({ limit: 2, scan_limit: 9, edge_clusters: ['core-c'] }, { url }));
+    expect(coverage.failed, 'candidates of an outage').toBe(coverage.scanned);
+  },
+  'states: returned items by status, always with all seven keys': async (api) => {
+    const { items, coverage } = await wholeFleet(api);
+    const count = (status: string) => items.filter(({ servicemap }: Item) => servicemap.status === status).length;
+    expect(coverage.states).toEqual(Object.fromEntries(STATUSES.map((status) => [status, count(status)])));
+    const one = data(await api.page({ limit: 1 })).coverage;
+    expect(one.states, 'states of one host').toEqual({ ...NO_STATES, active: 1 });
+  },
+  'All five fields are required': async (api) => {
+    const { coverage } = data(await api.page({ limit: 1 }));
+    expect(Object.keys(coverage).sort()).toEqual(['failed', 'matched', 'returned', 'scanned', 'states']);
+  },
+  'coverage describes this page alone, not the account': withData(async (api) => {
+    const cursor = data(await api.fleet(FIRST)).next_cursor;
+    const { items, coverage } = data(await api.fleet({ ...FIRST, cursor }));
+    const hosts = hostsWhere(({ host }) => host.edge_cluster === 'core-b').length;
+    expect(coverage.returned).toBe(Math.min(FIRST.limit, hosts - FIRST.limit));
+    const states: number[] = Object.values(coverage.states);
+    expect(
+      states.reduce((sum, state) => sum + state),
+      'sum of the states',
+    ).toBe(items.length);
+  }),
+} satisfies Requirements;
+
+export const states = {
+  'active: a fresh snapshot and no degradation': hasStatus('active', ['active', 'active-polling', 'active-aging']),
+  'degraded: health is newer than the snapshot': hasStatus('degraded', ['degraded-health']),
+  'degraded: the snapshot is truncated or degraded': hasStatus('degraded', ['degraded-truncated', 'degraded-snapshot']),
+  'degraded: collection fails': hasStatus('degraded', ['failing']),
+  'stale: no new snapshot for twice the report interval': hasStatus('stale', ['stale']),
+  'initializing: the capability is reported, the first snapshot is not ready': hasStatus('initializing', [
+    'initializing',
+  ]),
+  'disabled: collection is disabled on the host': hasStatus('disabled', ['switched-off', 'disabled']),
+  'unsupported: agent or kernel does not support it': hasStatus('unsupported', ['unsupported']),
+  'no_data: no snapshot or health data at all': hasStatus('no_data', ['no-data']),
+  'capability_status is for example running, disabled, starting, failed or unsupported': async (api) => {
+    const { items } = await wholeFleet(api);
+    const reported = items.map(({ servicemap }: Item) => servicemap.capability_status);
+    for (const { host } of HOSTS) expect(reported).toContain(host.capability_status);
+  },
+  'freshness_status is fresh, stale or unknown: each occurs': async (api) => {
+    const { items } = await wholeFleet(api);
+    const values = new Set(items.map(({ servicemap }: Item) => servicemap.freshness_status));
+    expect([...values].sort()).toEqual(['fresh', 'stale', 'unknown']);
+  },
+  'A deleted work item is soft-deleted: kept, and marked':
+    workItem['Deletion is soft: the record is kept, marked deleted'],
+  'States of the RUM resource, work items, alerts and incidents; all transitions': todo(NOT_SPECIFIED),
 } satisfies Requirements;

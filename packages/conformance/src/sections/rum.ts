@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { data, invalid, refused } from '../answers.ts';
-import { DELETE, MERGE } from '../api-client.ts';
-import { isTime, ROUNDED, RUM_RECORD } from '../data.ts';
-import { BIG } from '../hosts.ts';
+import { data } from '../answers.ts';
+import { RUM } from '../api-client.ts';
+import { isTime, RUM_RECORD, rumLines } from '../data.ts';
+import type { LocalAccount } from '../environment.ts';
 import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { MISSING, NO_OBJECT_IDS, OBJECT_ID, refusesValues } from './common.ts';
+import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refusesValues, store } from './common.ts';
 
 const RECORD: Readonly<Record<string, unknown>> = RUM_RECORD;
 
@@ -49,36 +49,40 @@ export const rumRecord = {
   'Unit of the timestamps, meaning of .days and _cnt, values of status and version': todo(NOT_SPECIFIED),
 } satisfies Requirements;
 
-export const workItem = {
-  'Identified by work_item_id, a string': async (api) => {
-    await refusesValues(api, DELETE, 'work_item_id', [7], { version: 1 });
-    refused(await api.remove(MISSING), 'ResourceNotFound', MISSING.work_item_id);
-  },
-  'Carries an integer version': (api) => refusesValues(api, DELETE, 'version', ['1', 1.5, null], { work_item_id: 'x' }),
-  'A version beyond 2^53 is compared without rounding': withData(async (api, { workItems: { big } }) => {
-    refused(await api.remove({ ...big, version: ROUNDED }), 'InvalidParameter');
-    data(await api.remove(big));
-  }),
-  'Deletion is soft: the record is kept, marked deleted': withData(async (api, { workItems: { deleted } }) => {
-    data(await api.remove(deleted));
-    data(await api.remove(deleted)); // it succeeds, so the record still exists and its version is compared
-    refused(await api.remove({ ...deleted, version: deleted.version + 1 }), 'ResourceNotFound');
-  }),
-  'Other fields of the work item': todo(NOT_SPECIFIED),
-} satisfies Requirements;
+/** Stores the record with changes. */
+const change = (account: LocalAccount, changes: Partial<typeof RUM_RECORD>) =>
+  store(account, rumLines(account.account, Date.now(), changes));
 
-export const alertAndIncident = {
-  'An alert is identified by 24 hexadecimal digits': (api) => {
-    const values = NO_OBJECT_IDS.map((id) => [id]);
-    return refusesValues(api, MERGE, 'alert_ids', values, { incident_id: OBJECT_ID });
+export const readRum = {
+  'POST /rum/resource/info returns the record and its current session usage':
+    rumRecord['The record holds plan version, quotas and status, and the current use of sessions'],
+  'no_cache: optional boolean': async (api) => {
+    await refusesValues(api, RUM, 'no_cache', ['true', 1, null]);
+    for (const body of [{}, { no_cache: false }, { no_cache: true }]) data(await api.rum(body));
   },
-  'An incident is identified by 24 hexadecimal digits': (api) =>
-    refusesValues(api, MERGE, 'incident_id', NO_OBJECT_IDS, { alert_ids: [OBJECT_ID] }),
-  'A member is identified by an int64, without rounding': withData(async (api, { alerts, incidents }) => {
-    const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
-    refused(await api.merge({ ...body, owner_id: ROUNDED }), 'ResourceNotFound', String(ROUNDED));
-    data(await api.merge({ ...body, owner_id: BIG }));
-    invalid(await api.merge({ ...body, owner_id: 2n ** 63n }), 'owner_id');
-  }),
-  'Other fields of alert, incident and member': todo(NOT_SPECIFIED),
+  'no_cache: false when left out, and then the record may come from the cache': async (api) => {
+    const { record } = api.need('changing');
+    const nameWith = async (body: object) => data(await api.rum(body, { as: record.appKey })).resource_name;
+    await change(record, { resource_name: 'one' });
+    expect(await nameWith({ no_cache: true }), 'past the cache').toBe('one');
+    await change(record, { resource_name: 'two' });
+    expect(await nameWith({}), 'from the cache').toBe('one');
+    expect(await nameWith({ no_cache: false }), 'from the cache').toBe('one');
+    expect(await nameWith({ no_cache: true }), 'past the cache').toBe('two');
+  },
+  'no_cache concerns plan version, quotas and status, not the usage, which is always current': async (api) => {
+    const { usage } = api.need('changing');
+    for (const [used, no_cache] of [
+      [601, true],
+      [602, false],
+      [603, true],
+    ] as const) {
+      await change(usage, { 'session_replay.used_cnt': used });
+      expect(data(await api.rum({ no_cache }, { as: usage.appKey }))['session_replay.used_cnt']).toBe(used);
+    }
+  },
+  '400 InvalidParameter': (api) => refusesValues(api, RUM, 'no_cache', ['x']),
+  '401 Unauthorized': needsKey,
+  '429 RequestTooFrequently': RATE_LIMITED,
+  '500 InternalError': INTERNAL_ERROR,
 } satisfies Requirements;

@@ -2,16 +2,35 @@ import { expect } from 'vitest';
 import { readWorkItem } from '../../../admin/incidents/restore-work-item.ts';
 import { data, refused } from '../answers.ts';
 import { DELETE } from '../api-client.ts';
+import { ROUNDED } from '../data.ts';
 import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refusesValues } from './common.ts';
+import { INTERNAL_ERROR, MISSING, needsKey, RATE_LIMITED, refusesValues } from './common.ts';
 
 // Several checks delete the same work item: a deletion that is repeated succeeds, too.
+export const workItem = {
+  'Identified by work_item_id, a string': async (api) => {
+    await refusesValues(api, DELETE, 'work_item_id', [7], { version: 1 });
+    refused(await api.remove(MISSING), 'ResourceNotFound', MISSING.work_item_id);
+  },
+  'Carries an integer version': (api) => refusesValues(api, DELETE, 'version', ['1', 1.5, null], { work_item_id: 'x' }),
+  'A version beyond 2^53 is compared without rounding': withData(async (api, { workItems: { big } }) => {
+    refused(await api.remove({ ...big, version: ROUNDED }), 'InvalidParameter');
+    data(await api.remove(big));
+  }),
+  'Deletion is soft: the record is kept, marked deleted': withData(async (api, { workItems: { deleted } }) => {
+    data(await api.remove(deleted));
+    data(await api.remove(deleted)); // it succeeds, so the record still exists and its version is compared
+    refused(await api.remove({ ...deleted, version: deleted.version + 1 }), 'ResourceNotFound');
+  }),
+  'Other fields of the work item': todo(NOT_SPECIFIED),
+} satisfies Requirements;
+
 export const deleteWorkItem = {
   'POST /incident/work-item/delete soft-deletes a work item': withData(async (api, { workItems: { deleted } }) => {
     data(await api.remove(deleted));
     refused(await api.remove({ ...deleted, version: deleted.version + 1 }), 'ResourceNotFound');
   }),
-  'The record stays in the table, marked': async (api) => {
+  'The record stays in the table, marked as deleted': async (api) => {
     const { table, account } = api.need('stored');
     const { deleted } = api.need('entities').workItems;
     data(await api.remove(deleted));
