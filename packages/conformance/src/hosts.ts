@@ -78,8 +78,24 @@ export const HOSTS: readonly CertifiedHost[] = FLEET.map(([name, status, invento
   live,
 }));
 
-export const hostsWhere = (is: (host: CertifiedHost) => boolean) => HOSTS.filter(is).map(({ host }) => host.host_id);
-export const HOST_IDS = hostsWhere(() => true);
+export interface Filter {
+  statuses?: string[];
+  agent_versions?: string[];
+  edge_clusters?: string[];
+  capture_modes?: string[];
+}
+
+const isAny = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
+
+/** Ids of the hosts that match a filter, as the contract says. */
+export const matching = (filter: Filter = {}): string[] =>
+  HOSTS.filter(
+    ({ status, host }) =>
+      isAny(filter.statuses, status) &&
+      isAny(filter.agent_versions, host.agent_version) &&
+      isAny(filter.edge_clusters, host.edge_cluster) &&
+      isAny(filter.capture_modes, host.capture_mode ?? 'unknown'),
+  ).map(({ host }) => host.host_id);
 
 /** Number of hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;

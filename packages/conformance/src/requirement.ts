@@ -19,6 +19,13 @@ export const todo = (reason: string) => ({ todo: reason });
 
 export const NOT_SPECIFIED = 'the contract leaves it open; docs/decisions.md says what this service does';
 
+/** Makes checks one after the other. */
+export const all =
+  (...checks: Check[]): Check =>
+  async (api) => {
+    for (const check of checks) await check(api);
+  };
+
 /** A check that needs the imported data set. */
 export const withData =
   (check: (api: ApiClient, entities: Entities) => Promise<unknown>): Check =>

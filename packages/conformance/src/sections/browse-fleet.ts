@@ -1,16 +1,17 @@
 import { expect } from 'vitest';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, FLEET } from '../api-client.ts';
-import { type CertifiedHost, HOST_IDS, HOSTS, hostsWhere, LARGE_FLEET } from '../hosts.ts';
-import { type Check, type Requirements, todo, withData } from '../requirement.ts';
+import { type Filter, HOSTS, LARGE_FLEET, matching } from '../hosts.ts';
+import { all, type Check, type Requirements, todo, withData } from '../requirement.ts';
 import {
   ALL,
+  finds,
   INTERNAL_ERROR,
   idsOf,
   needsKey,
   needsPermission,
   RATE_LIMITED,
-  refusesValues,
+  refuses,
   wholeFleet,
 } from './common.ts';
 import { coverage } from './fleet.ts';
@@ -21,32 +22,14 @@ async function largeFleetPage(api: ApiClient, body: object) {
   return data(await api.fleet(body, { as: api.environment.appKey }));
 }
 
-/** Asserts that a filter finds exactly the right hosts. */
-async function finds(api: ApiClient, filter: object, is: (host: CertifiedHost) => boolean): Promise<void> {
-  api.need('entities');
-  const { items } = data(await api.page({ ...ALL, ...filter }));
-  expect(idsOf(items), JSON.stringify(filter)).toEqual(hostsWhere(is));
-}
-
 const many = (count: number, value: string) => Array.from({ length: count }, () => value);
 
-/** Checks a filter by one value and by two. Other hosts have values that begin with the first. */
-const matchesAny =
-  (filter: string, fieldOf: (host: CertifiedHost) => string, [first, second]: [string, string]): Check =>
-  async (api) => {
-    await finds(api, { [filter]: [first] }, (host) => fieldOf(host) === first);
-    await finds(api, { [filter]: [first, second] }, (host) => [first, second].includes(fieldOf(host)));
-  };
+/** A filter by one value, and by two. Other hosts have values that begin with the first. */
+const findsAny = (filter: keyof Filter, one: string, other: string) =>
+  finds({ [filter]: [one] }, { [filter]: [one, other] });
 
-const takesAtMost20 =
-  (filter: string, fieldOf: (host: CertifiedHost) => string, value: string): Check =>
-  async (api) => {
-    await refusesValues(api, FLEET, filter, [many(21, value), [1], 'x']);
-    await finds(api, { [filter]: many(20, value) }, (host) => fieldOf(host) === value);
-  };
-
-const versionOf = ({ host }: CertifiedHost) => host.agent_version;
-const clusterOf = ({ host }: CertifiedHost) => host.edge_cluster;
+const takesAtMost20 = (filter: keyof Filter, value: string) =>
+  all(refuses(FLEET, filter, [many(21, value), [1], 'x']), finds({ [filter]: many(20, value) }));
 
 const failsWith503 =
   (defect: 'no service map' | 'inventory'): Check =>
@@ -55,11 +38,11 @@ const failsWith503 =
     refused(await api.fleet({ limit: 1 }, { url, noRetry: true }), 'ServiceUnavailable');
   };
 
+const BAD_MODES = [['none'], ['EBPF'], many(4, 'ebpf'), 'ebpf'];
 const TRUNCATED = { limit: 2, scan_limit: 4, edge_clusters: ['core-b'] };
 
 export const browseFleet = {
-  'POST /monit/servicemap/fleet lists hosts, filtered and page by page': (api) =>
-    finds(api, { statuses: ['stale'] }, ({ status }) => status === 'stale'),
+  'POST /monit/servicemap/fleet lists hosts, filtered and page by page': finds({ statuses: ['stale'] }),
   'Needs the permission Targets Read (monit)': needsPermission,
 
   'No field of the request is required': async (api) => {
@@ -68,11 +51,11 @@ export const browseFleet = {
   },
   'cursor: left out for the first page, then the next_cursor of the page before': async (api) => {
     const { items, next_cursor: cursor } = data(await api.fleet({ limit: 2 }));
-    if (api.environment.entities) expect(idsOf(items), 'first page').toEqual(HOST_IDS.slice(0, 2));
+    if (api.environment.entities) expect(idsOf(items), 'first page').toEqual(matching().slice(0, 2));
     if (cursor === undefined) return;
     const second = idsOf(data(await api.fleet({ limit: 2, cursor })).items);
     for (const id of idsOf(items)) expect(second, 'second page').not.toContain(id);
-    if (api.environment.entities) expect(second, 'second page').toEqual(HOST_IDS.slice(2, 4));
+    if (api.environment.entities) expect(second, 'second page').toEqual(matching().slice(2, 4));
   },
   'Cursors lead to every host once, and to no host twice': withData(async (api) => {
     const seen: string[] = [];
@@ -82,23 +65,23 @@ export const browseFleet = {
       seen.push(...idsOf(items));
       cursor = next_cursor;
     }
-    expect(seen.slice(0, HOSTS.length)).toEqual(HOST_IDS);
+    expect(seen.slice(0, HOSTS.length)).toEqual(matching());
   }),
   'limit: 50 when it is left out': async (api) => expect((await largeFleetPage(api, {})).items).toHaveLength(50),
   'limit: integer from 1 to 100': async (api) => {
-    await refusesValues(api, FLEET, 'limit', [0, 101, -1, 1.5, '50', null]);
+    await refuses(FLEET, 'limit', [0, 101, -1, 1.5, '50', null])(api);
     expect(data(await api.page({ limit: 1 })).items.length).toBeLessThanOrEqual(1);
     if (!api.environment.entities) return;
     expect((await largeFleetPage(api, { limit: 100 })).items).toHaveLength(100);
   },
   'limit: maximum number of matching hosts in the page': withData(async (api) => {
     const { items } = data(await api.page({ ...ALL, limit: 3, edge_clusters: ['core-b'] }));
-    expect(idsOf(items)).toEqual(hostsWhere((host) => clusterOf(host) === 'core-b').slice(0, 3));
+    expect(idsOf(items)).toEqual(matching({ edge_clusters: ['core-b'] }).slice(0, 3));
   }),
   'scan_limit: 1000 when it is left out': async (api) =>
     expect((await largeFleetPage(api, { edge_clusters: ['nowhere'] })).coverage.scanned).toBe(1_000),
   'scan_limit: integer from limit to 2000': async (api) => {
-    await refusesValues(api, FLEET, 'scan_limit', [2_001, 0, '60', 49]);
+    await refuses(FLEET, 'scan_limit', [2_001, 0, '60', 49])(api);
     invalid(await api.call(FLEET, { limit: 10, scan_limit: 9 }), 'scan_limit');
     data(await api.page({ limit: 7, scan_limit: 7 }));
     if (!api.environment.entities) return;
@@ -107,34 +90,25 @@ export const browseFleet = {
   },
   'scan_limit: maximum number of candidates examined':
     coverage['scanned: distinct candidates examined in this request'],
-  'statuses: hosts in any of the given states': async (api) => {
-    for (const statuses of [
-      ['active', 'stale'],
-      ['degraded', 'initializing'],
-      ['disabled', 'unsupported', 'no_data'],
-    ])
-      await finds(api, { statuses }, ({ status }) => statuses.includes(status));
-  },
-  'statuses: the seven values and no other, at most 20': async (api) => {
-    await refusesValues(api, FLEET, 'statuses', [['running'], ['Active'], many(21, 'stale'), 'active', [null]]);
-    await finds(api, { statuses: many(20, 'stale') }, ({ status }) => status === 'stale');
-  },
-  'agent_versions: exact values, of which any may match': matchesAny('agent_versions', versionOf, ['2.0', '2.1']),
-  'agent_versions: array of strings, at most 20': takesAtMost20('agent_versions', versionOf, '2.0'),
-  'edge_clusters: exact values, of which any may match': matchesAny('edge_clusters', clusterOf, ['core', 'core-c']),
-  'edge_clusters: array of strings, at most 20': takesAtMost20('edge_clusters', clusterOf, 'core'),
-  'capture_modes: hosts with any of the given modes': async (api) => {
-    await finds(api, { capture_modes: ['polling'] }, ({ host }) => host.capture_mode === 'polling');
-    await finds(api, { capture_modes: ['ebpf', 'polling'] }, ({ host }) => host.capture_mode !== undefined);
-  },
-  'capture_modes: unknown matches hosts that have not reported one': (api) =>
-    finds(api, { capture_modes: ['unknown'] }, ({ host }) => host.capture_mode === undefined),
-  'capture_modes: ebpf, polling, unknown and no other, at most 3': (api) =>
-    refusesValues(api, FLEET, 'capture_modes', [['none'], ['EBPF'], many(4, 'ebpf'), 'ebpf']),
+  'statuses: hosts in any of the given states': finds(
+    { statuses: ['active', 'stale'] },
+    { statuses: ['degraded', 'initializing'] },
+    { statuses: ['disabled', 'unsupported', 'no_data'] },
+  ),
+  'statuses: the seven values and no other, at most 20': all(
+    refuses(FLEET, 'statuses', [['running'], ['Active'], many(21, 'stale'), 'active', [null]]),
+    finds({ statuses: many(20, 'stale') }),
+  ),
+  'agent_versions: exact values, of which any may match': findsAny('agent_versions', '2.0', '2.1'),
+  'agent_versions: array of strings, at most 20': takesAtMost20('agent_versions', '2.0'),
+  'edge_clusters: exact values, of which any may match': findsAny('edge_clusters', 'core', 'core-c'),
+  'edge_clusters: array of strings, at most 20': takesAtMost20('edge_clusters', 'core'),
+  'capture_modes: hosts with any of the given modes': findsAny('capture_modes', 'polling', 'ebpf'),
+  'capture_modes: unknown matches hosts that have not reported one': finds({ capture_modes: ['unknown'] }),
+  'capture_modes: ebpf, polling, unknown and no other, at most 3': refuses(FLEET, 'capture_modes', BAD_MODES),
   'The form of a cursor': todo('the contract leaves it open: opaque'),
 
-  'items: the matching hosts of the page': async (api) =>
-    expect(idsOf((await wholeFleet(api)).items)).toEqual(HOST_IDS),
+  'items: the matching hosts of the page': finds({}),
   'coverage: that of the scan that produced this page': async (api) => {
     const { coverage, items } = await wholeFleet(api);
     const { length } = items;
@@ -172,13 +146,13 @@ export const browseFleet = {
     const { items, truncated, next_cursor: cursor } = data(await api.fleet(body));
     expect([items, truncated], 'items and truncated').toEqual([[], true]);
     const next = data(await api.fleet({ ...body, cursor })).items;
-    expect(idsOf(next), 'next page').toEqual(hostsWhere((host) => clusterOf(host) === 'core-b').slice(0, 1));
+    expect(idsOf(next), 'next page').toEqual(matching({ edge_clusters: ['core-b'] }).slice(0, 1));
   }),
   'Rule 2: without the live store the page comes from the inventory, with error_code and partial': withData(
     async (api) => {
       const url = await api.need('defective')('live-status');
       const { items, partial, coverage } = data(await api.fleet({ ...ALL, agent_versions: ['2.1'] }, { url }));
-      expect(idsOf(items)).toEqual(hostsWhere((host) => versionOf(host) === '2.1'));
+      expect(idsOf(items)).toEqual(matching({ agent_versions: ['2.1'] }));
       expect([partial, coverage.failed], 'partial and failed').toEqual([true, coverage.scanned]);
       for (const { servicemap } of items) expect(servicemap.error_code).toBe('status_unavailable');
     },
@@ -186,10 +160,10 @@ export const browseFleet = {
   'Rule 2: the other four ServiceMap reads fail as a whole': todo('the contract does not describe them'),
   'Rule 3: a cursor that the service did not issue is refused': async (api) => {
     const { next_cursor = 'AAAA' } = data(await api.page({ limit: 2 }));
-    for (const cursor of ['x', HOST_IDS[0], `${next_cursor}A`, next_cursor.slice(1)])
+    for (const cursor of ['x', matching()[0], `${next_cursor}A`, next_cursor.slice(1)])
       refused(await api.call(FLEET, { cursor }), 'InvalidParameter');
   },
-  'Rule 4: 400 InvalidParameter': (api) => refusesValues(api, FLEET, 'limit', [0]),
+  'Rule 4: 400 InvalidParameter': refuses(FLEET, 'limit', [0]),
   'Rule 4: 401 Unauthorized': needsKey,
   'Rule 4: 429 RequestTooFrequently': RATE_LIMITED,
   'Rule 4: 500 InternalError': INTERNAL_ERROR,

@@ -5,16 +5,14 @@ import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
 import { type Line, textsOf } from '../data.ts';
 import type { LocalAccount } from '../environment.ts';
-import { HOSTS } from '../hosts.ts';
-import { todo } from '../requirement.ts';
+import { type Filter, HOSTS, matching } from '../hosts.ts';
+import { type Check, todo } from '../requirement.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
 export type Item = any;
 
 /** A work item that no account has. */
 export const MISSING = { work_item_id: 'certify-no-such', version: 1 };
-export const OBJECT_ID = 'a'.repeat(24);
-export const NO_OBJECT_IDS = ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), '', 1, null];
 
 /** A request for all hosts of the data set. */
 export const ALL = { limit: HOSTS.length, scan_limit: HOSTS.length };
@@ -32,10 +30,23 @@ export async function store({ table }: LocalAccount, lines: Line[]): Promise<voi
   await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
 }
 
-/** Asserts that each value of a field is refused with a message that names the field. */
-export async function refusesValues(api: ApiClient, path: string, field: string, values: unknown[], others = {}) {
-  for (const value of values) invalid(await api.call(path, { ...others, [field]: value }), field);
-}
+/** Each value of a field is refused with a message that names the field. */
+export const refuses =
+  (path: string, field: string, values: unknown[], others: object = {}): Check =>
+  async (api) => {
+    for (const value of values) invalid(await api.call(path, { ...others, [field]: value }), field);
+  };
+
+/** Each filter finds exactly the right hosts. */
+export const finds =
+  (...filters: (Filter & { cursor?: string })[]): Check =>
+  async (api) => {
+    api.need('entities');
+    for (const filter of filters) {
+      const { items } = data(await api.page({ ...ALL, ...filter }));
+      expect(idsOf(items), JSON.stringify(filter)).toEqual(matching(filter));
+    }
+  };
 
 export async function needsPost(api: ApiClient): Promise<void> {
   for (const path of PATHS)

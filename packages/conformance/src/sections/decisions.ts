@@ -4,18 +4,9 @@ import { expect } from 'vitest';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
 import { Skipped } from '../environment.ts';
-import { HOST_IDS, hostsWhere, LARGE_FLEET } from '../hosts.ts';
+import { LARGE_FLEET } from '../hosts.ts';
 import { type Requirements, withData } from '../requirement.ts';
-import {
-  ALL,
-  type Item,
-  idsOf,
-  localizesMessages,
-  MISSING,
-  namesEveryInvalidField,
-  refusesValues,
-  store,
-} from './common.ts';
+import { ALL, finds, type Item, localizesMessages, MISSING, namesEveryInvalidField, refuses, store } from './common.ts';
 import { recordsComment } from './merge-alerts.ts';
 
 /** Calls left in the window that has this quota and these seconds, by the standard headers. */
@@ -71,6 +62,8 @@ async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
   throw new Skipped('no page was made when a report was exactly two intervals old');
 }
 
+const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters: [], capture_modes: [] };
+
 export const decisions = {
   'HEAD and OPTIONS are refused as other methods are': async (api) => {
     for (const method of ['HEAD', 'OPTIONS']) expect((await api.request(RUM, { method })).status, method).toBe(405);
@@ -117,8 +110,8 @@ export const decisions = {
   },
   'null is not absence, and a number is compared by its value': async (api) => {
     for (const field of ['cursor', 'limit', 'scan_limit', 'statuses', 'agent_versions', 'capture_modes'])
-      await refusesValues(api, FLEET, field, [null]);
-    await refusesValues(api, DELETE, 'version', [null], { work_item_id: 'x' });
+      await refuses(FLEET, field, [null])(api);
+    await refuses(DELETE, 'version', [null], { work_item_id: 'x' })(api);
     for (const version of ['1.0', '1e1']) {
       const raw = `{"work_item_id":"certify-none","version":${version}}`;
       refused(await api.call(DELETE, undefined, { raw }), 'ResourceNotFound');
@@ -126,22 +119,11 @@ export const decisions = {
   },
   'Unknown fields are ignored': async (api) =>
     refused(await api.remove({ ...MISSING, more: { deep: [1] } }), 'ResourceNotFound'),
-  'An empty cursor and empty filters count as not given': withData(async (api) => {
-    const none = { cursor: '', statuses: [], agent_versions: [], edge_clusters: [], capture_modes: [] };
-    expect(idsOf(data(await api.page({ ...ALL, ...none })).items)).toEqual(HOST_IDS);
-  }),
-  'Filters are ANDed, their values are ORed': withData(async (api) => {
-    const statuses = ['active', 'degraded'];
-    const filters = { statuses, edge_clusters: ['core-b'], agent_versions: ['2.0.1'] };
-    const matching = hostsWhere(
-      ({ status, host }) =>
-        statuses.includes(status) && host.edge_cluster === 'core-b' && host.agent_version === '2.0.1',
-    );
-    expect(idsOf(data(await api.page({ ...ALL, ...filters })).items)).toEqual(matching);
-    const notEbpf = hostsWhere(({ host }) => host.capture_mode !== 'ebpf');
-    const modes = { capture_modes: ['polling', 'unknown'] };
-    expect(idsOf(data(await api.page({ ...ALL, ...modes })).items)).toEqual(notEbpf);
-  }),
+  'An empty cursor and empty filters count as not given': finds(NO_FILTERS),
+  'Filters are ANDed, their values are ORed': finds(
+    { statuses: ['active', 'degraded'], edge_clusters: ['core-b'], agent_versions: ['2.0.1'] },
+    { capture_modes: ['polling', 'unknown'] },
+  ),
   'A cursor of another account is refused': async (api) => {
     const as = api.need('rateLimited').burst.appKey;
     if (as === api.environment.appKey) throw new Skipped('needs a second account with the permission');

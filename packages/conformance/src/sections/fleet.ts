@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { data } from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
 import { STATUSES } from '../contract.ts';
-import { BIG, type CertifiedHost, HOSTS, hostsWhere } from '../hosts.ts';
+import { BIG, type CertifiedHost, HOSTS, matching } from '../hosts.ts';
 import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
 import { ALL, type Item, wholeFleet } from './common.ts';
 import { workItem } from './work-items.ts';
@@ -132,9 +132,8 @@ export const coverage = {
     expect([coverage.scanned, typeof next_cursor], 'scanned and next_cursor').toEqual([7, 'string']);
   }),
   'matched: scanned hosts that passed all filters': withData(async (api) => {
-    const matching = hostsWhere(({ host }) => host.edge_cluster === 'core-b' && host.agent_version === '2.1');
-    const { coverage } = data(await api.page({ ...ALL, edge_clusters: ['core-b'], agent_versions: ['2.1'] }));
-    expect(coverage.matched).toBe(matching.length);
+    const filter = { edge_clusters: ['core-b'], agent_versions: ['2.1'] };
+    expect(data(await api.page({ ...ALL, ...filter })).coverage.matched).toBe(matching(filter).length);
   }),
   'returned: matched hosts in this page, at most limit': withData(async (api) => {
     const { items, coverage } = data(await api.page(FIRST));
@@ -160,13 +159,9 @@ export const coverage = {
   'coverage describes this page alone, not the account': withData(async (api) => {
     const cursor = data(await api.fleet(FIRST)).next_cursor;
     const { items, coverage } = data(await api.fleet({ ...FIRST, cursor }));
-    const hosts = hostsWhere(({ host }) => host.edge_cluster === 'core-b').length;
-    expect(coverage.returned).toBe(Math.min(FIRST.limit, hosts - FIRST.limit));
+    expect(coverage.returned).toBe(Math.min(FIRST.limit, matching({ edge_clusters: ['core-b'] }).length - FIRST.limit));
     const states: number[] = Object.values(coverage.states);
-    expect(
-      states.reduce((sum, state) => sum + state),
-      'sum of the states',
-    ).toBe(items.length);
+    expect(states.reduce((sum, hosts) => sum + hosts)).toBe(items.length);
   }),
 } satisfies Requirements;
 

@@ -5,8 +5,11 @@ import { type ApiClient, MERGE } from '../api-client.ts';
 import { OWNER, ROUNDED } from '../data.ts';
 import { BIG } from '../hosts.ts';
 import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { NO_OBJECT_IDS, OBJECT_ID, refusesValues } from './common.ts';
+import { refuses } from './common.ts';
 
+const OBJECT_ID = 'a'.repeat(24);
+const NO_OBJECT_IDS = ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), '', 1, null];
+const NO_ALERT_IDS = [undefined, [], OBJECT_ID, null, ...NO_OBJECT_IDS.map((id) => [id])];
 const IDS = { alert_ids: [OBJECT_ID], incident_id: OBJECT_ID };
 /** A character outside the Basic Multilingual Plane: two UTF-16 units, one code point. */
 const WIDE = '😀';
@@ -19,21 +22,22 @@ const mergeAny = (api: ApiClient, more: object) => {
 
 /** Asserts that a text field takes this many characters and no more. */
 async function takesAtMost(api: ApiClient, field: string, most: number): Promise<void> {
-  await refusesValues(api, MERGE, field, ['x'.repeat(most + 1), 7], IDS);
+  await refuses(MERGE, field, ['x'.repeat(most + 1), 7], IDS)(api);
   refused(await api.merge({ ...IDS, [field]: 'x'.repeat(most) }), 'ResourceNotFound');
   if (!api.environment.entities) return;
   data(await mergeAny(api, { [field]: 'x'.repeat(most) }));
   data(await mergeAny(api, { [field]: WIDE.repeat(most) }));
 }
 
-async function incidentOf(api: ApiClient, alert: string) {
-  const { table, account } = api.need('stored');
-  return (await readAlert(table, account, alert))?.incident_id;
-}
-
 function storedIncident(api: ApiClient, incident: string) {
   const { table, account } = api.need('stored');
   return readIncident(table, account, incident);
+}
+
+/** Asserts that the rows of alerts have this incident. */
+async function belongTo(api: ApiClient, incident: string, alerts: string[]): Promise<void> {
+  const { table, account } = api.need('stored');
+  for (const id of alerts) expect((await readAlert(table, account, id))?.incident_id, id).toBe(incident);
 }
 
 export async function recordsComment(api: ApiClient, comment: string): Promise<void> {
@@ -45,12 +49,8 @@ export async function recordsComment(api: ApiClient, comment: string): Promise<v
 }
 
 export const alertAndIncident = {
-  'An alert is identified by 24 hexadecimal digits': (api) => {
-    const values = NO_OBJECT_IDS.map((id) => [id]);
-    return refusesValues(api, MERGE, 'alert_ids', values, { incident_id: OBJECT_ID });
-  },
-  'An incident is identified by 24 hexadecimal digits': (api) =>
-    refusesValues(api, MERGE, 'incident_id', NO_OBJECT_IDS, { alert_ids: [OBJECT_ID] }),
+  'An alert is identified by 24 hexadecimal digits': refuses(MERGE, 'alert_ids', NO_ALERT_IDS, IDS),
+  'An incident is identified by 24 hexadecimal digits': refuses(MERGE, 'incident_id', NO_OBJECT_IDS, IDS),
   'A member is identified by an int64, without rounding': withData(async (api, { alerts, incidents }) => {
     const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
     refused(await api.merge({ ...body, owner_id: ROUNDED }), 'ResourceNotFound', String(ROUNDED));
@@ -64,10 +64,9 @@ export const mergeAlerts = {
   'POST merges alerts into an incident: they belong to it afterwards': withData(async (api, { alerts, incidents }) => {
     const merged = alerts.slice(3, 5);
     data(await api.merge({ alert_ids: merged, incident_id: incidents.target }));
-    for (const id of merged) expect(await incidentOf(api, id), `incident of ${id}`).toBe(incidents.target);
+    await belongTo(api, incidents.target, merged);
   }),
-  'alert_ids: required array of at least one ObjectID': (api) =>
-    refusesValues(api, MERGE, 'alert_ids', [undefined, [], OBJECT_ID, ['x'], [1], null], { incident_id: OBJECT_ID }),
+  'alert_ids: required array of at least one ObjectID': refuses(MERGE, 'alert_ids', NO_ALERT_IDS, IDS),
   'alert_ids: every id must belong to the caller’s account, or nothing is merged': withData(
     async (api, { alerts, incidents, otherAccount, unknown }) => {
       const alert = String(alerts[5]);
@@ -75,11 +74,11 @@ export const mergeAlerts = {
         const ids = { alert_ids: [alert, foreign], incident_id: incidents.target };
         refused(await api.merge(ids), 'ResourceNotFound', foreign);
       }
-      expect(await incidentOf(api, alert)).toBe(incidents.source);
+      await belongTo(api, incidents.source, [alert]);
     },
   ),
   'incident_id: required, 24 hexadecimal digits in either letter case': async (api) => {
-    await refusesValues(api, MERGE, 'incident_id', [undefined, ...NO_OBJECT_IDS], { alert_ids: [OBJECT_ID] });
+    await refuses(MERGE, 'incident_id', [undefined, ...NO_OBJECT_IDS], IDS)(api);
     const { alerts, incidents } = api.need('entities');
     data(await api.merge({ alert_ids: [alerts[6]], incident_id: incidents.target.toUpperCase() }));
   },
@@ -94,7 +93,7 @@ export const mergeAlerts = {
     expect((await storedIncident(api, incidents.titled))?.title).toBe('A new title');
   }),
   'owner_id: optional int64, the member who becomes owner of the target incident': async (api) => {
-    await refusesValues(api, MERGE, 'owner_id', ['7', 1.5], IDS);
+    await refuses(MERGE, 'owner_id', ['7', 1.5], IDS)(api);
     const { alerts, incidents } = api.need('entities');
     data(await api.merge({ alert_ids: [alerts[9]], incident_id: incidents.owned, owner_id: OWNER }));
     expect((await storedIncident(api, incidents.owned))?.owner_id).toBe(OWNER);

@@ -4,7 +4,7 @@ import { RUM } from '../api-client.ts';
 import { isTime, RUM_RECORD, rumLines } from '../data.ts';
 import type { LocalAccount } from '../environment.ts';
 import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refusesValues, store } from './common.ts';
+import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses, store } from './common.ts';
 
 const RECORD: Readonly<Record<string, unknown>> = RUM_RECORD;
 
@@ -57,7 +57,7 @@ export const readRum = {
   'POST /rum/resource/info returns the record and its current session usage':
     rumRecord['The record holds plan version, quotas and status, and the current use of sessions'],
   'no_cache: optional boolean': async (api) => {
-    await refusesValues(api, RUM, 'no_cache', ['true', 1, null]);
+    await refuses(RUM, 'no_cache', ['true', 1, null])(api);
     for (const body of [{}, { no_cache: false }, { no_cache: true }]) data(await api.rum(body));
   },
   'no_cache: false when left out, and then the record may come from the cache': async (api) => {
@@ -81,7 +81,7 @@ export const readRum = {
       expect(data(await api.rum({ no_cache }, { as: usage.appKey }))['session_replay.used_cnt']).toBe(used);
     }
   },
-  '400 InvalidParameter': (api) => refusesValues(api, RUM, 'no_cache', ['x']),
+  '400 InvalidParameter': refuses(RUM, 'no_cache', ['x']),
   '401 Unauthorized': needsKey,
   '429 RequestTooFrequently': RATE_LIMITED,
   '500 InternalError': INTERNAL_ERROR,
