@@ -1,11 +1,9 @@
-/** Checks every answer twice: against `openapi.json`, and against schemas written from the contract's tables. */
+/** What every answer must be: as `openapi.json` describes it, and as the contract's tables do. */
 import { readFileSync } from 'node:fs';
-import type { KeywordDefinition, ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
 import { int64Keyword, withInt64 } from '../../../infra/generate/int64-keyword.ts';
-import { isInt64 } from '../../../lib/shared/json.ts';
 import { CODES, DATA, failure, success } from './contract.ts';
-import { Broken } from './outcome.ts';
 
 export interface Answer {
   readonly status: number;
@@ -15,9 +13,6 @@ export interface Answer {
 }
 
 const OPENAPI = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
-
-const createAjv = (keyword: KeywordDefinition) =>
-  new Ajv2020({ strict: false, allErrors: true, logger: false }).addKeyword(keyword);
 
 /** openapi.json with every object closed, so that undeclared fields are errors. */
 function closed(schema: unknown): unknown {
@@ -29,44 +24,53 @@ function closed(schema: unknown): unknown {
     : inner;
 }
 
-const openapi = createAjv(int64Keyword).addSchema(closed(withInt64(OPENAPI)) as object, 'openapi');
-const tables = createAjv({
-  keyword: 'exactInteger',
-  validate: (_on: true, value: unknown) => isInt64(value),
-  errors: false,
-});
-const successOf = new Map(Object.entries(DATA).map(([path, data]) => [path, tables.compile(success(data))]));
-const anyFailure = tables.compile(failure);
+const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+  .addKeyword(int64Keyword)
+  .addSchema(closed(withInt64(OPENAPI)) as object, 'openapi');
+const successOf = new Map(Object.entries(DATA).map(([path, data]) => [path, ajv.compile(success(data))]));
+const anyFailure = ajv.compile(failure);
 
 function check(source: string, validate: ValidateFunction | undefined, body: unknown): void {
   if (!validate) throw new Error(`${source} has no schema of the answer`);
-  if (!validate(body)) throw new Broken(`the answer differs from ${source}: ${openapi.errorsText(validate.errors)}`);
+  if (!validate(body)) expect.fail(`the answer differs from ${source}: ${ajv.errorsText(validate.errors)}`);
 }
 
 /** Checks an answer of an operation against openapi.json. */
 function checkDescribed(path: string, { status, body }: Answer): void {
   const response = OPENAPI.paths[path].post.responses[status];
-  if (!response) throw new Broken(`openapi.json declares no answer ${status} of ${path}`);
+  expect(response, `answer ${status} of ${path} in openapi.json`).toBeDefined();
   const { content } = response.$ref ? OPENAPI.components.responses[response.$ref.split('/').at(-1)] : response;
-  const { schema, examples = {} } = content['application/json'];
-  check('openapi.json', openapi.getSchema(`openapi${schema.$ref}`), body);
+  const { schema, examples } = content['application/json'];
+  check('openapi.json', ajv.getSchema(`openapi${schema.$ref}`), body);
   // Every code that the operation answers with this status has an example.
-  if (body.error && !(body.error.code in examples))
-    throw new Broken(`openapi.json declares no ${body.error.code} of ${path}`);
+  if (body.error) expect(Object.keys(examples ?? {}), `codes of ${path} in openapi.json`).toContain(body.error.code);
 }
 
-/** Checks an answer against the contract's tables. */
-function checkTables(path: string, { status, body }: Answer): void {
-  check("the contract's tables", (status === 200 && successOf.get(path)) || anyFailure, body);
-  if (body.error && CODES[body.error.code] !== status)
-    throw new Broken(`expected ${body.error.code} with ${CODES[body.error.code]}, got ${status}`);
-}
-
-/** @throws Broken when an answer is not what openapi.json or the contract says of it */
+/** Checks what the contract and openapi.json say of an answer: fields and their types, code and status, header and body. */
 export function validate(method: string, path: string, answer: Answer): void {
-  checkTables(path, answer);
-  if (method === 'POST' && path in OPENAPI.paths && answer.status !== 404) checkDescribed(path, answer);
-  const header = answer.headers.get('svc-request-id');
-  if (header !== answer.body.request_id)
-    throw new Broken(`Svc-Request-Id: expected ${answer.body.request_id}, got ${header}`);
+  const { status, headers, body } = answer;
+  check("the contract's tables", (status === 200 && successOf.get(path)) || anyFailure, body);
+  if (body.error) expect(status, `status of ${body.error.code}`).toBe(CODES[body.error.code]);
+  if (method === 'POST' && path in OPENAPI.paths && status !== 404) checkDescribed(path, answer);
+  expect(headers.get('svc-request-id'), 'Svc-Request-Id').toBe(body.request_id);
 }
+
+const outcomeOf = ({ status, body }: Answer) => (body.error ? `${status} ${body.error.code}` : `${status}`);
+
+/** Asserts a success. @returns its `data` */
+// biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
+export function data(answer: Answer): any {
+  expect(outcomeOf(answer), answer.body.error?.message).toBe('200');
+  return answer.body.data;
+}
+
+/** Asserts a refusal with this code, its status, and `Retry-After` where it belongs. @param named what the message must name */
+export function refused(answer: Answer, code: string, named = ''): void {
+  expect(outcomeOf(answer)).toBe(`${CODES[code]} ${code}`);
+  expect(answer.body.error.message).toContain(named);
+  if (answer.status === 429 || answer.status === 503)
+    expect(Number(answer.headers.get('retry-after')), 'Retry-After').toBeGreaterThanOrEqual(1);
+}
+
+/** Asserts `InvalidParameter` with a message that names the field. */
+export const invalid = (answer: Answer, field: string) => refused(answer, 'InvalidParameter', field);

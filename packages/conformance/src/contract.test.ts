@@ -1,10 +1,8 @@
-/** Each sentence of the contract is a test; what cannot be shown is skipped with the reason. */
-import { afterAll, beforeAll, describe, inject, it, type TestContext } from 'vitest';
-import { openLab } from './deployment.ts';
-import type { Lab } from './lab.ts';
-import { Skipped } from './outcome.ts';
-import { sentencesOf } from './sections/index.ts';
-import { createTrial, type Pages } from './trial.ts';
+/** Each requirement of the contract is a test; what cannot be checked is skipped with the reason. */
+import { afterAll, test as base, describe, inject } from 'vitest';
+import { createApiClient, type Pages } from './api-client.ts';
+import { deployedEnvironment, Skipped } from './environment.ts';
+import { requirementsOf } from './sections/index.ts';
 
 export interface Target {
   /** Absent: a local service is started. */
@@ -23,42 +21,51 @@ declare module 'vitest' {
 }
 
 const { url, run, only } = inject('target');
+
+async function startEnvironment() {
+  const local = await import('./local.ts'); // Loads the CDK, which takes half a second.
+  const { environment, stop } = await local.startEnvironment();
+  afterAll(stop);
+  return environment;
+}
+
+const environment = url === undefined ? await startEnvironment() : await deployedEnvironment(url, run, process.env);
 const pages: Pages = new Map();
-let lab: Lab;
-let stop = async () => {};
-
-beforeAll(async () => {
-  if (url !== undefined) lab = await openLab(url, run, process.env);
-  else ({ lab, stop } = await (await import('./local.ts')).startLab()); // Loads the CDK, which takes half a second.
-});
-afterAll(() => stop());
-
 const MAX_CALLS = 5;
 
-async function show({ sentence }: Numbered, { skip, task }: TestContext): Promise<void> {
-  if ('open' in sentence) return skip(sentence.open);
-  const trial = createTrial(lab, pages);
-  try {
-    await sentence.check(trial);
-  } catch (error) {
-    // A service of its own can show every rule that can be shown.
-    if (error instanceof Skipped && url !== undefined) skip(error.message);
-    const { message } = error as Error;
-    throw new Error([message, ...trial.lines.slice(-MAX_CALLS)].join('\n  '), { cause: error });
-  } finally {
-    task.meta.sent = trial.sent();
-  }
+const test = base.extend('api', ({ task, onTestFailed }, { onCleanup }) => {
+  const api = createApiClient(environment, pages);
+  onCleanup(() => {
+    task.meta.sent = api.sent();
+  });
+  onTestFailed(() => {
+    for (const error of task.result?.errors ?? [])
+      error.message = [error.message, ...api.calls.slice(-MAX_CALLS)].join('\n  ');
+  });
+  return api;
+});
+
+type Numbered = ReturnType<typeof requirementsOf>[number];
+
+function define({ number, title, requirement }: Numbered): void {
+  test(`${number} ${title}`, async ({ api, skip }) => {
+    if ('todo' in requirement) return skip(requirement.todo);
+    const check = 'usesUpRateLimit' in requirement ? requirement.usesUpRateLimit : requirement;
+    try {
+      await check(api);
+    } catch (error) {
+      // A service of its own can show every requirement that can be shown.
+      if (error instanceof Skipped && url !== undefined) skip(error.message);
+      throw error;
+    }
+  });
 }
 
-const sections = sentencesOf(only);
-type Numbered = (typeof sections)[number]['sentences'][number];
-/** Whether a sentence is tested last, since it uses up the rate limit of the only account. */
-const isLast = ({ sentence }: Numbered) => url !== undefined && 'slow' in sentence;
-const test = (one: Numbered) => it(`${one.number} ${one.sentence.text}`, (context) => show(one, context));
+const chosen = requirementsOf(only);
+/** A deployment has one account only: what uses up its rate limit comes after everything else. */
+const last = url === undefined ? [] : chosen.filter(({ requirement }) => 'usesUpRateLimit' in requirement);
+const others = chosen.filter((one) => !last.includes(one));
 
-for (const { section, sentences } of sections) {
-  const others = sentences.filter((one) => !isLast(one));
-  if (others.length > 0) describe.concurrent(`${section.number} ${section.heading}`, () => others.forEach(test));
-}
-const last = sections.flatMap(({ sentences }) => sentences.filter(isLast));
-if (last.length > 0) describe('After all others', () => last.forEach(test));
+for (const [section, requirements] of Map.groupBy(others, (one) => one.section))
+  describe.concurrent(section, () => requirements.forEach(define));
+if (last.length > 0) describe('After all others', () => last.forEach(define));

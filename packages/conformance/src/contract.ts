@@ -2,14 +2,15 @@
  * The contract's tables of answers as schemas, written from the contract alone: nothing here is derived from the service's
  * own description, so that mistakes there are noticed.
  */
+import { RUM_RECORD } from './data.ts';
 
 type Fields = Record<string, object>;
 
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
 /** Exact over the whole int64 range. */
-const integer = { exactInteger: true };
-const natural = { exactInteger: true, minimum: 0 };
+const integer = { int64: {} };
+const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
 const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
@@ -60,33 +61,10 @@ const fleetPage = object(
   { truncation_reasons: listOf(text), next_cursor: text },
 );
 
-export const RUM_INTEGERS = [
-  'account_id',
-  'offering_id',
-  'created_at',
-  'updated_at',
-  'window_start_time',
-  'window_end_time',
-  'action.days',
-  'error.days',
-  'long_task.days',
-  'resource.days',
-  'session.days',
-  'view.days',
-  'session_investigate.free_cnt',
-  'session_investigate.used_cnt',
-  'session_measure.free_cnt',
-  'session_measure.used_cnt',
-  'session_replay.free_cnt',
-  'session_replay.used_cnt',
-];
-export const RUM_TEXTS = ['product', 'version', 'status', 'order_id', 'resource_id', 'resource_name'];
-
-const each = (names: string[], schema: object) => Object.fromEntries(names.map((name) => [name, schema]));
+const TYPES: Readonly<Record<string, object>> = { string: text, boolean: flag, number: integer, bigint: integer };
 const rumRecord = object({
-  ...each(RUM_INTEGERS, integer),
-  ...each(RUM_TEXTS, text),
-  session_limit_reached: flag,
+  account_id: integer,
+  ...Object.fromEntries(Object.entries(RUM_RECORD).map(([name, value]) => [name, TYPES[typeof value] ?? {}])),
 });
 
 /** `data` of each operation's success. */

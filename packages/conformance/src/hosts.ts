@@ -1,33 +1,24 @@
 /** The fleet of the certificate: hosts in every state, with what the contract says of each. */
 import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/fleet-rows.ts';
 
-/** Hosts with this interval keep their status for hours after loading. */
+/** Hosts with this interval keep their status for hours after the import. */
 const INTERVAL_MS = 12 * 3_600_000;
 /** An integer that a double cannot hold. */
 export const BIG = 9_007_199_254_740_993n;
 
-type Live = Omit<HostStatusRow, 'host_id'>;
+type Report = Omit<HostStatusRow, 'host_id'>;
 
 export interface CertifiedHost {
   readonly host: HostRow;
-  /** Time of its last report, relative to the time of loading; absent: never reported. */
-  readonly live?: (nowMs: number) => Live;
+  /** Its last report, if the import is at this time; absent: the host never reported. */
+  readonly live?: ((nowMs: number) => Report) | undefined;
   readonly status: string;
-  readonly freshness: 'fresh' | 'stale' | 'unknown';
 }
 
-const running = {
-  enabled: true,
-  capability_status: 'running',
-  capture_mode: 'ebpf',
-  report_interval_ms: INTERVAL_MS,
-  snapshot_ready: true,
-};
-
-/** A snapshot received `ageMs` before the loading. */
+/** A report with a snapshot that was received this long before the import, and health data of 100 ms earlier. */
 const snapshot =
-  (ageMs: number, more: Partial<Live> = {}, healthAfterMs = -100) =>
-  (nowMs: number): Live => ({
+  (ageMs: number, more: Partial<Report> = {}, healthAfterMs = -100) =>
+  (nowMs: number): Report => ({
     received_at_ms: nowMs - ageMs,
     observed_at_ms: nowMs - ageMs - 350,
     node_count: 12,
@@ -40,67 +31,75 @@ const snapshot =
     ...more,
   });
 
-/** A host that reports. */
-const reporting = (
-  host_id: string,
-  status: string,
-  agent_version: string,
-  edge_cluster: string,
-  live: (nowMs: number) => Live,
-  more: Partial<HostRow> = {},
-): CertifiedHost => ({
-  host: { host_id, agent_version, edge_cluster, ...running, ...more },
-  live,
-  status,
-  freshness: status === 'stale' ? 'stale' : 'fresh',
+type Inventory = Omit<HostRow, 'host_id'>;
+
+/** The inventory of a host that reports. */
+const running = (agent_version: string, edge_cluster: string, more: Partial<Inventory> = {}): Inventory => ({
+  ...{ agent_version, edge_cluster, enabled: true, snapshot_ready: true },
+  ...{ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: INTERVAL_MS },
+  ...more,
 });
 
-/** A host that never sent a snapshot. */
-const silent = (host_id: string, status: string, more: Partial<HostRow> = {}): CertifiedHost => ({
-  host: { host_id, agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false, ...more },
-  status,
-  freshness: 'unknown',
+/** The inventory of a host that never sent a snapshot. */
+const silent = (more: Partial<Inventory> = {}): Inventory => ({
+  ...{ agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false },
+  ...more,
 });
 
 const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });
+const BIG_INTERVAL = { report_interval_ms: BIG, reason_codes: ['own'] };
 
-/** In the order of their ids. Agent versions and clusters are chosen so that a filter by prefix would match too many. */
-export const HOSTS: readonly CertifiedHost[] = [
-  reporting('active', 'active', '2.0', 'core', snapshot(1_000)),
-  reporting('active-polling', 'active', '2.0', 'core', snapshot(2_000), { capture_mode: 'polling' }),
-  reporting('active-aging', 'active', '2.0.1', 'core', snapshot(1.5 * INTERVAL_MS)),
-  reporting('active-big', 'active', '2.0.1', 'core-b', snapshot(3_000, { reason_codes: ['reported'] }), {
-    report_interval_ms: BIG,
-    reason_codes: ['own'],
-  }),
-  reporting('stale', 'stale', '2.0.1', 'core-b', OUTDATED),
-  reporting('degraded-health', 'degraded', '2.1', 'core-b', snapshot(1_000, {}, 500)),
-  reporting('degraded-truncated', 'degraded', '2.1', 'core-b', snapshot(1_000, { snapshot_truncated: true })),
-  reporting('degraded-snapshot', 'degraded', '2.1', 'core-b', snapshot(1_000, { snapshot_degraded: true })),
-  reporting('failing', 'degraded', '2.1', 'core-b', snapshot(1_000), { capability_status: 'failed' }),
-  silent('initializing', 'initializing', { capability_status: 'starting', report_interval_ms: INTERVAL_MS }),
-  silent('switched-off', 'disabled', { enabled: false }),
-  silent('disabled', 'disabled', { capability_status: 'disabled' }),
-  silent('unsupported', 'unsupported', { capability_status: 'unsupported' }),
-  silent('no-data', 'no_data'),
-  reporting('fresh-late', 'active', '2.2', 'core-d', snapshot(1.9 * INTERVAL_MS)),
-  reporting('stale-early', 'stale', '2.2', 'core-d', snapshot(2.1 * INTERVAL_MS)),
-  reporting('ahead', 'active', '2.2', 'core-d', snapshot(-INTERVAL_MS)),
-  {
-    ...silent('no-interval', 'stale', { capability_status: 'running', snapshot_ready: true }),
-    live: snapshot(600_000),
-    freshness: 'stale' as const,
-  },
-].map((one, index) => {
-  const number = String(index + 1).padStart(2, '0');
-  return { ...one, host: { ...one.host, host_id: `certify-${number}-${one.host.host_id}` } };
-});
+/** Agent versions and clusters are chosen so that a filter by prefix would match too many. */
+const FLEET: [name: string, status: string, Inventory, live?: (nowMs: number) => Report][] = [
+  ['active', 'active', running('2.0', 'core'), snapshot(1_000)],
+  ['active-polling', 'active', running('2.0', 'core', { capture_mode: 'polling' }), snapshot(2_000)],
+  ['active-aging', 'active', running('2.0.1', 'core'), snapshot(1.5 * INTERVAL_MS)],
+  ['active-big', 'active', running('2.0.1', 'core-b', BIG_INTERVAL), snapshot(3_000, { reason_codes: ['reported'] })],
+  ['stale', 'stale', running('2.0.1', 'core-b'), OUTDATED],
+  ['degraded-health', 'degraded', running('2.1', 'core-b'), snapshot(1_000, {}, 500)],
+  ['degraded-truncated', 'degraded', running('2.1', 'core-b'), snapshot(1_000, { snapshot_truncated: true })],
+  ['degraded-snapshot', 'degraded', running('2.1', 'core-b'), snapshot(1_000, { snapshot_degraded: true })],
+  ['failing', 'degraded', running('2.1', 'core-b', { capability_status: 'failed' }), snapshot(1_000)],
+  ['initializing', 'initializing', silent({ capability_status: 'starting', report_interval_ms: INTERVAL_MS })],
+  ['switched-off', 'disabled', silent({ enabled: false })],
+  ['disabled', 'disabled', silent({ capability_status: 'disabled' })],
+  ['unsupported', 'unsupported', silent({ capability_status: 'unsupported' })],
+  ['no-data', 'no_data', silent()],
+  ['fresh-late', 'active', running('2.2', 'core-d'), snapshot(1.9 * INTERVAL_MS)],
+  ['stale-early', 'stale', running('2.2', 'core-d'), snapshot(2.1 * INTERVAL_MS)],
+  ['ahead', 'active', running('2.2', 'core-d'), snapshot(-INTERVAL_MS)],
+  ['no-interval', 'stale', silent({ capability_status: 'running', snapshot_ready: true }), snapshot(600_000)],
+];
 
-export const HOST_IDS = HOSTS.map(({ host }) => host.host_id);
+/** In the order of their ids. */
+export const HOSTS: readonly CertifiedHost[] = FLEET.map(([name, status, inventory, live], index) => ({
+  host: { host_id: `certify-${String(index + 1).padStart(2, '0')}-${name}`, ...inventory },
+  status,
+  live,
+}));
 
-/** Hosts of the large fleet: more than the default of `scan_limit`. */
+export interface Filter {
+  statuses?: string[];
+  agent_versions?: string[];
+  edge_clusters?: string[];
+  capture_modes?: string[];
+}
+
+const isAny = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
+
+/** Ids of the hosts that match a filter, as the contract says. */
+export const matching = (filter: Filter = {}): string[] =>
+  HOSTS.filter(
+    ({ status, host }) =>
+      isAny(filter.statuses, status) &&
+      isAny(filter.agent_versions, host.agent_version) &&
+      isAny(filter.edge_clusters, host.edge_cluster) &&
+      isAny(filter.capture_modes, host.capture_mode ?? 'unknown'),
+  ).map(({ host }) => host.host_id);
+
+/** Number of hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;
-/** Sorted after the others, in a cluster of their own. */
+/** They come after the others, in a cluster of their own. */
 export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
   host_id: `filler-${String(index).padStart(4, '0')}`,
   agent_version: '4.0',
@@ -108,5 +107,3 @@ export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (
   enabled: true,
   snapshot_ready: false,
 }));
-
-export const hostsWhere = (is: (host: CertifiedHost) => boolean) => HOSTS.filter(is).map(({ host }) => host.host_id);

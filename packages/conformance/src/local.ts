@@ -10,68 +10,59 @@ import { startFailingTable } from '../../local/failing-table.ts';
 import { startService } from '../../local/local-service.ts';
 import { StartError } from '../../local/start-error.ts';
 import { synthesize } from '../../local/synthesize.ts';
-import { type Caller, createTurns } from './callers.ts';
-import { entitiesOf, entityLines, fleetLines, linesText, otherAccountLines, rumLines } from './data.ts';
-import type { Impaired, Lab } from './lab.ts';
-import { warmUp } from './trial.ts';
+import { accountLines, entitiesOf, fleetLines, otherAccountLines, rumLines, textsOf } from './data.ts';
+import type { Defect, Environment } from './environment.ts';
+import { warmUp } from './preflight.ts';
 
-/** Accounts with the same small fleet, whose callers browse in turns. */
+/** Enough accounts with the same small fleet that checks seldom wait for the rate limit. */
 const BROWSERS = 6;
 
-function newAccounts() {
-  let account = randomInt(2 ** 30, 2 ** 46);
-  const lines: { kind: string; account_id: number }[] = [];
-  const keyOf = (account_id: number, more: object = {}): Caller => {
-    const appKey = randomBytes(32).toString('base64url');
-    lines.push({ kind: 'app_key', account_id, app_key: appKey, ...more } as (typeof lines)[number]);
-    return { appKey };
-  };
-  return {
-    lines,
-    keyOf,
-    /** A new account and its key. */
-    add(permissions: string[] = ['monit']) {
-      account += 1;
-      const line = { kind: 'account', account_id: account, name: 'Certificate', permissions };
-      lines.push(line);
-      return { account, caller: keyOf(account) };
-    },
-  };
-}
+const newKey = () => randomBytes(32).toString('base64url');
+const newAccount = (permissions: string[] = ['monit']) => ({
+  account: randomInt(2 ** 30, 2 ** 46),
+  appKey: newKey(),
+  permissions,
+});
+type Account = ReturnType<typeof newAccount>;
+
+const callerLines = ({ account, appKey, permissions }: Account) => [
+  { kind: 'account', account_id: account, name: 'Certificate', permissions },
+  { kind: 'app_key', account_id: account, app_key: appKey },
+];
 
 /**
  * Starts everything that the certificate needs, on free ports.
  * @returns the environment, and how to stop it
  */
-export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> }> {
+export async function startEnvironment(): Promise<{ environment: Environment; stop: () => Promise<void> }> {
   const nowMs = Date.now();
-  const nowSeconds = Math.floor(nowMs / 1000);
+  const nowSeconds = Math.floor(nowMs / 1_000);
   const entities = entitiesOf(String(nowMs));
-  const accounts = newAccounts();
-  const [main, record, usage, otherAccount] = [accounts.add(), accounts.add(), accounts.add(), accounts.add([])];
-  const [minute, second, burst] = [accounts.add(), accounts.add(), accounts.add()];
-  const browsers = Array.from({ length: BROWSERS }, () => accounts.add());
-  const expired = accounts.keyOf(main.account, { expires_at: nowSeconds - 60 });
+  const [main, otherAccount, record, usage] = [newAccount(), newAccount([]), newAccount(), newAccount()];
+  const rateLimited = { perSecond: newAccount(), perMinute: newAccount(), burst: newAccount(), headers: newAccount() };
+  const browsers = Array.from({ length: BROWSERS }, () => newAccount());
+  const expired = newKey();
+  const accounts = [main, otherAccount, record, usage, ...Object.values(rateLimited), ...browsers];
   const data = [
-    ...accounts.lines,
-    ...fleetLines(main.account, nowMs, { large: true }),
+    ...accounts.flatMap(callerLines),
+    { kind: 'app_key', account_id: main.account, app_key: expired, expires_at: nowSeconds - 60 },
+    ...accountLines(main.account, nowMs, entities),
     ...browsers.flatMap(({ account }) => fleetLines(account, nowMs)),
-    ...[main, record, usage, burst].flatMap(({ account }) => rumLines(account, nowMs)),
-    ...entityLines(main.account, entities),
+    ...[record, usage, rateLimited.burst].flatMap(({ account }) => rumLines(account, nowMs)),
     ...otherAccountLines(otherAccount.account, entities),
   ];
 
   const started = new AsyncDisposableStack();
   const stop = () => started.disposeAsync();
   try {
-    const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
-    started.defer(dynamoDb.stop);
-    const [endpoint, tableName] = [dynamoDb.endpoint, LOCAL_TABLE_NAME];
+    const { endpoint, stop: stopDynamoDb } = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+    started.defer(stopDynamoDb);
+    const tableName = LOCAL_TABLE_NAME;
     await createTable(endpoint, tableName);
     const table = connectTable({ name: tableName, endpoint, ...PATIENT });
     started.defer(() => table.client.destroy());
     const gatewayKeys = createLocalGatewayKeys(table);
-    await loadData(table, 'certify', linesText(data).trimEnd().split('\n'), { nowSeconds, gatewayKeys });
+    await loadData(table, 'certify', textsOf(data), { nowSeconds, gatewayKeys });
 
     const whole = synthesize();
     async function start(template = whole, functionsEndpoint = endpoint): Promise<string> {
@@ -79,34 +70,32 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
       started.defer(service.stop);
       return service.url;
     }
-    async function startImpaired(how: Impaired): Promise<string> {
-      if (how === 'no service map') return start(synthesize({ serviceMapEnabled: 'false' }));
-      const failing = await startFailingTable(endpoint, [how]);
+    async function startDefective(defect: Defect): Promise<string> {
+      if (defect === 'no service map') return start(synthesize({ serviceMapEnabled: 'false' }));
+      const failing = await startFailingTable(endpoint, [defect]);
       started.defer(failing.close);
       return start(whole, failing.endpoint);
     }
-    const impaired = new Map<Impaired, Promise<string>>();
-    const lab: Lab = {
+    const defective = new Map<Defect, Promise<string>>();
+    let browsed = 0;
+    const environment: Environment = {
       url: await start(),
-      main: main.caller,
-      turns: createTurns(
-        browsers.map(({ caller }) => caller),
-        [main.caller],
-      ),
+      appKey: main.appKey,
+      nextBrowser: () => browsers[browsed++ % BROWSERS]?.appKey ?? main.appKey,
       entities,
-      otherAccount: otherAccount.caller,
+      otherAccount: otherAccount.appKey,
       expired,
-      spare: { minute: minute.caller, second: second.caller, burst: burst.caller },
+      rateLimited,
       changing: { record: { table, ...record }, usage: { table, ...usage } },
-      stored: { table, account: main.account },
-      impaired(how) {
-        const url = impaired.get(how) ?? startImpaired(how);
-        impaired.set(how, url);
+      stored: { table, ...main },
+      defective(defect) {
+        const url = defective.get(defect) ?? startDefective(defect);
+        defective.set(defect, url);
         return url;
       },
     };
-    await warmUp(lab);
-    return { lab, stop };
+    await warmUp(environment);
+    return { environment, stop };
   } catch (error) {
     await stop();
     throw error instanceof StartError ? new CliError(`Cannot start the service. ${error.message}`) : error;

@@ -1,4 +1,4 @@
-/** `npm run certify`: shows, sentence by sentence, that a service keeps the contract; `npm run smoke` is its part without data. */
+/** `npm run certify`: shows, requirement by requirement, that a service keeps the contract; `npm run smoke` is its part without data. */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { startVitest } from 'vitest/node';
@@ -7,9 +7,10 @@ import { accountId } from '../../admin/cli/arguments.ts';
 import { explain } from '../../admin/cli/command-errors.ts';
 import { UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
-import { entitiesOf, entityLines, fleetLines, linesText, otherAccountLines, rumLines } from './data.ts';
-import { checkLab, openLab } from './deployment.ts';
-import { sentencesOf } from './sections/index.ts';
+import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
+import { deployedEnvironment } from './environment.ts';
+import { checkEnvironment } from './preflight.ts';
+import { requirementsOf } from './sections/index.ts';
 
 interface Options {
   url?: string;
@@ -17,67 +18,68 @@ interface Options {
   data?: Int64;
   other?: Int64;
   only?: string[];
-  smoke?: true;
+  smoke?: boolean;
   reporter?: string[];
 }
 
-/** What has to be imported before a deployment can be certified. */
-function dataText(account: Int64, other: Int64 | undefined, run: string): string {
-  const nowMs = Date.now();
+/** Prints the data set that has to be imported before a deployment can be certified. */
+function printData(account: Int64, other: Int64 | undefined, run: string): void {
   const entities = entitiesOf(run);
-  return linesText([
-    ...fleetLines(account, nowMs, { large: true }),
-    ...rumLines(account, nowMs),
-    ...entityLines(account, entities),
-    ...(other === undefined ? [] : otherAccountLines(other, entities)),
-  ]);
+  const otherLines = other === undefined ? [] : otherAccountLines(other, entities);
+  const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
+  process.stdout.write(
+    textsOf(lines)
+      .map((text) => `${text}\n`)
+      .join(''),
+  );
 }
 
-const print = (text: string) => void process.stdout.write(`${text}\n`);
-
-async function run({ url, run: name, data, other, only, smoke, reporter }: Options): Promise<number> {
-  if (data !== undefined) {
-    if (name === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
-    process.stdout.write(dataText(data, other, name));
-    return 0;
-  }
-  if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
-  if (!smoke && url !== undefined && name === undefined)
-    throw new UsageError(
-      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
-    );
-  sentencesOf(only);
-  if (url !== undefined) await checkLab(await openLab(url, name, process.env), name);
-  const target: Target = {
-    ...(url !== undefined && { url }),
-    ...(name !== undefined && { run: name }),
-    ...(only && { only }),
-  };
+/** Runs the tests. @returns the exit code */
+async function certify(target: Target, { reporter = ['tree'], smoke = false }: Options): Promise<number> {
   const began = performance.now();
   const vitest = await startVitest('test', [], {
     config: fileURLToPath(new URL('../vitest.config.ts', import.meta.url)),
     project: ['contract'],
     provide: { target },
-    reporters: reporter ?? ['tree'],
-    hideSkippedTests: smoke === true,
+    reporters: reporter,
+    hideSkippedTests: smoke,
     watch: false,
   });
-  const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+  const modules = vitest.state.getTestModules();
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const count = (state: string) => tests.filter((test) => test.result().state === state).length;
   const [ok, failed] = [count('passed'), count('failed')];
   const sent = tests.reduce((sum, test) => sum + (test.meta().sent ?? 0), 0);
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
-  print(
-    `${ok + failed} of ${tests.length} rules shown: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not shown. ${sent} calls in ${seconds} s.`,
+  process.stdout.write(
+    `${ok + failed} of ${tests.length} rules shown: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not shown. ${sent} calls in ${seconds} s.\n`,
   );
-  const isBroken = vitest.state.getUnhandledErrors().length > 0 || tests.length === 0;
+  const isComplete = modules.every((module) => module.ok()) && vitest.state.getUnhandledErrors().length === 0;
   await vitest.close();
-  return failed > 0 || isBroken ? 1 : 0;
+  return isComplete && tests.length > 0 ? 0 : 1;
+}
+
+async function run(options: Options): Promise<number> {
+  const { url, run, data, other, only, smoke } = options;
+  if (data !== undefined) {
+    if (run === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
+    printData(data, other, run);
+    return 0;
+  }
+  if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
+  if (!smoke && url !== undefined && run === undefined)
+    throw new UsageError(
+      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
+    );
+  requirementsOf(only);
+  if (url !== undefined) await checkEnvironment(await deployedEnvironment(url, run, process.env), run);
+  const target = { ...(url !== undefined && { url }), ...(run !== undefined && { run }), ...(only && { only }) };
+  return certify(target, options);
 }
 
 const program = new Command('npm run certify --')
   .description(
-    'Show, sentence by sentence, that the service keeps its contract. Without options it starts a service of its own.',
+    'Show, requirement by requirement, that the service keeps its contract. Without options it starts a service of its own.',
   )
   .option('--url <url>', 'certify the service at this address; the key comes from APP_KEY, or is asked for')
   .option('--run <name>', 'name of the data set, a new one for each run')
@@ -87,7 +89,7 @@ const program = new Command('npm run certify --')
     accountId,
   )
   .option('--other <account>', 'with --data: add data of another account, which the first must not reach', accountId)
-  .option('--only <numbers...>', 'only sections or sentences with these numbers, such as 4.1 or 8-2')
+  .option('--only <numbers...>', 'only sections or requirements with these numbers, such as 4.1 or 8-2')
   .option('--reporter <names...>', 'reporters of vitest, such as verbose, json or junit')
   .option('--smoke', 'only what needs no data and writes nothing (npm run smoke)')
   .exitOverride();

@@ -1,8 +1,8 @@
-/** A proxy before a service that breaks a rule. */
+/** A proxy in front of a service that breaks a rule of the contract. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
+import { listen } from '../../../test/support/listen.ts';
 
 export interface Call {
   method: string;
@@ -10,49 +10,56 @@ export interface Call {
   query: URLSearchParams;
   headers: Record<string, string>;
   raw: Buffer;
+  /** Parsed; empty if the raw body is not JSON. A change of it is sent in place of the raw body. */
+  // biome-ignore lint/suspicious/noExplicitAny: a break changes whatever the body holds
+  body: any;
 }
 
 export interface Reply {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | undefined>;
   // biome-ignore lint/suspicious/noExplicitAny: a break changes whatever the answer holds
   body: any;
 }
 
-export type Break = (call: Call, pass: (call: Call) => Promise<Reply>) => Reply | Promise<Reply>;
+export type Pass = (call: Call) => Promise<Reply>;
+export type Break = (call: Call, pass: Pass) => Promise<Reply>;
 
-const HOP = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'keep-alive']);
+const HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'keep-alive'];
+const withoutHop = (headers: Iterable<[string, string]>) => [...headers].filter(([name]) => !HOP.includes(name));
 
-async function pass(target: string, { method, path, query, headers, raw }: Call): Promise<Reply> {
-  const response = await fetch(`${target}${path}${query.size > 0 ? `?${query}` : ''}`, {
+function bodyOf(raw: Buffer): unknown {
+  try {
+    return parseJson(raw.toString()) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+async function send(target: string, { method, path, query, headers, raw }: Call): Promise<Reply> {
+  const response = await fetch(`${target}${path}?${query}`, {
     method,
-    headers: Object.entries(headers).filter(([name]) => !HOP.has(name)),
+    headers: withoutHop(Object.entries(headers)),
     ...(raw.length > 0 && { body: new Uint8Array(raw) }),
   });
+  const { 'content-encoding': _decoded, ...answered } = Object.fromEntries(withoutHop(response.headers));
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: Object.fromEntries(
-      [...response.headers].filter(([name]) => !HOP.has(name) && name !== 'content-encoding'),
-    ),
-    body: text === '' ? undefined : parseJson(text),
-  };
+  return { status: response.status, headers: answered, body: text === '' ? undefined : parseJson(text) };
 }
 
 export async function startProxy(target: string, broken: Break): Promise<{ url: string; close: () => void }> {
   const server = createServer(async (incoming, outgoing) => {
     const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://localhost');
-    const { method = 'GET' } = incoming;
     const headers = incoming.headers as Record<string, string>;
-    const call = { method, path, query, headers, raw: await buffer(incoming) };
-    const reply = await broken(call, (changed) => pass(target, changed));
-    outgoing.writeHead(reply.status, reply.headers);
+    const raw = await buffer(incoming);
+    const call = { method: incoming.method ?? 'GET', path, query, headers, raw, body: bodyOf(raw) };
+    const reply = await broken(call, (changed) => send(target, changed));
+    outgoing.writeHead(reply.status, Object.fromEntries(Object.entries(reply.headers).filter(([, value]) => value)));
     outgoing.end(reply.body === undefined ? '' : stringifyJson(reply.body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () => {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { url: `http://127.0.0.1:${await listen(server)}`, close };
 }

@@ -1,51 +1,54 @@
 /** The contract, section by section. */
 import { CliError } from '../../../admin/cli/io.ts';
-import type { Section } from '../sentence.ts';
-import { authentication, events } from './authentication.ts';
+import type { Requirements } from '../requirement.ts';
 import { browseFleet } from './browse-fleet.ts';
-import { combined } from './combined.ts';
-import { coverage } from './coverage.ts';
-import { deleteWorkItem } from './delete-work-item.ts';
-import { errors, versioning } from './errors.ts';
-import { capability, fleetHost } from './fleet-host.ts';
-import { limitsOf } from './limits.ts';
-import { mergeAlerts } from './merge-alerts.ts';
-import { general, overview } from './overview.ts';
-import { readRum } from './read-rum.ts';
-import { alertAndIncident, rumResource, workItem } from './records.ts';
-import { states } from './states.ts';
+import { decisions } from './decisions.ts';
+import { capability, coverage, fleetHost, states } from './fleet.ts';
+import { authentication, endpoints, errors, events, overview, versioning } from './general.ts';
+import { limits } from './limits.ts';
+import { alertAndIncident, mergeAlerts } from './merge-alerts.ts';
+import { readRum, rumRecord } from './rum.ts';
+import { deleteWorkItem, workItem } from './work-items.ts';
 
-export const SECTIONS: readonly Section[] = [
-  overview,
-  fleetHost,
-  capability,
-  coverage,
-  rumResource,
-  workItem,
-  alertAndIncident,
-  states,
-  general,
-  browseFleet,
-  readRum,
-  deleteWorkItem,
-  mergeAlerts,
-  authentication,
-  events,
-  errors,
-  limitsOf(browseFleet, mergeAlerts),
-  versioning,
-  combined,
-];
+/** By number and heading, as in the contract; the last one has what the contract leaves to decisions, and rules together. */
+const SECTIONS: Readonly<Record<string, Requirements>> = {
+  '1 What the service does': overview,
+  '2.1 Fleet host (ServiceMapFleetHost)': fleetHost,
+  '2.2 Fleet host capability (servicemap object)': capability,
+  '2.3 Fleet coverage (coverage)': coverage,
+  '2.4 RUM resource record': rumRecord,
+  '2.5 Work item': workItem,
+  '2.6 Alert and incident (referenced by the merge operation)': alertAndIncident,
+  '3 States and transitions': states,
+  '4 Endpoints': endpoints,
+  '4.1 Browse service map fleet hosts': browseFleet,
+  '4.2 Get RUM resource info': readRum,
+  '4.3 Delete a work item': deleteWorkItem,
+  '4.4 Merge alerts into an incident': mergeAlerts,
+  '5 Authentication': authentication,
+  '6 Events': events,
+  '7 Errors': errors,
+  '8 Limits': limits,
+  '9 Versioning': versioning,
+  '10 What the contract leaves to decisions, and rules together': decisions,
+};
 
-/** The sentences with their numbers, such as `4.1-7`: the seventh of section 4.1. @param only numbers of sections or sentences */
-export function sentencesOf(only?: readonly string[]) {
-  const chosen = SECTIONS.map((section) => ({
+/** All requirements. Their numbers are such as `4.1-7`: the seventh of section 4.1. */
+export const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([section, requirements]) =>
+  Object.entries(requirements).map(([title, requirement], index) => ({
     section,
-    sentences: section.sentences
-      .map((sentence, index) => ({ number: `${section.number}-${index + 1}`, sentence }))
-      .filter(({ number }) => !only || only.some((one) => number === one || number.startsWith(`${one}-`))),
-  })).filter(({ sentences }) => sentences.length > 0);
+    number: `${section.split(' ')[0]}-${index + 1}`,
+    title,
+    requirement,
+  })),
+);
+
+/** @param only numbers of sections or requirements; absent: all */
+export function requirementsOf(only: readonly string[] | undefined) {
+  const chosen = REQUIREMENTS.filter(
+    ({ number }) => !only || only.some((wanted) => number === wanted || number.startsWith(`${wanted}-`)),
+  );
   if (chosen.length === 0)
-    throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
+    throw new CliError(`No requirement has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
   return chosen;
 }

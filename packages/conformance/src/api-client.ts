@@ -1,0 +1,153 @@
+/** A client of the API for the check of one requirement. It validates every answer, and records its calls for the report. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
+import { CliError } from '../../admin/cli/io.ts';
+import { type Answer, validate } from './answers.ts';
+import { type Environment, NEEDS, Skipped } from './environment.ts';
+
+export const FLEET = '/monit/servicemap/fleet';
+export const RUM = '/rum/resource/info';
+export const DELETE = '/incident/work-item/delete';
+export const MERGE = '/alert/merge';
+export const PATHS = [FLEET, RUM, DELETE, MERGE];
+
+export interface CallOptions {
+  method?: string;
+  /** The app key of the caller; null: a call without one. */
+  as?: string | null;
+  /** A raw body, in place of one that is written as JSON. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+  /** Base URL of another service than the certified one. */
+  url?: string;
+  /** Returns the first answer, whatever it is. Without it, 429 and up to two 503 are retried after `Retry-After`. */
+  noRetry?: boolean;
+}
+
+/** Answers of the fleet that several checks look at, by the bodies of their requests. */
+export type Pages = Map<string, Promise<Answer>>;
+
+/** API Gateway answers within 29 s: a service that has not by then does not answer. */
+const TIMEOUT_MS = 30_000;
+/** A service that was idle may answer 503 at first. */
+const MAX_503_RETRIES = 2;
+const MAX_WAIT_SECONDS = 60;
+/** Characters of a body in the report. */
+const MAX_BODY = 90;
+
+interface Request {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** A request in the report of a failed check. */
+function lineOf({ pathname, searchParams }: URL, { method = 'GET', headers = {}, body = '' }: Request): string {
+  const text = typeof body === 'string' ? body : `(${body.length} bytes)`;
+  const notes = [
+    ...(searchParams.has('app_key') ? [] : ['no app_key']),
+    ...Object.entries(headers).flatMap(([name, value]) => (value === 'application/json' ? [] : [`${name}: ${value}`])),
+  ];
+  const line = `${method} ${pathname} ${text.length > MAX_BODY ? `${text.slice(0, MAX_BODY)}…` : text}`;
+  return notes.length > 0 ? `${line} [${notes.join(', ')}]` : line;
+}
+
+function jsonOf(text: string, status: number): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return expect.fail(`the answer with status ${status} is not JSON`);
+  }
+}
+
+export type ApiClient = ReturnType<typeof createApiClient>;
+
+/** @param timeoutMs for a whole answer */
+export function createApiClient(environment: Environment, pages: Pages = new Map(), timeoutMs = TIMEOUT_MS) {
+  const browser = environment.nextBrowser();
+  const calls: string[] = [];
+  let sent = 0;
+
+  /** Sends any request; the answer is not validated. @throws CliError when the service does not answer */
+  async function request(path: string, init: Request = {}, url = environment.url) {
+    const address = new URL(`${url}${path}`);
+    const line = lineOf(address, init);
+    sent += 1;
+    try {
+      const response = await fetch(address, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      const text = await response.text();
+      calls.push(`${line} → ${response.status}`);
+      return { status: response.status, headers: response.headers, text };
+    } catch {
+      calls.push(`${line} → no answer`);
+      throw new CliError(`No answer from ${address.origin}: check --url.`);
+    }
+  }
+
+  async function send(path: string, body: unknown, { method = 'POST', as, raw, headers, url }: CallOptions) {
+    const appKey = as === undefined ? environment.appKey : as;
+    const init = {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...(method === 'POST' && { body: raw ?? stringifyJson(body) }),
+    };
+    const query = appKey === null ? '' : `?app_key=${encodeURIComponent(appKey)}`;
+    const { text, ...answer } = await request(`${path}${query}`, init, url);
+    const validated: Answer = { ...answer, body: jsonOf(text, answer.status) };
+    validate(method, path, validated);
+    return validated;
+  }
+
+  async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
+    const isOwn = options.as === undefined || options.as === environment.appKey;
+    for (let unavailable = 0; ; ) {
+      const answer = await send(path, body, options);
+      if (path === FLEET && isOwn && answer.status === 403 && !environment.entities)
+        throw new Skipped('the account lacks the permission monit');
+      if (answer.status === 503) unavailable += 1;
+      const isRefused = answer.status === 429 || answer.status === 503;
+      if (options.noRetry || !isRefused || unavailable > MAX_503_RETRIES) return answer;
+      const seconds = Number(answer.headers.get('retry-after'));
+      expect(seconds, `Retry-After of ${answer.status}`).toBeGreaterThanOrEqual(1);
+      expect(seconds, `Retry-After of ${answer.status}`).toBeLessThanOrEqual(MAX_WAIT_SECONDS);
+      await sleep(seconds * 1_000);
+    }
+  }
+
+  /** Browses the fleet: all pages of a check with the same app key, so that it may pass cursors. */
+  const fleet = (body: object = {}, options: CallOptions = {}) => call(FLEET, body, { as: browser, ...options });
+
+  return {
+    environment,
+    /** The calls of the check and their statuses, for its report. */
+    calls: calls as readonly string[],
+    sent: () => sent,
+    request,
+    call,
+    fleet,
+    /** Like `fleet`, but one answer serves all checks with the same request, since the fleet's rate limit is low. */
+    page(body: object = {}): Promise<Answer> {
+      const name = stringifyJson(body);
+      const earlier = pages.get(name);
+      if (earlier) calls.push(`POST ${FLEET} ${name} (the answer to an earlier call)`);
+      const page = earlier ?? fleet(body);
+      pages.set(name, page);
+      return page;
+    },
+    async rum(body: object = {}, options: CallOptions = {}): Promise<Answer> {
+      const answer = await call(RUM, body, options);
+      if (!environment.entities && answer.body.error?.code === 'ResourceNotFound')
+        throw new Skipped('the account has no RUM resource record');
+      return answer;
+    },
+    remove: (body: object, options?: CallOptions) => call(DELETE, body, options),
+    merge: (body: object, options?: CallOptions) => call(MERGE, body, options),
+    /** What the check requires of the environment. @throws Skipped */
+    need<Name extends keyof typeof NEEDS>(name: Name): NonNullable<Environment[Name]> {
+      const value = environment[name];
+      if (value === undefined) throw new Skipped(NEEDS[name]);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** What the checks need: a service, app keys, data, and what only a local service offers. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { UsageError } from '../../admin/cli/io.ts';
+import type { Failure } from '../../local/failing-table.ts';
+import { type Entities, entitiesOf } from './data.ts';
+
+/** An account whose rows can be read and written past the service. */
+export interface LocalAccount {
+  readonly table: Table;
+  readonly account: Int64;
+  readonly appKey: string;
+}
+
+export type Defect = Failure | 'no service map';
+
+export interface Environment {
+  readonly url: string;
+  /** The app key of the certified account. */
+  readonly appKey: string;
+  /** An app key to browse the fleet with. A local service has several accounts with the same fleet, since each has a low rate limit. */
+  readonly nextBrowser: () => string;
+  /** Absent: only what needs no data is checked. */
+  readonly entities?: Entities;
+  /** The app key of an account without the permission for the fleet. */
+  readonly otherAccount?: string | undefined;
+  readonly expired?: string | undefined;
+  /** Accounts whose rate limit may be used up, each by one check. For a deployment each is the certified account. */
+  readonly rateLimited?: Readonly<Record<'perSecond' | 'perMinute' | 'burst' | 'headers', { readonly appKey: string }>>;
+  /** The certified account. */
+  readonly stored?: LocalAccount;
+  /** Accounts whose rows may be changed, each by one check. */
+  readonly changing?: { readonly record: LocalAccount; readonly usage: LocalAccount };
+  /** Starts a service with this defect, or returns the URL of the one that was started. */
+  readonly defective?: (defect: Defect) => Promise<string>;
+}
+
+/** A check that cannot be made in this environment. The message gives the reason. */
+export class Skipped extends Error {}
+
+/** Why a check is skipped if the environment lacks one of these. */
+export const NEEDS = {
+  entities: 'needs the data set of a run',
+  otherAccount: 'needs OTHER_APP_KEY, of an account without the permission',
+  expired: 'needs EXPIRED_APP_KEY',
+  rateLimited: 'would use up the quota of the account',
+  changing: 'needs to change the stored record: shown by `npm run certify` without --url',
+  stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
+  defective: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',
+} satisfies Partial<Record<keyof Environment, string>>;
+
+/** Asks for the app key without showing what is typed. */
+async function askForKey(): Promise<string> {
+  if (!process.stdin.isTTY) throw new UsageError('No app key given: set APP_KEY.');
+  process.stderr.write('App key: ');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  try {
+    return (await prompt.question('')).trim();
+  } finally {
+    prompt.close();
+    process.stderr.write('\n');
+  }
+}
+
+/**
+ * The environment of a running service.
+ * @param run names the imported data set; absent: only what needs no data is checked
+ * @param env holds the app keys; a key that was asked for is stored there, for the process of the tests
+ * @throws UsageError
+ */
+export async function deployedEnvironment(
+  url: string,
+  run: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<Environment> {
+  if (!URL.canParse(url)) throw new UsageError(`--url must be an address such as http://127.0.0.1:3000, not "${url}".`);
+  env.APP_KEY ??= await askForKey();
+  const appKey = env.APP_KEY;
+  if (appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
+  const own = { appKey };
+  const rateLimited = { perSecond: own, perMinute: own, burst: own, headers: own };
+  return {
+    url: url.replace(/\/$/, ''),
+    appKey,
+    nextBrowser: () => appKey,
+    // An empty variable counts as not set.
+    otherAccount: env.OTHER_APP_KEY || undefined,
+    expired: env.EXPIRED_APP_KEY || undefined,
+    ...(run !== undefined && { entities: entitiesOf(run), rateLimited }),
+  };
+}

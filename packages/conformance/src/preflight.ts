@@ -1,0 +1,33 @@
+/** Calls that are made before the checks. */
+import { CliError } from '../../admin/cli/io.ts';
+import { createApiClient, PATHS, RUM } from './api-client.ts';
+import type { Environment } from './environment.ts';
+
+/** Calls each operation once, so that no check waits for a function's first start. */
+export async function warmUp(environment: Environment): Promise<void> {
+  const { call } = createApiClient(environment);
+  for (const path of PATHS) await call(path);
+}
+
+/**
+ * Checks the app key with one call, and with another that the data set of this run exists and is unused.
+ * @throws CliError which says what to do
+ */
+export async function checkEnvironment(environment: Environment, run: string | undefined): Promise<void> {
+  const { call, remove } = createApiClient(environment);
+  const { url, entities } = environment;
+  try {
+    const { status } = await call(RUM);
+    if (status === 401) throw new CliError(`${url} does not accept this app key (401): check APP_KEY and --url.`);
+    if (!entities) return;
+    const { work_item_id, version } = entities.workItems.versioned;
+    const { body } = await remove({ work_item_id, version: version - 1 });
+    if (body.error?.code !== 'InvalidParameter')
+      throw new CliError(
+        `The account has no unused data of run "${run}": import it with \`npm run --silent certify -- --data ACCOUNT --run ${run} | npm run admin -- import -\`, or choose a new name for each run.`,
+      );
+  } catch (error) {
+    // An answer that breaks the contract fails the checks.
+    if (error instanceof CliError) throw error;
+  }
+}

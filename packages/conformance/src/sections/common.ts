@@ -1,0 +1,111 @@
+/** Checks of requirements that several sections of the contract have. */
+import { expect } from 'vitest';
+import { loadData } from '../../../admin/data/load.ts';
+import { data, invalid, refused } from '../answers.ts';
+import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
+import { type Line, textsOf } from '../data.ts';
+import type { LocalAccount } from '../environment.ts';
+import { type Filter, HOSTS, matching } from '../hosts.ts';
+import { type Check, todo } from '../requirement.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
+export type Item = any;
+
+/** A work item that no account has. */
+export const MISSING = { work_item_id: 'certify-no-such', version: 1 };
+
+/** A request for all hosts of the data set. */
+export const ALL = { limit: HOSTS.length, scan_limit: HOSTS.length };
+
+export const idsOf = (items: Item[]): string[] => items.map(({ host_id }) => host_id);
+
+/** All hosts of the data set, in one page. */
+export async function wholeFleet(api: ApiClient): Promise<Item> {
+  api.need('entities');
+  return data(await api.page(ALL));
+}
+
+/** Stores data of an account past the service. */
+export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
+  await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
+}
+
+/** Each value of a field is refused with a message that names the field. */
+export const refuses =
+  (path: string, field: string, values: unknown[], others: object = {}): Check =>
+  async (api) => {
+    for (const value of values) invalid(await api.call(path, { ...others, [field]: value }), field);
+  };
+
+/** Each filter finds exactly the right hosts. */
+export const finds =
+  (...filters: (Filter & { cursor?: string })[]): Check =>
+  async (api) => {
+    api.need('entities');
+    for (const filter of filters) {
+      const { items } = data(await api.page({ ...ALL, ...filter }));
+      expect(idsOf(items), JSON.stringify(filter)).toEqual(matching(filter));
+    }
+  };
+
+export async function needsPost(api: ApiClient): Promise<void> {
+  for (const path of PATHS)
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+      const answer = await api.call(path, undefined, { method });
+      refused(answer, 'MethodNotAllowed');
+      expect(answer.headers.get('allow'), `Allow of ${method} ${path}`).toBe('POST');
+    }
+}
+
+export async function needsJson(api: ApiClient): Promise<void> {
+  for (const path of PATHS)
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+      refused(await api.call(path, {}, { headers: { 'Content-Type': type } }), 'InvalidContentType');
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
+    data(await api.rum({}, { headers: { 'Content-Type': type } }));
+}
+
+export async function needsKey(api: ApiClient): Promise<void> {
+  for (const path of PATHS) refused(await api.call(path, {}, { as: null }), 'Unauthorized');
+  refused(await api.call(RUM, {}, { as: '' }), 'Unauthorized');
+  for (const path of [DELETE, MERGE]) refused(await api.call(path), 'InvalidParameter');
+}
+
+export async function needsPermission(api: ApiClient): Promise<void> {
+  data(await api.page({ limit: 1 }));
+  refused(await api.call(FLEET, {}, { as: api.need('otherAccount') }), 'AccessDenied');
+}
+
+export async function namesEveryInvalidField(api: ApiClient): Promise<void> {
+  const answer = await api.call(FLEET, { limit: 0, statuses: 'x', edge_clusters: 1 });
+  for (const field of ['limit', 'statuses', 'edge_clusters']) invalid(answer, field);
+  const withCursor = await api.call(FLEET, { cursor: 'nonsense', limit: 500 });
+  for (const field of ['cursor', 'limit']) invalid(withCursor, field);
+}
+
+/** Refusals of every kind have the same code in every language, and a message in the preferred one. */
+export async function localizesMessages(api: ApiClient): Promise<void> {
+  for (const [language, expected] of [
+    ['zh-CN', 'zh'],
+    ['en', 'en'],
+    ['xx, zh-CN;q=0.8, en;q=0.5', 'zh'],
+    ['zh-CN;q=0.1, en;q=0.9', 'en'],
+  ] as const) {
+    const headers = { 'Accept-Language': language };
+    const answers = {
+      InvalidParameter: await api.remove({}, { headers }),
+      ResourceNotFound: await api.remove(MISSING, { headers }),
+      InvalidContentType: await api.remove({}, { headers: { ...headers, 'Content-Type': 'text/plain' } }),
+      Unauthorized: await api.remove({}, { headers, as: 'unknown' }),
+    };
+    for (const [code, answer] of Object.entries(answers)) {
+      refused(answer, code);
+      expect(answer.headers.get('content-language')?.slice(0, 2), `Content-Language for ${language}`).toBe(expected);
+      const isChinese = /\p{Script=Han}/u.test(answer.body.error.message);
+      expect(isChinese, `Chinese message for ${language}`).toBe(expected === 'zh');
+    }
+  }
+}
+
+export const RATE_LIMITED = todo('shown in section 8');
+export const INTERNAL_ERROR = todo('a bug of the service, which no call can cause');

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { data, invalid, refused } from '../answers.ts';
+import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
+import { Skipped } from '../environment.ts';
+import { LARGE_FLEET } from '../hosts.ts';
+import { type Requirements, withData } from '../requirement.ts';
+import { ALL, finds, type Item, localizesMessages, MISSING, namesEveryInvalidField, refuses, store } from './common.ts';
+import { recordsComment } from './merge-alerts.ts';
+
+/** Calls left in the window that has this quota and these seconds, by the standard headers. */
+function leftOf(headers: Headers, quota: number, seconds: number): number {
+  const policy = new RegExp(`"([^"]+)";q=${quota};w=${seconds}`).exec(headers.get('ratelimit-policy') ?? '')?.[1];
+  const left = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
+  expect(left, `RateLimit of ${quota} calls in ${seconds} s, in "${headers.get('ratelimit')}"`).toBeDefined();
+  return Number(left);
+}
+
+async function tellsWhatIsLeft(api: ApiClient): Promise<void> {
+  const as = api.need('rateLimited').headers.appKey;
+  // Both calls that count must be in the same minute.
+  if (Date.now() % 60_000 > 50_000) await sleep(60_020 - (Date.now() % 60_000));
+  const { headers: before } = await api.call(FLEET, { limit: 1 }, { as });
+  invalid(await api.call(FLEET, { limit: 0 }, { as }), 'limit');
+  const { headers: after } = await api.call(FLEET, { limit: 1 }, { as });
+  expect(leftOf(after, 30, 60), 'calls left in the minute').toBe(leftOf(before, 30, 60) - 1);
+  for (const headers of [before, after]) {
+    const limit = Number(headers.get('x-ratelimit-limit'));
+    expect([2, 30], 'X-RateLimit-Limit').toContain(limit);
+    const left = limit === 2 ? leftOf(headers, 2, 1) : leftOf(headers, 30, 60);
+    expect(headers.get('x-ratelimit-remaining'), 'X-RateLimit-Remaining').toBe(String(left));
+    const resetMs = Number(headers.get('x-ratelimit-reset')) * 1_000;
+    expect(resetMs, 'X-RateLimit-Reset').toBeGreaterThan(Date.parse(headers.get('date') ?? '') - 2_000);
+  }
+}
+
+const INTERVAL_MS = 3_600_000;
+const MAX_TRIES = 8;
+const LEAD_MS = 1_500;
+
+/** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
+async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
+  const { usage } = api.need('changing');
+  const inventory = { agent_version: '1', edge_cluster: 'x', enabled: true, snapshot_ready: true };
+  const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
+  const report = { node_count: 1, edge_count: 1, ...flags };
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const at = Date.now() + LEAD_MS;
+    const lines = Array.from({ length: 100 }, (_, index) => {
+      const of = { account_id: usage.account, host_id: `exact-${index}` };
+      return [
+        { kind: 'host', ...of, ...inventory, report_interval_ms: INTERVAL_MS },
+        { kind: 'host_status', ...of, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
+      ];
+    });
+    await store(usage, lines.flat());
+    await sleep(at - Date.now());
+    const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usage.appKey }));
+    if (items.some(({ servicemap }: Item) => servicemap.max_age_ms === 2 * INTERVAL_MS)) return items;
+  }
+  throw new Skipped('no page was made when a report was exactly two intervals old');
+}
+
+const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters: [], capture_modes: [] };
+
+export const decisions = {
+  'HEAD and OPTIONS are refused as other methods are': async (api) => {
+    for (const method of ['HEAD', 'OPTIONS']) expect((await api.request(RUM, { method })).status, method).toBe(405);
+  },
+  'An unknown path is 404 for every method': async (api) => {
+    for (const method of ['GET', 'PUT']) refused(await api.call('/no/such', undefined, { method }), 'RouteNotFound');
+  },
+  'A trailing slash is the same route': async (api) =>
+    refused(await api.call(`${RUM}/`, {}, { as: null }), 'Unauthorized'),
+  'A body needs a content type; an absent body needs none and counts as {}': async (api) => {
+    const path = `${DELETE}?app_key=${api.environment.appKey}`;
+    // Of a text fetch would send a content type.
+    const withBody = await api.request(path, { method: 'POST', body: new TextEncoder().encode('{}') });
+    expect(JSON.parse(withBody.text).error?.code, 'code with a body').toBe('InvalidContentType');
+    const withoutBody = await api.request(path, { method: 'POST' });
+    expect(JSON.parse(withoutBody.text).error?.code, 'code without a body').toBe('InvalidParameter');
+  },
+  'A body is a JSON object in UTF-8 of at most 256 KiB': async (api) => {
+    for (const raw of ['[]', '"x"', '7', 'null', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])
+      refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter');
+    refused(await api.call(RUM, undefined, { raw: `{"x":"${'x'.repeat(1_000_000)}"}` }), 'EntityTooLarge');
+  },
+  'The key is taken only from the query, where it must be given once': async (api) => {
+    const { appKey } = api.environment;
+    refused(await api.call(RUM, {}, { as: null, headers: { 'x-api-key': appKey } }), 'Unauthorized');
+    const twice = await api.request(`${RUM}?app_key=${appKey}&app_key=${appKey}`, { method: 'POST' });
+    expect(twice.status, 'status with app_key twice').toBe(401);
+  },
+  'The key is checked before content type and body': async (api) => {
+    const as = 'unknown';
+    refused(await api.call(RUM, {}, { as, headers: { 'Content-Type': 'text/plain' } }), 'Unauthorized');
+    refused(await api.call(RUM, {}, { as, raw: '{' }), 'Unauthorized');
+  },
+  'An expired key gets the same answer as an unknown one': async (api) => {
+    const expired = await api.call(RUM, {}, { as: api.need('expired') });
+    const unknown = await api.call(RUM, {}, { as: 'unknown' });
+    expect(expired.body.error).toEqual(unknown.body.error);
+  },
+  'Every refusal is localized, and Content-Language says how': localizesMessages,
+  'A refusal names every wrong field': namesEveryInvalidField,
+  'The same call twice at once has different request_ids': async (api) => {
+    const [one, other] = await Promise.all([api.remove({}), api.remove({})]);
+    expect(one.body.request_id).not.toBe(other.body.request_id);
+  },
+  'null is not absence, and a number is compared by its value': async (api) => {
+    for (const field of ['cursor', 'limit', 'scan_limit', 'statuses', 'agent_versions', 'capture_modes'])
+      await refuses(FLEET, field, [null])(api);
+    await refuses(DELETE, 'version', [null], { work_item_id: 'x' })(api);
+    for (const version of ['1.0', '1e1']) {
+      const raw = `{"work_item_id":"certify-none","version":${version}}`;
+      refused(await api.call(DELETE, undefined, { raw }), 'ResourceNotFound');
+    }
+  },
+  'Unknown fields are ignored': async (api) =>
+    refused(await api.remove({ ...MISSING, more: { deep: [1] } }), 'ResourceNotFound'),
+  'An empty cursor and empty filters count as not given': finds(NO_FILTERS),
+  'Filters are ANDed, their values are ORed': finds(
+    { statuses: ['active', 'degraded'], edge_clusters: ['core-b'], agent_versions: ['2.0.1'] },
+    { capture_modes: ['polling', 'unknown'] },
+  ),
+  'A cursor of another account is refused': async (api) => {
+    const as = api.need('rateLimited').burst.appKey;
+    if (as === api.environment.appKey) throw new Skipped('needs a second account with the permission');
+    const { next_cursor: cursor } = data(await api.fleet({ limit: 2 }));
+    expect(cursor).toBeDefined();
+    refused(await api.call(FLEET, { cursor }, { as }), 'InvalidParameter');
+  },
+  'A scan that ends on the last host is not truncated': withData(async (api) => {
+    const body = { edge_clusters: ['nowhere'], scan_limit: LARGE_FLEET };
+    const page = data(await api.fleet(body, { as: api.environment.appKey }));
+    expect(page).toMatchObject({ coverage: { scanned: LARGE_FLEET }, truncated: false, partial: false });
+    expect(page).not.toHaveProperty('next_cursor');
+  }),
+  'A host is fresh at exactly two intervals and stale after them': async (api) => {
+    for (const { servicemap } of await hostsAroundTwoIntervals(api)) {
+      const { max_age_ms: age, freshness_status } = servicemap;
+      expect(freshness_status, `freshness at ${age} ms`).toBe(age <= 2 * INTERVAL_MS ? 'fresh' : 'stale');
+    }
+  },
+  'In an outage of the live status no host has a status that needs it': async (api) => {
+    const url = await api.need('defective')('live-status');
+    for (const { servicemap } of data(await api.fleet(ALL, { url })).items) {
+      expect(['active', 'stale']).not.toContain(servicemap.status);
+      expect(servicemap.freshness_status).toBe('unknown');
+    }
+  },
+  'Rate headers give the number of calls left; refused calls do not count': { usesUpRateLimit: tellsWhatIsLeft },
+  'RUM needs no permission; without a record it is ResourceNotFound': async (api) =>
+    refused(await api.call(RUM, {}, { as: api.need('otherAccount') }), 'ResourceNotFound'),
+  'Age is the age of the RUM record in seconds': async (api) =>
+    expect((await api.rum()).headers.get('age')).toMatch(/^\d+$/),
+  'Another account’s entities are treated as if they did not exist': withData(
+    async (api, { otherAccount, alerts, incidents }) => {
+      const { alert, incident, work_item_id } = otherAccount;
+      const as = api.need('otherAccount');
+      invalid(await api.remove({ work_item_id, version: 2 }, { as }), 'version');
+      data(await api.merge({ alert_ids: [alert], incident_id: incident }, { as }));
+      refused(await api.remove({ work_item_id, version: 1 }), 'ResourceNotFound', work_item_id);
+      refused(await api.merge({ alert_ids: [alert], incident_id: incidents.bounds }), 'ResourceNotFound', alert);
+      refused(await api.merge({ alert_ids: [alerts[2]], incident_id: incident }), 'ResourceNotFound', incident);
+    },
+  ),
+  'Alert ids are accepted in either letter case': withData(async (api, { alerts, incidents }) =>
+    data(await api.merge({ alert_ids: [alerts[2]?.toUpperCase()], incident_id: incidents.bounds })),
+  ),
+  'An empty title or comment counts as not given; an unknown owner is refused': withData(
+    async (api, { alerts, incidents }) => {
+      const ids = { alert_ids: [alerts[11]], incident_id: incidents.target };
+      refused(await api.merge({ ...ids, owner_id: 999_999 }), 'ResourceNotFound', '999999');
+      data(await api.merge({ ...ids, title: '', comment: '' }));
+    },
+  ),
+  'Idempotency-Key: the same call again is replayed, another body refused': withData(
+    async (api, { alerts, incidents }) => {
+      const body = { alert_ids: [alerts[11]], incident_id: incidents.target };
+      const headers = { 'Idempotency-Key': randomUUID() };
+      data(await api.merge(body, { headers }));
+      const again = await api.merge(body, { headers });
+      expect(again.headers.get('idempotent-replayed'), 'Idempotent-Replayed').toBe('true');
+      refused(await api.merge({ ...body, title: 'Other' }, { headers }), 'InvalidParameter');
+    },
+  ),
+  'A comment of 1024 characters is recorded whole': (api) => recordsComment(api, randomUUID().padEnd(1_024, 'c')),
+} satisfies Requirements;
