@@ -27,6 +27,16 @@ it('the operations, their permissions and limits are those of the contract', () 
   ]);
 });
 
+it.each<Operation>(operations)(
+  '$name is refused while writes are frozen exactly if it may write more than its rate counts',
+  ({ grants, writes = false }) => {
+    const written = grants.flatMap(({ actions, on }) =>
+      actions.some((action) => action === 'PutItem' || action === 'UpdateItem') ? on : [],
+    );
+    expect(writes).toBe(written.some((kind) => kind !== 'rate'));
+  },
+);
+
 it('the statuses of a host are those of the contract', () => {
   expect(FLEET_STATUSES).toEqual(STATUSES);
 });
