@@ -2,59 +2,64 @@ import { type App, type CfnElement, type Stack, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { SmokeHook } from './smoke-hook.ts';
 
+const ID_PREFIX = 'AwsSolutions::AwsSolutions-';
+
 /** A finding of cdk-nag that does not stop synthesis. */
 interface Acknowledged {
-  readonly id: string;
+  /** The rule, of AwsSolutions; for some rules with what it finds, in brackets. */
+  readonly rule: string;
   /** The constructs that may have the finding, by their paths in the stack. */
   readonly paths: RegExp;
   readonly reason: string;
 }
 
+const managedPolicy = (name: string) => `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${name}]`;
+
 const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
-    id: 'AwsSolutions::AwsSolutions-APIG4',
+    rule: 'APIG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|openapi\.json\/GET)$/,
     reason: 'Neither the fallback route, which refuses every call, nor openapi.json needs authorization.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-COG4',
+    rule: 'COG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|GET|POST)$/,
     reason:
       'Callers are scripts and agents with an app key, as the contract says: there is no user pool. The authorizer of the operations chooses the gateway key that throttles the call; their handlers check the app key.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-APIG2',
+    rule: 'APIG2',
     paths: /^Service\/Api$/,
     reason: "The handler validates: its message names every invalid field in the caller's language.",
   },
   {
-    id: 'AwsSolutions::AwsSolutions-APIG3',
+    rule: 'APIG3',
     paths: /^Service\/Api\/DeploymentStage\.\w+$/,
     reason: 'The team that deploys the API decides on a web ACL: see docs/deploy.md.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-APIG6',
+    rule: 'APIG6',
     paths: /^Service\/Api\/DeploymentStage\.\w+$/,
     reason:
       'Execution logs store the query string, and with it the app key. Access logs and function logs are used instead.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-SQS3',
+    rule: 'SQS3',
     paths: /^((Merges|Relay)\/DeadLetters|Feed\/(DeadLetters|Refused))$/,
     reason: 'A dead-letter queue, or the queue of refused records: only an operator reads it.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+    rule: managedPolicy('AmazonAPIGatewayPushToCloudWatchLogs'),
     paths: /^Service\/Api\/CloudWatchRole$/,
     reason: 'API Gateway requires this policy on its access-log role.',
   },
   {
-    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+    rule: managedPolicy('AWSCodeDeployRoleForLambdaLimited'),
     paths: /^Rollout\/[\w-]+-group\/ServiceRole$/,
     reason: "AWS's managed policy for CodeDeploy deployments of Lambda functions (only with rollout=canary).",
   },
   {
-    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+    rule: managedPolicy('AWSBackupServiceRolePolicyForBackup'),
     paths: /^Backups\/Plan\/Table\/Role$/,
     reason: "AWS's managed policy for AWS Backup (only with backupVaultArn).",
   },
@@ -65,11 +70,11 @@ export function addChecks(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const construct of stack.node.findAll()) {
     const path = construct.node.path.slice(stack.node.path.length + 1);
-    for (const { id, paths, reason } of ACKNOWLEDGED)
-      if (paths.test(path)) Validations.of(construct).acknowledge({ id, reason });
+    for (const { rule, paths, reason } of ACKNOWLEDGED)
+      if (paths.test(path)) Validations.of(construct).acknowledge({ id: `${ID_PREFIX}${rule}`, reason });
     if (construct instanceof SmokeHook && construct.node.scope)
       Validations.of(construct.node.scope).acknowledge({
-        id: `AwsSolutions::AwsSolutions-IAM5[Resource::<${stack.getLogicalId(construct.lambda.node.defaultChild as CfnElement)}.Arn>:*]`,
+        id: `${ID_PREFIX}IAM5[Resource::<${stack.getLogicalId(construct.lambda.node.defaultChild as CfnElement)}.Arn>:*]`,
         reason: 'CodeDeploy calls this function: the CDK allows it to call each version.',
       });
   }
