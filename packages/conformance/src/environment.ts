@@ -7,7 +7,7 @@ import { UsageError } from '../../admin/cli/io.ts';
 import type { Failure } from '../../local/failing-table.ts';
 import { type Entities, entitiesOf } from './data.ts';
 
-/** An account whose rows can be read and written past the service. */
+/** An account whose rows can be read and written without the service. */
 export interface LocalAccount {
   readonly table: Table;
   readonly account: Int64;
@@ -25,11 +25,12 @@ export interface Environment {
   /** Absent: only what needs no data is checked. */
   readonly entities?: Entities;
   /** The app key of an account without the permission for the fleet. */
-  readonly otherAccount?: string | undefined;
-  readonly expired?: string | undefined;
+  readonly otherKey?: string | undefined;
+  /** An expired app key of the certified account. */
+  readonly expiredKey?: string | undefined;
   /** Accounts whose rate limit may be used up, each by one check. For a deployment each is the certified account. */
   readonly rateLimited?: Readonly<Record<'perSecond' | 'perMinute' | 'burst' | 'headers', { readonly appKey: string }>>;
-  /** The certified account. */
+  /** The certified account, with access to its rows. */
   readonly stored?: LocalAccount;
   /** Accounts whose rows may be changed, each by one check. */
   readonly changing?: { readonly record: LocalAccount; readonly usage: LocalAccount };
@@ -43,8 +44,8 @@ export class Skipped extends Error {}
 /** Why a check is skipped if the environment lacks one of these. */
 export const NEEDS = {
   entities: 'needs the data set of a run',
-  otherAccount: 'needs OTHER_APP_KEY, of an account without the permission',
-  expired: 'needs EXPIRED_APP_KEY',
+  otherKey: 'needs OTHER_APP_KEY, of an account without the permission',
+  expiredKey: 'needs EXPIRED_APP_KEY',
   rateLimited: 'would use up the quota of the account',
   changing: 'needs to change the stored record: shown by `npm run certify` without --url',
   stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
@@ -87,8 +88,8 @@ export async function deployedEnvironment(
     appKey,
     nextBrowser: () => appKey,
     // An empty variable counts as not set.
-    otherAccount: env.OTHER_APP_KEY || undefined,
-    expired: env.EXPIRED_APP_KEY || undefined,
+    otherKey: env.OTHER_APP_KEY || undefined,
+    expiredKey: env.EXPIRED_APP_KEY || undefined,
     ...(run !== undefined && { entities: entitiesOf(run), rateLimited }),
   };
 }

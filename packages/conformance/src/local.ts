@@ -41,11 +41,11 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
   const [main, otherAccount, record, usage] = [newAccount(), newAccount([]), newAccount(), newAccount()];
   const rateLimited = { perSecond: newAccount(), perMinute: newAccount(), burst: newAccount(), headers: newAccount() };
   const browsers = Array.from({ length: BROWSERS }, () => newAccount());
-  const expired = newKey();
+  const expiredKey = newKey();
   const accounts = [main, otherAccount, record, usage, ...Object.values(rateLimited), ...browsers];
   const data = [
     ...accounts.flatMap(callerLines),
-    { kind: 'app_key', account_id: main.account, app_key: expired, expires_at: nowSeconds - 60 },
+    { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
     ...accountLines(main.account, nowMs, entities),
     ...browsers.flatMap(({ account }) => fleetLines(account, nowMs)),
     ...[record, usage, rateLimited.burst].flatMap(({ account }) => rumLines(account, nowMs)),
@@ -83,8 +83,8 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
       appKey: main.appKey,
       nextBrowser: () => browsers[browsed++ % BROWSERS]?.appKey ?? main.appKey,
       entities,
-      otherAccount: otherAccount.appKey,
-      expired,
+      otherKey: otherAccount.appKey,
+      expiredKey,
       rateLimited,
       changing: { record: { table, ...record }, usage: { table, ...usage } },
       stored: { table, ...main },

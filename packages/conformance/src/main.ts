@@ -27,11 +27,7 @@ function printData(account: Int64, other: Int64 | undefined, run: string): void 
   const entities = entitiesOf(run);
   const otherLines = other === undefined ? [] : otherAccountLines(other, entities);
   const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
-  process.stdout.write(
-    textsOf(lines)
-      .map((text) => `${text}\n`)
-      .join(''),
-  );
+  process.stdout.write(`${textsOf(lines).join('\n')}\n`);
 }
 
 /** Runs the tests. @returns the exit code */

@@ -1,4 +1,4 @@
-/** The requirements of the contract are data: contract.test.ts makes a test of each, and a test of our own runs them against broken services. */
+/** The requirements of the contract are data: contract.test.ts makes a test of each, and breaks.test.ts runs their checks on broken services. */
 import type { ApiClient } from './api-client.ts';
 import type { Entities } from './data.ts';
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { FLEET, MERGE, RUM } from '../src/api-client.ts';
+import { CODES } from '../src/contract.ts';
 import type { Break, Call, Reply } from './proxy.ts';
 
 // biome-ignore-start lint/suspicious/noExplicitAny: a break changes whatever a call or an answer holds
@@ -19,10 +20,10 @@ const sends =
   (is: (call: Call) => unknown, changes: (call: Call) => Partial<Call>): Break =>
   (call, pass) =>
     pass(is(call) ? { ...call, ...changes(call) } : call);
-const sendsBody = (is: (body: Any, call: Call) => unknown, changes: (body: Any) => Changes): Break =>
+const sendsBody = (is: (body: Any, call: Call) => unknown, changes: Changes | ((body: Any) => Changes)): Break =>
   sends(
     (call) => is(call.body, call),
-    (call) => withBody(call, changes(call.body)),
+    (call) => withBody(call, typeof changes === 'function' ? changes(call.body) : changes),
   );
 const sendsRaw = (is: (call: Call) => unknown, text: string): Break => sends(is, () => ({ raw: Buffer.from(text) }));
 
@@ -52,10 +53,11 @@ const pageOfOutage = (changes: (page: Any) => Changes): Break =>
   page((of) => of.items.some(({ servicemap }: Any) => servicemap.error_code) && changes(of));
 
 /** Refuses some calls that the service answers otherwise. */
-const refuses = (is: (call: Call, reply: Reply) => unknown, status = 400, code = 'InvalidParameter'): Break =>
+const refuses = (is: (call: Call, reply: Reply) => unknown, code = 'InvalidParameter'): Break =>
   answers((reply, call) => {
     const { request_id } = Object(reply.body);
-    return is(call, reply) ? { status, body: { request_id, error: { code, message: code } } } : undefined;
+    const body = { request_id, error: { code, message: code } };
+    return is(call, reply) ? { status: CODES[code] ?? 500, body } : undefined;
   });
 /** Answers some refused calls with a success. */
 const accepts = (is: (call: Call, reply: Reply) => unknown): Break =>
@@ -150,7 +152,6 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '3 A deleted work item': {
     'nothing is known of a deleted work item': refuses(
       ({ body }, { status }) => body.work_item_id && status === 200,
-      400,
       'ResourceNotFound',
     ),
   },
@@ -160,21 +161,15 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     ),
   },
   '4.1 cursor: left out': {
-    'a cursor leads to the first page': sendsBody(
-      ({ cursor }) => cursor,
-      () => ({ cursor: '' }),
-    ),
+    'a cursor leads to the first page': sendsBody(({ cursor }) => cursor, { cursor: '' }),
   },
   '4.1 statuses: the seven': {
-    '21 statuses are taken': sendsBody(
-      ({ statuses }) => statuses?.length === 21,
-      () => ({ statuses: ['stale'] }),
-    ),
+    '21 statuses are taken': sendsBody(({ statuses }) => statuses?.length === 21, { statuses: ['stale'] }),
   },
   '4.1 edge_clusters: exact': {
     'clusters that begin alike match': sendsBody(
       ({ edge_clusters: clusters }, { path }) => path === FLEET && clusters?.[0] === 'core',
-      () => ({ edge_clusters: ['core', 'core-b'] }),
+      { edge_clusters: ['core', 'core-b'] },
     ),
   },
   '4.1 generated_at_ms': {
@@ -184,15 +179,11 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'partial is false in an outage': pageOfOutage(() => ({ partial: false })),
     'an outage fails the request': refuses(
       (_call, { body }) => body?.data?.items?.[0]?.servicemap.error_code,
-      503,
       'ServiceUnavailable',
     ),
   },
   '4.2 no_cache: false': {
-    'there is no cache': sendsBody(
-      (_body, { path }) => path === RUM,
-      () => ({ no_cache: true }),
-    ),
+    'there is no cache': sendsBody((_body, { path }) => path === RUM, { no_cache: true }),
     'no_cache is ignored': cachesRum(),
   },
   '4.2 no_cache concerns': { 'the usage is cached': cachesRum() },
@@ -219,10 +210,9 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'an empty filter matches nothing': page((_page, { body }) => body.statuses?.length === 0 && { items: [] }),
   },
   '10 Filters are ANDed': {
-    'of several filters one counts': sendsBody(
-      ({ statuses, edge_clusters: clusters }) => statuses && clusters,
-      () => ({ statuses: [] }),
-    ),
+    'of several filters one counts': sendsBody(({ statuses, edge_clusters: clusters }) => statuses && clusters, {
+      statuses: [],
+    }),
     'unknown matches nothing beside other modes': sendsBody(
       ({ capture_modes: modes }) => modes?.length > 1,
       ({ capture_modes: modes }) => ({ capture_modes: modes.filter((mode: string) => mode !== 'unknown') }),
@@ -250,7 +240,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   },
   '10 RUM needs no': {
     'no RUM record gives zeros': accepts(({ path }) => path === RUM),
-    'RUM needs monit': refuses(({ path }, { status }) => path === RUM && status === 400, 403, 'AccessDenied'),
+    'RUM needs monit': refuses(({ path }, { status }) => path === RUM && status === 400, 'AccessDenied'),
   },
   '10 Age': { 'Age is missing': header('age', () => undefined) },
   '10 The same call twice': { 'request_id repeats for the same body': repeatsIds() },
@@ -267,7 +257,6 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '10 An unknown path': {
     'GET on an unknown path is 405': refuses(
       ({ method }, { status }) => method === 'GET' && status === 404,
-      405,
       'MethodNotAllowed',
     ),
   },
@@ -278,7 +267,6 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     ),
     'no body without a content type is refused': refuses(
       ({ raw, headers }) => raw.length === 0 && !headers['content-type'],
-      400,
       'InvalidContentType',
     ),
   },
@@ -310,7 +298,6 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '10 Another account': {
     'another account’s work item is 403': refuses(
       (_call, reply) => codeOf(reply) === 'ResourceNotFound' && reply.body.error.message.includes('certify-'),
-      403,
       'AccessDenied',
     ),
     'another account’s work item is deleted': accepts(
@@ -328,15 +315,11 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   },
   '10 An empty title': {
     'an empty title is refused': refuses(({ body }) => body.title === ''),
-    'an unknown owner is dropped': sendsBody(
-      ({ owner_id: owner }) => owner === 999_999,
-      () => ({ owner_id: undefined }),
-    ),
+    'an unknown owner is dropped': sendsBody(({ owner_id: owner }) => owner === 999_999, { owner_id: undefined }),
   },
   '10 The key is checked': {
     'the content type is checked before the key': refuses(
       ({ headers }) => headers['content-type'] === 'text/plain',
-      400,
       'InvalidContentType',
     ),
     'the body is checked before the key': refuses(({ raw }) => raw.toString() === '{'),
@@ -356,13 +339,13 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     '1 MiB is taken': sendsRaw(({ raw }) => raw.length > 900_000, '{}'),
   },
   '10 A trailing slash': {
-    'a trailing slash is 404': refuses(({ path }) => path.endsWith('/'), 404, 'RouteNotFound'),
+    'a trailing slash is 404': refuses(({ path }) => path.endsWith('/'), 'RouteNotFound'),
   },
   '10 A refusal names': {
-    'only the first wrong field is named': sendsBody(
-      ({ limit }) => limit !== undefined,
-      () => ({ statuses: [], edge_clusters: [] }),
-    ),
+    'only the first wrong field is named': sendsBody(({ limit }) => limit !== undefined, {
+      statuses: [],
+      edge_clusters: [],
+    }),
   },
 };
 // biome-ignore-end lint/suspicious/noExplicitAny: until here

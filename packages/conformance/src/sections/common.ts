@@ -73,7 +73,7 @@ export async function needsKey(api: ApiClient): Promise<void> {
 
 export async function needsPermission(api: ApiClient): Promise<void> {
   data(await api.page({ limit: 1 }));
-  refused(await api.call(FLEET, {}, { as: api.need('otherAccount') }), 'AccessDenied');
+  refused(await api.call(FLEET, {}, { as: api.need('otherKey') }), 'AccessDenied');
 }
 
 export async function namesEveryInvalidField(api: ApiClient): Promise<void> {

@@ -98,7 +98,7 @@ export const decisions = {
     refused(await api.call(RUM, {}, { as, raw: '{' }), 'Unauthorized');
   },
   'An expired key gets the same answer as an unknown one': async (api) => {
-    const expired = await api.call(RUM, {}, { as: api.need('expired') });
+    const expired = await api.call(RUM, {}, { as: api.need('expiredKey') });
     const unknown = await api.call(RUM, {}, { as: 'unknown' });
     expect(expired.body.error).toEqual(unknown.body.error);
   },
@@ -152,13 +152,13 @@ export const decisions = {
   },
   'Rate headers give the number of calls left; refused calls do not count': { usesUpRateLimit: tellsWhatIsLeft },
   'RUM needs no permission; without a record it is ResourceNotFound': async (api) =>
-    refused(await api.call(RUM, {}, { as: api.need('otherAccount') }), 'ResourceNotFound'),
+    refused(await api.call(RUM, {}, { as: api.need('otherKey') }), 'ResourceNotFound'),
   'Age is the age of the RUM record in seconds': async (api) =>
-    expect((await api.rum()).headers.get('age')).toMatch(/^\d+$/),
+    expect((await api.rum()).headers.get('age') ?? '', 'Age').toMatch(/^\d+$/),
   'Another account’s entities are treated as if they did not exist': withData(
     async (api, { otherAccount, alerts, incidents }) => {
       const { alert, incident, work_item_id } = otherAccount;
-      const as = api.need('otherAccount');
+      const as = api.need('otherKey');
       invalid(await api.remove({ work_item_id, version: 2 }, { as }), 'version');
       data(await api.merge({ alert_ids: [alert], incident_id: incident }, { as }));
       refused(await api.remove({ work_item_id, version: 1 }), 'ResourceNotFound', work_item_id);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { type Answer, data, invalid, refused } from '../answers.ts';
+import { type Answer, data, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
-import { NOT_SPECIFIED, type Requirements, todo } from '../requirement.ts';
+import { all, NOT_SPECIFIED, type Requirements, todo } from '../requirement.ts';
 import {
   INTERNAL_ERROR,
   localizesMessages,
@@ -13,9 +13,10 @@ import {
   needsPermission,
   needsPost,
   RATE_LIMITED,
+  refuses,
 } from './common.ts';
 import { mergeAlerts } from './merge-alerts.ts';
-import { deleteWorkItem } from './work-items.ts';
+import { deleteWorkItem, workItem } from './work-items.ts';
 
 const UNKNOWN = '0'.repeat(24);
 
@@ -59,7 +60,7 @@ export const overview = {
   'All bodies are JSON': async (api) => {
     for (const path of PATHS) refused(await api.call(path, undefined, { raw: '{' }), 'InvalidParameter');
     for (const { headers } of [...(await successes(api)), ...(await failures(api))])
-      expect(headers.get('content-type')).toMatch(/^application\/json\b/);
+      expect(headers.get('content-type') ?? '', 'Content-Type').toMatch(/^application\/json\b/);
   },
   'Envelope rule 1: a success has request_id and data, and no error': async (api) => {
     for (const { status, body } of await successes(api)) {
@@ -99,7 +100,7 @@ export const authentication = {
       refused(await api.call(RUM, {}, { as }), 'Unauthorized');
   },
   'Rule 3: an expired app_key is 401 Unauthorized': async (api) => {
-    for (const path of PATHS) refused(await api.call(path, {}, { as: api.need('expired') }), 'Unauthorized');
+    for (const path of PATHS) refused(await api.call(path, {}, { as: api.need('expiredKey') }), 'Unauthorized');
   },
   'Rule 4: a caller without the permission gets 403 AccessDenied': needsPermission,
   'Rule 5: browsing the fleet needs Targets Read (monit)': needsPermission,
@@ -114,16 +115,13 @@ export const events = {
 export const errors = {
   'A failure is request_id and error with code and message': failsWithCodeAndMessage,
   'message is human-readable, in the language of Accept-Language': localizesMessages,
-  'message may contain field names and ids': async (api) => {
-    invalid(await api.remove({ version: 1 }), 'work_item_id');
-    refused(await api.remove(MISSING), 'ResourceNotFound', MISSING.work_item_id);
-  },
+  'message may contain field names and ids': workItem['Identified by work_item_id, a string'],
   'error.code decides: it is the same in every language': localizesMessages,
   'OK: not returned on errors': async (api) => expect((await api.rum()).body.error?.code).not.toBe('OK'),
-  'InvalidParameter, 400: a required parameter is missing or failed validation': async (api) => {
-    invalid(await api.remove({}), 'work_item_id');
-    invalid(await api.call(FLEET, { limit: 'x' }), 'limit');
-  },
+  'InvalidParameter, 400: a required parameter is missing or failed validation': all(
+    refuses(DELETE, 'work_item_id', [undefined]),
+    refuses(FLEET, 'limit', ['x']),
+  ),
   'BadRequest, 400: such as a body with a Content-Encoding': async (api) => {
     const options = { raw: 'x', headers: { 'Content-Encoding': 'br' } };
     for (const path of [RUM, DELETE])

@@ -72,11 +72,8 @@ export const readRum = {
   },
   'no_cache concerns plan version, quotas and status, not the usage, which is always current': async (api) => {
     const { usage } = api.need('changing');
-    for (const [used, no_cache] of [
-      [601, true],
-      [602, false],
-      [603, true],
-    ] as const) {
+    for (const [index, no_cache] of [true, false, true].entries()) {
+      const used = 601 + index;
       await change(usage, { 'session_replay.used_cnt': used });
       expect(data(await api.rum({ no_cache }, { as: usage.appKey }))['session_replay.used_cnt']).toBe(used);
     }
