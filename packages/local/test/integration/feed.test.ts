@@ -78,7 +78,7 @@ const ended = () =>
   expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
 
 describe("the feed's queue", () => {
-  it('takes what an SDK sends, by the names that SQS has for it', async () => {
+  it('accepts what an SDK sends, and has the URL and attributes of a queue of SQS', async () => {
     const QueueName = QueueUrl()?.split('/').at(-1);
     expect((await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(QueueUrl());
     await send(bodyOf(hostRecord('one'), hostRecord('two')));
@@ -94,8 +94,8 @@ describe("the feed's queue", () => {
   });
 
   it.each([
-    ['a name that others have given this machine', { Host: 'evil.example' }, 403],
-    ['the query protocol, which a page elsewhere can send', { 'X-Amz-Target': undefined }, 404],
+    ['a host name that is none of this machine', { Host: 'evil.example' }, 403],
+    ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
   ])('refuses %s', async (_what, changed, status) => {
     const given = { 'X-Amz-Target': 'AmazonSQS.SendMessage', 'Content-Type': 'application/x-amz-json-1.0', ...changed };
     const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -133,7 +133,7 @@ describe('host', () => {
     expect(out).toMatch(/^host_id,status,edge_cluster,agent_version,reported_at,why\nold,stale,fra-1,"'=1,2",\d/);
   });
 
-  it('retires what is stale, by the feed; a later report of its inventory brings it back, a late one does not', async () => {
+  it('retires stale hosts by the feed; a later record of a host brings it back, an earlier one does not', async () => {
     const at = Date.now();
     const retired = hostRecord('old', { at_ms: at - 80 * MINUTE_MS });
     await send(
@@ -186,7 +186,7 @@ describe('feed', () => {
     expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
     expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
     await ended();
-    // That of the account is refused again; the other one is late.
+    // The record of the account is refused again; the other one is older than what is stored.
     await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
     account = other;
     expect(await hosts()).toMatchObject([{ host_id: 'early', agent_version: '5.0.0' }]);
@@ -205,7 +205,7 @@ it('fleet simulate reports through the feed', async () => {
   expect(statuses.has('stale')).toBe(true);
 });
 
-it("the sample's hosts report what the feed takes, each once in a round, and what they say changes", () => {
+it("the sample's hosts send valid records, one each in a round, and other values in the next", () => {
   const rounds = [0, 1, 50].map((round) =>
     Array.from({ length: 30 }, (_, slot) => sampleReports(slot, 30, round, 1_800_000_000_000)).flat(),
   );
