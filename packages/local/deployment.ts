@@ -75,7 +75,7 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     authorizer: {
       functionName: nameOf(functionIdOf(authorizer.AuthorizerUri)),
       /** The query parameter that identifies the caller. */
-      parameter: (authorizer.IdentitySource as string).replace('method.request.querystring.', ''),
+      parameter: String(authorizer.IdentitySource).replace('method.request.querystring.', ''),
       ttlMs: authorizer.AuthorizerResultTtlInSeconds * 1000,
     },
     /** The answers that API Gateway makes itself. */
@@ -94,10 +94,11 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     eventSources: eventSourcesOf(template, nameOf),
     /** Names of the queues whose URLs are outputs of the stack, by output. */
     queueOutputs: Object.fromEntries(
-      Object.entries(template.Outputs ?? {}).flatMap(([output, { Value }]) =>
-        Value.Ref !== undefined && Value.Ref in queues ? [[output, queueName(Value.Ref)]] : [],
-      ),
-    ) as Readonly<Record<string, string>>,
+      Object.entries(template.Outputs ?? {})
+        .map(([output, { Value }]): [string, string] => [output, Value.Ref ?? ''])
+        .filter(([, id]) => id in queues)
+        .map(([output, id]) => [output, queueName(id)]),
+    ),
   };
 }
 

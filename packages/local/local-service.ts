@@ -46,7 +46,7 @@ export async function startService(options: LocalServiceOptions) {
     dead_letters: queues.count(deployment.queueOutputs.DeadLettersUrl ?? ''),
   });
 
-  /** Answers a request that is not for the API, and has a name of this machine as its host. */
+  /** Answers a request that is not for the API. By a foreign host name nothing is served: a page of another site could read it. */
   function answerOther(request: IncomingMessage, response: ServerResponse): boolean {
     const { path } = readTarget(request);
     if (options.console && /^\/console(\/|$)/.test(path)) {

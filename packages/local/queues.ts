@@ -59,7 +59,7 @@ export const eventSourcesOf = (template: Template, functionName: (id: string) =>
       reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
     }));
 
-/** Called when a function failed, with the bodies of the messages. */
+/** Called when a function failed, with the bodies of its messages. */
 type OnFailed = (error: Error, bodies: readonly string[]) => void;
 
 /** Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023. */

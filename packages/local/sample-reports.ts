@@ -3,10 +3,7 @@ import { SAMPLE_INTERVAL_MS, sampleReports } from '../../infra/generate/sample.t
 const EVERY_MS = 1_000;
 const SLOTS = SAMPLE_INTERVAL_MS / EVERY_MS;
 
-/**
- * Sends the reports of the sample's hosts: each second a message for those that are due.
- * @returns stops it
- */
+/** Sends the reports of the sample's hosts: each second a message with those that are due. @returns stops it */
 export function startSampleReports(send: (body: string) => void): () => Promise<void> {
   let sent = 0;
   const timer = setInterval(() => {

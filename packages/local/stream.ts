@@ -79,8 +79,10 @@ export async function handOver(
   signal: AbortSignal,
 ): Promise<void> {
   let [position, size] = [0, batchSize];
-  while (position < records.length) {
-    const batch = records.slice(position, position + size) as [DynamoDBRecord, ...DynamoDBRecord[]];
+  for (;;) {
+    const batch = records.slice(position, position + size);
+    const [first] = batch;
+    if (first === undefined) return;
     const handled = await invoke({ Records: batch }).then(
       (result) => handledOf(batch, result as DynamoDBBatchResponse | undefined),
       () => 0,
@@ -89,11 +91,11 @@ export async function handOver(
       size = Math.ceil(batch.length / 2);
       continue;
     }
-    if (handled === 0 && ageMsOf(batch[0]) <= maxAgeMs) {
+    if (handled === 0 && ageMsOf(first) <= maxAgeMs) {
       await sleep(RETRY_MS, undefined, { signal });
       continue;
     }
-    if (handled === 0) giveUp(batch[0]);
+    if (handled === 0) giveUp(first);
     position += Math.max(1, handled);
     size = batchSize;
   }

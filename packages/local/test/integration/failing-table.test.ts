@@ -72,7 +72,7 @@ describe('npm start -- --fail', () => {
     for (const answer of await callWith(failure)) expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
 
-  it('nothing: everything is passed on', async () => {
+  it('no part: every call is passed on', async () => {
     const [fleet] = await callWith();
     expect(fleet.body.data).toMatchObject({ items: [{ host_id: hostId(1) }], partial: false });
   });

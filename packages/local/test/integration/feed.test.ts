@@ -8,7 +8,6 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sampleReports } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { recordOf } from '../../../../lib/ingest/records.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
@@ -78,7 +77,7 @@ const ended = () =>
   expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
 
 describe("the feed's queue", () => {
-  it('takes what an SDK sends, by the names that SQS has for it', async () => {
+  it('accepts what an SDK sends, and has the URL and attributes of a queue of SQS', async () => {
     const QueueName = QueueUrl()?.split('/').at(-1);
     expect((await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(QueueUrl());
     await send(bodyOf(hostRecord('one'), hostRecord('two')));
@@ -94,8 +93,8 @@ describe("the feed's queue", () => {
   });
 
   it.each([
-    ['a name that others have given this machine', { Host: 'evil.example' }, 403],
-    ['the query protocol, which a page elsewhere can send', { 'X-Amz-Target': undefined }, 404],
+    ['a host name that is none of this machine', { Host: 'evil.example' }, 403],
+    ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
   ])('refuses %s', async (_what, changed, status) => {
     const given = { 'X-Amz-Target': 'AmazonSQS.SendMessage', 'Content-Type': 'application/x-amz-json-1.0', ...changed };
     const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -133,7 +132,7 @@ describe('host', () => {
     expect(out).toMatch(/^host_id,status,edge_cluster,agent_version,reported_at,why\nold,stale,fra-1,"'=1,2",\d/);
   });
 
-  it('retires what is stale, by the feed; a later report of its inventory brings it back, a late one does not', async () => {
+  it('retires stale hosts by the feed; a later record of a host brings it back, an earlier one does not', async () => {
     const at = Date.now();
     const retired = hostRecord('old', { at_ms: at - 80 * MINUTE_MS });
     await send(
@@ -186,7 +185,7 @@ describe('feed', () => {
     expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
     expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
     await ended();
-    // That of the account is refused again; the other one is late.
+    // The record of the account is refused again; the other one is older than what is stored.
     await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
     account = other;
     expect(await hosts()).toMatchObject([{ host_id: 'early', agent_version: '5.0.0' }]);
@@ -205,32 +204,26 @@ it('fleet simulate reports through the feed', async () => {
   expect(statuses.has('stale')).toBe(true);
 });
 
-it("the sample's hosts report what the feed takes, each once in a round, and what they say changes", () => {
-  const rounds = [0, 1, 50].map((round) =>
-    Array.from({ length: 30 }, (_, slot) => sampleReports(slot, 30, round, 1_800_000_000_000)).flat(),
-  );
-  for (const lines of rounds) {
-    const ids = lines.map((line) => JSON.parse(line).host_id);
-    expect(ids.length).toBeGreaterThan(400);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const line of lines) expect(recordOf(line, 1_800_000_000_000)).toHaveProperty('record');
-  }
-  expect(rounds[0]).not.toEqual(rounds[1]);
-  const hostsIn = (lines?: string[]) => lines?.map((line) => JSON.parse(line).host_id);
-  expect(hostsIn(rounds[0])).toEqual(hostsIn(rounds[1]));
-  expect(hostsIn(rounds[0])).not.toEqual(hostsIn(rounds[2]));
-});
-
-it('the sample sends a message each second, and all its hosts report in half a minute', async () => {
+it("the sample's hosts report once in half a minute, with valid records whose values change; which hosts report changes, too", async () => {
   vi.useFakeTimers();
   const bodies: string[] = [];
   const stop = startSampleReports((body) => bodies.push(body));
-  await vi.advanceTimersByTimeAsync(30_000);
+  await vi.advanceTimersByTimeAsync(51 * 30_000);
+  const nowMs = Date.now();
   await stop();
   await vi.advanceTimersByTimeAsync(5_000);
   vi.useRealTimers();
-  expect(bodies).toHaveLength(30);
-  const ids = bodies.flatMap((body) => body.split('\n').map((line) => JSON.parse(line).host_id));
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids.length).toBeGreaterThan(400);
+  // A message each second.
+  expect(bodies).toHaveLength(51 * 30);
+  const [first, second, last] = [0, 1, 50].map((round) => {
+    const lines = bodies.slice(30 * round, 30 * (round + 1)).flatMap((body) => body.split('\n'));
+    for (const line of lines) expect(recordOf(line, nowMs)).toHaveProperty('record');
+    const ids = lines.map((line) => JSON.parse(line).host_id);
+    expect(ids.length).toBeGreaterThan(400);
+    expect(new Set(ids).size).toBe(ids.length);
+    return { ids, values: lines.map((line) => JSON.parse(line).node_count) };
+  });
+  expect(second?.ids).toEqual(first?.ids);
+  expect(second?.values).not.toEqual(first?.values);
+  expect(last?.ids).not.toEqual(first?.ids);
 });

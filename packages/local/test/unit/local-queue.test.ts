@@ -145,7 +145,7 @@ describe('the local stream', () => {
     expect(await handed(poisoned, 9_999)).toEqual({ batches, givenUp: ['1'] });
   });
 
-  it('filters by values, and by what is there', () => {
+  it('filters by values, and by whether a value exists', () => {
     const pattern = { a: { S: ['x', 'y'] }, b: { N: [{ exists: true }] } };
     expect([
       matches(pattern, { a: { S: 'y' }, b: { N: '1' } }),
