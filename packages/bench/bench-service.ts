@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS, type TimeLimits } from '../../lib/shared/time-limits.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
@@ -21,26 +21,32 @@ export const eventOf = ({ path }: ListedOperation, appKey: string, body: object)
   body: JSON.stringify(body),
 });
 
+/** Merges are measured to their last move, and pages with all their live status, however busy the machine is. */
+const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
+
 /** The handlers of the operations over a table. */
-export function benchHandlers(table: Table) {
-  let clock = Date.now();
-  const deps: Deps = {
-    ...depsOver(table, { now: () => clock }),
-    // Merges are measured to their last move, and pages with all their live status, however busy the machine is.
-    timeLimits: { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 },
-  };
+export function benchHandlers(table: Table, timeLimits: TimeLimits = PATIENT) {
+  let aheadMs = 0;
+  const deps: Deps = { ...depsOver(table, { now: () => Date.now() + aheadMs }), timeLimits };
   const handlers = createHandlers(deps);
+
+  /** Calls an operation. */
+  async function answer(operation: ListedOperation, appKey: string, body: object) {
+    const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
+    return handlers[operationIdOf(operation.name)](event, {} as Context);
+  }
+
   return {
     deps,
     /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs: number): void {
-      clock += byMs;
+      aheadMs += byMs;
     },
+    answer,
     /** Calls an operation. @throws unless it answers 200 */
     async call(operation: ListedOperation, appKey: string, body: object): Promise<void> {
-      const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
-      const answer = await handlers[operationIdOf(operation.name)](event, {} as Context);
-      if (answer.statusCode !== 200) throw new Error(`${operation.name}: ${answer.statusCode} ${answer.body}`);
+      const { statusCode, body: text } = await answer(operation, appKey, body);
+      if (statusCode !== 200) throw new Error(`${operation.name}: ${statusCode} ${text}`);
     },
   };
 }

@@ -9,9 +9,9 @@ import { loadData } from '../admin/data/load.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
 import { connectDouble } from '../proof/simulation/double-client.ts';
 import { TableDouble } from '../proof/simulation/table-double.ts';
+import { createAlerts, objectIds } from './alerts.ts';
 import { benchHandlers } from './bench-service.ts';
 import { accountLines } from './fleet-data.ts';
-import { createAlerts, createMerge, objectIds } from './merge-calls.ts';
 import { runMergeLoad } from './merge-load.ts';
 import type { Add } from './report.ts';
 import { createTimes, inTurns } from './timings.ts';
@@ -57,15 +57,17 @@ export async function refusedMerges(add: Add): Promise<void> {
   const neighbours = await Promise.all(
     NEIGHBOURS.map(async (account) => ({ account, ...(await createAlerts(table, account, SMALL)) })),
   );
-  const merge = createMerge({ ...benchHandlers(table).deps, timeLimits: TIME_LIMITS });
+  const { answer } = benchHandlers(table, TIME_LIMITS);
+  const merge = async (account: number, alert_ids: readonly string[] | undefined, incident_id: string) =>
+    (await answer(mergeAlerts, keyOf(account), { alert_ids, incident_id })).statusCode;
 
   // Merges that are refused by the first read, and by the last.
   const unknown = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
   const mergeRefused = (_caller: number, index: number) =>
-    merge(keyOf(REFUSED), unknown[index % unknown.length] ?? [], refused.incident);
+    merge(REFUSED, unknown[index % unknown.length], refused.incident);
   const mergeOfNeighbour = (_caller: number, index: number) => {
     const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
-    return merge(keyOf(account), ids, incident);
+    return merge(account, ids, incident);
   };
   const { rate } = mergeAlerts.throttle;
   const sendRefused = () => runMergeLoad({ seconds: SECONDS, smallPerSecond: rate }, { small: mergeRefused });

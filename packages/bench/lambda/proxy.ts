@@ -1,5 +1,6 @@
 /**
- * A TLS proxy for a DynamoDB-compatible server that adds a round-trip time: `KEY`, `CERT`, `TARGET_PORT`, `ROUND_TRIP_MS`. Prints its port.
+ * A TLS proxy that adds a round-trip time to a DynamoDB-compatible server, as a process with `KEY`, `CERT`, `TARGET_PORT` and `ROUND_TRIP_MS` in its
+ * environment. Sends its port to the parent process.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -13,8 +14,8 @@ const inner = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) 
   for (const end of [socket, target]) end.on('error', () => [socket, target].map((one) => one.destroy()));
 }).listen(0, '127.0.0.1');
 
-/** Delays bytes in order; the first ones also wait for the TCP handshake, which takes no time locally. */
-function later(from: Socket, to: Socket, firstMs: number): void {
+/** Delays bytes in their order. The first ones wait longer, for the TCP handshake, which takes no time locally. */
+function delay(from: Socket, to: Socket, firstMs: number): void {
   let extraMs = firstMs;
   from.on('data', (part) => {
     setTimeout(() => to.write(part), oneWayMs + extraMs);
@@ -27,8 +28,8 @@ function later(from: Socket, to: Socket, firstMs: number): void {
 inner.once('listening', () => {
   const outer = createServer({ noDelay: true }, (socket) => {
     const within = connect((inner.address() as AddressInfo).port, '127.0.0.1').setNoDelay();
-    later(socket, within, 2 * oneWayMs);
-    later(within, socket, 0);
+    delay(socket, within, 2 * oneWayMs);
+    delay(within, socket, 0);
   }).listen(0, '127.0.0.1', () => process.send?.((outer.address() as AddressInfo).port));
 });
 process.on('disconnect', () => process.exit());

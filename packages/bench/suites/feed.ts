@@ -1,19 +1,17 @@
-/** Reports of hosts through the feed's function, against conditional writes of the same rows by hand; and the function behind its queue. */
+/** Reports of hosts through the feed's function, against conditional writes of the same rows by hand; and while DynamoDB throttles. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient, ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { splitEndpoint } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
-import { startFeedQueue } from '../feed-queue.ts';
 import { accountLines, hostName } from '../fleet-data.ts';
 import type { Add } from '../report.ts';
+import { throttledFeed } from '../throttled-feed.ts';
 import { createTimes, inTurns, type Times } from '../timings.ts';
 
 const HOSTS = 2_000;
@@ -108,65 +106,14 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
   return rateOf(feed);
 }
 
-/** Seconds for which the age of reports is measured, and for which nine tenths of the calls are throttled. */
-const SECONDS = { age: 10, throttled: 60 };
-
-async function behindQueue({ table }: BenchService, ingest: Ingest, rate: number, add: Add): Promise<void> {
-  /** The share of calls that are throttled. */
-  let throttled = 0;
-  table.client.middlewareStack.add(
-    (next) => (args) => {
-      if (Math.random() < throttled)
-        throw new ProvisionedThroughputExceededException({ message: 'throttled', $metadata: {} });
-      return next(args);
-    },
-    // Each attempt may be throttled, as by DynamoDB.
-    { step: 'finalizeRequest', priority: 'low' },
-  );
-  const began = Date.now();
-  /** Reports of all hosts in turn. `node_count` is the number of the report. */
-  const reports = (count: number) =>
-    Array.from({ length: Math.floor(count) }, (_, n) => reportOf(n % HOSTS, began + n, n));
-  const feed = startFeedQueue(ingest);
-  const empty = startFeedQueue(async () => ({ batchItemFailures: [] }));
-  try {
-    const load = reports((rate / 2) * SECONDS.age);
-    const [age, least] = [await feed.send(load, rate / 2), await empty.send(load, rate / 2)];
-    add({
-      name: 'age of a report when it is written, at half load, p95',
-      value: age.percentile(95),
-      unit: 'ms',
-      baseline: { name: 'a function that does nothing', value: least.percentile(95) },
-    });
-    // Throttled, the feed can write about a tenth of `rate`. This load is more, so a backlog builds up.
-    const overload = reports((rate / 5) * SECONDS.throttled);
-    throttled = 0.9;
-    const sent = feed.send(overload, rate / 5);
-    await sleep(SECONDS.throttled * 1_000);
-    throttled = 0;
-    await sent;
-    let latest = 0;
-    for (const { host_id, node_count } of overload.slice(-HOSTS)) {
-      const row = await getRow(table, keys.hostStatus(ACCOUNT, host_id));
-      if (Number((row as { node_count?: unknown } | undefined)?.node_count) === node_count) latest += 1;
-    }
-    add({
-      name: `hosts with their latest report after ${SECONDS.throttled} s at a tenth of DynamoDB`,
-      value: latest,
-      unit: 'hosts',
-      baseline: { name: 'those that reported', value: Math.min(HOSTS, overload.length) },
-      target: { least: 1 },
-    });
-  } finally {
-    await Promise.all([feed.stop(), empty.stop()]);
-  }
-}
-
 export async function run(add: Add): Promise<void> {
   const service = await startBenchService(accountLines(ACCOUNT, 'bench-key-of-the-feed'.padEnd(32, '-')));
   const ingest = createIngest(service);
   try {
-    await behindQueue(service, ingest, await againstByHand(service, ingest, add), add);
+    const rate = await againstByHand(service, ingest, add);
+    const began = Date.now();
+    const reports = { hosts: HOSTS, reportOf: (n: number) => reportOf(n % HOSTS, began + n, n) };
+    await throttledFeed(service.table, ingest, rate, reports, add);
   } finally {
     await service.stop();
   }

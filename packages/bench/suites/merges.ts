@@ -4,12 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTable } from '../../../lib/dynamodb/client.ts';
+import { mergeAlerts } from '../../../lib/http/operations.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
-import { startBenchService } from '../bench-service.ts';
+import { createAlerts } from '../alerts.ts';
+import { benchHandlers, startBenchService } from '../bench-service.ts';
 import { accountLines } from '../fleet-data.ts';
 import { startLimitsProxy } from '../limits/limits-proxy.ts';
-import { createAlerts, createMerge } from '../merge-calls.ts';
 import { type LoadResult, runMergeLoad } from '../merge-load.ts';
 import { refusedMerges } from '../refused-merges.ts';
 import type { Add } from '../report.ts';
@@ -24,25 +25,26 @@ const DYNAMODB = { callMs: 5, transactionMs: 15, writeUnits: 1e9, readUnits: 1e9
 const BUDGET_MS = 3_000;
 
 async function concurrentMerges(add: Add): Promise<void> {
-  const { table, endpoint, deps, stop } = await startBenchService(accountLines(ACCOUNT, KEY));
+  const { table, endpoint, stop } = await startBenchService(accountLines(ACCOUNT, KEY));
   const proxy = await startLimitsProxy(endpoint, DYNAMODB);
   const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
-  const merge = createMerge({ ...deps, table: through });
+  const { answer } = benchHandlers(through);
   const create = (count: number) => createAlerts(table, ACCOUNT, count);
   const small = await create(1_000);
   const incidents = await Promise.all(Array.from({ length: 20 }, async () => (await create(0)).incident));
   const large = await Promise.all(Array.from({ length: LARGE_CALLERS }, () => create(2_000)));
 
-  async function statusOf(ids: readonly string[], index: number): Promise<number> {
-    const status = await merge(KEY, ids, incidents[index % incidents.length] as string);
-    if (status !== 429) return status;
+  async function merge(alert_ids: readonly string[], index: number): Promise<number> {
+    const incident_id = incidents[index % incidents.length];
+    const { statusCode } = await answer(mergeAlerts, KEY, { alert_ids, incident_id });
+    if (statusCode !== 429) return statusCode;
     // The read budget is used up, which is not measured here.
     await sleep(BUDGET_MS - (Date.now() % BUDGET_MS));
-    return statusOf(ids, index);
+    return merge(alert_ids, index);
   }
   const send = {
-    small: (_caller: number, index: number) => statusOf([small.ids[index % small.ids.length] as string], index),
-    large: (caller: number, index: number) => statusOf(large[caller]?.ids ?? [], index),
+    small: (_caller: number, index: number) => merge([small.ids[index % small.ids.length] as string], index),
+    large: (caller: number, index: number) => merge(large[caller]?.ids ?? [], index),
   };
   async function finishAll(): Promise<void> {
     const { pending = [] } = await readMergeOrder(table, ACCOUNT);

@@ -8,25 +8,25 @@ import {
   type ListedOperation,
   mergeAlerts,
 } from '../../../lib/http/operations.ts';
+import { createAlerts } from '../alerts.ts';
 import { startBenchService } from '../bench-service.ts';
 import { accountLines, fleetLines } from '../fleet-data.ts';
-import { createAlerts } from '../merge-calls.ts';
 import type { Add } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
-/** Longer than app keys and RUM records are cached, and shorter. */
+/** A longer and a shorter time than that for which app keys and RUM records are cached. */
 const LONG_MS = 120_000;
 const SHORT_MS = 5_000;
 
 interface Row {
   what: string;
   operation: ListedOperation;
-  /** A new one for each of two calls, 0 and 1. */
+  /** The bodies of two calls, 0 and 1. */
   body(call: number): object;
   key?: string;
 }
 
-/** @param ids alerts to merge, 2,000 */
+/** @param ids 2,000 alerts to merge */
 function rowsOf(ids: readonly string[], incident_id: string): Row[] {
   const merge = (count: number, first: number): Row => ({
     what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
