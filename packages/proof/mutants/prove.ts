@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, type Mutant } from './mutants.ts';
 import { checkTypes, copySources, isChosen, withBug } from './plant.ts';
 
 /** The files that the scenarios run. */
@@ -42,11 +42,14 @@ async function findFailure(folder: string, scenario = ''): Promise<string | unde
   return undefined;
 }
 
-const bugs = MUTANTS.filter((mutant) => (!mutant.tests || PROVED.test(mutant.file)) && isChosen(mutant));
+const isProved = ({ tests, file, isUnreached }: Mutant) => !isUnreached && (!tests || PROVED.test(file));
+const bugs = MUTANTS.filter((mutant) => isProved(mutant) && isChosen(mutant));
 checkTypes(bugs);
 let survivors = 0;
 const folder = copySources('prove');
-for (const scenario of new Set(bugs.map((bug) => bug.scenario))) {
+const scenarios = new Set(bugs.map(({ scenario = '' }) => scenario));
+// The run of all scenarios has the others in it.
+for (const scenario of scenarios.has('') ? [''] : scenarios) {
   const failure = await findFailure(folder, scenario);
   if (failure) throw new Error(`It fails without a planted bug, too:\n${failure}`);
 }

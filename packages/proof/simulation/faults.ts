@@ -24,7 +24,7 @@ export type Fault =
   | 'conflicts with another transaction'
   /** The next timer of the process ends. */
   | 'runs out of time'
-  /** The message that began the process is delivered twice. */
+  /** The message that started the process is delivered twice. */
   | 'is delivered twice'
   /** The SDK's second attempt is told that the transaction is in progress. It may be applied later. */
   | 'is in progress'

@@ -136,7 +136,7 @@ export const alertRecord = (alert: string, into: string, when: 'early' | 'late' 
   repeatedly(
     `record of alert ${numberOf(alert)}, ${when}`,
     (table) => writeRecord(table, { ...alertLine(alert, into), ...(when === 'early' && { title: 'early' }) }, when),
-    (state) => (alert in state.at ? state : { ...state, at: { ...state.at, [alert]: into } }),
+    (state) => (alert in state.incidentOf ? state : { ...state, incidentOf: { ...state.incidentOf, [alert]: into } }),
   );
 
 /** A record of an incident from before all merges: what they changed stays. */
@@ -173,8 +173,8 @@ const LINES = [
 ];
 /** The model's state of these lines. */
 export const UNTOUCHED: State = {
-  at: { [A]: ONE, [B]: ONE, [C]: 'none' },
-  by: {},
+  incidentOf: { [A]: ONE, [B]: ONE, [C]: 'none' },
+  latestOf: {},
   entries: [],
   titles: Object.fromEntries([ONE, TWO, THREE].map((incident) => [incident, 'first'])),
   owners: {},

@@ -39,9 +39,9 @@ export interface Entry {
 
 export interface State {
   /** The incident of each alert; 'none' where there is none. */
-  at: Readonly<Record<string, string>>;
+  incidentOf: Readonly<Record<string, string>>;
   /** Index of the latest entry that moved the alert or found it in its incident; absent: none. */
-  by: Readonly<Record<string, number>>;
+  latestOf: Readonly<Record<string, number>>;
   entries: readonly Entry[];
   titles: Readonly<Record<string, string>>;
   owners: Readonly<Record<string, number>>;
@@ -54,12 +54,12 @@ export function merged(state: State, what: Merge): Outcome<State> {
   const body = canonical({ ...what, key: undefined });
   const known = key === undefined ? undefined : state.used[key];
   if (known !== undefined) return { state, answer: known === body ? 'done' : 'InvalidParameter' };
-  if (alerts.some((alert) => !(alert in state.at))) return { state, answer: 'ResourceNotFound' };
-  const moving = alerts.filter((alert) => state.at[alert] !== into);
+  if (alerts.some((alert) => !(alert in state.incidentOf))) return { state, answer: 'ResourceNotFound' };
+  const moving = alerts.filter((alert) => state.incidentOf[alert] !== into);
   const entry: Entry = {
     kind: 'merge',
     incident: into,
-    moves: Object.fromEntries(moving.map((alert) => [alert, state.at[alert] as string])),
+    moves: Object.fromEntries(moving.map((alert) => [alert, state.incidentOf[alert] as string])),
     stayed: alerts.filter((alert) => !moving.includes(alert)).sort(),
   };
   const after = withEntry(state, entry, () => into);
@@ -80,8 +80,8 @@ function withEntry(state: State, entry: Entry, to: (alert: string) => string): S
   const moving = Object.keys(entry.moves);
   return {
     ...state,
-    at: { ...state.at, ...each(moving, to) },
-    by: { ...state.by, ...each([...moving, ...entry.stayed], () => state.entries.length) },
+    incidentOf: { ...state.incidentOf, ...each(moving, to) },
+    latestOf: { ...state.latestOf, ...each([...moving, ...entry.stayed], () => state.entries.length) },
     entries: [...state.entries, entry],
   };
 }
@@ -90,7 +90,9 @@ function withEntry(state: State, entry: Entry, to: (alert: string) => string): S
 export function undone(state: State): Outcome<State> {
   const first = state.entries[0] as Entry;
   const back = Object.fromEntries(
-    Object.entries(first.moves).filter(([alert]) => state.at[alert] === first.incident && (state.by[alert] ?? 0) === 0),
+    Object.entries(first.moves).filter(
+      ([alert]) => state.incidentOf[alert] === first.incident && (state.latestOf[alert] ?? 0) === 0,
+    ),
   );
   const moves = Object.keys(back).sort();
   const left = Object.keys(first.moves)
@@ -104,26 +106,26 @@ export function undone(state: State): Outcome<State> {
 
 /** Puts alerts where the feeds say that they are. */
 export function repaired(state: State): Outcome<State> {
-  const at = { ...state.at };
+  const incidentOf = { ...state.incidentOf };
   for (const { kind, incident, moves } of state.entries)
-    for (const [alert, other] of Object.entries(moves)) at[alert] = kind === 'merge' ? incident : other;
-  const fixed = Object.keys(at).filter((alert) => at[alert] !== state.at[alert]).length;
-  return { state: { ...state, at }, answer: `${fixed} fixed` };
+    for (const [alert, other] of Object.entries(moves)) incidentOf[alert] = kind === 'merge' ? incident : other;
+  const fixed = Object.keys(incidentOf).filter((alert) => incidentOf[alert] !== state.incidentOf[alert]).length;
+  return { state: { ...state, incidentOf }, answer: `${fixed} fixed` };
 }
 
 /** Puts an alert where the import says. Entries before the import no longer apply to it. */
 export function imported(state: State, alert: string, into: string): State {
-  const { [alert]: _moved, ...by } = state.by;
+  const { [alert]: _moved, ...latestOf } = state.latestOf;
   const entries = state.entries.map((entry) => ({ ...entry, imported: [...(entry.imported ?? []), alert] }));
-  return { ...state, entries, by, at: { ...state.at, [alert]: into } };
+  return { ...state, entries, latestOf, incidentOf: { ...state.incidentOf, [alert]: into } };
 }
 
 /** Whether the feeds record what the model does. */
 function agree(recorded: readonly Entry[], entries: readonly Entry[]): boolean {
   return (
     recorded.length === entries.length &&
-    entries.every(({ imported: after = [], ...entry }, at) => {
-      const own = recorded[at] as Entry;
+    entries.every(({ imported: after = [], ...entry }, index) => {
+      const own = recorded[index] as Entry;
       const moves = Object.entries(entry.moves).filter(([alert]) => alert in own.moves || !after.includes(alert));
       const stayed = entry.stayed.filter((alert) => own.stayed.includes(alert) || !after.includes(alert));
       return canonical({ ...entry, moves: Object.fromEntries(moves), stayed }) === canonical(own);
@@ -149,7 +151,7 @@ function stateOf(run: FinishedRun): Visible & Pick<State, 'entries'> {
   };
 }
 
-type Visible = Pick<State, 'at' | 'titles' | 'owners'>;
+type Visible = Pick<State, 'incidentOf' | 'titles' | 'owners'>;
 
 /** What rows of a table, or of an export, show of the state. */
 export function visibleIn({
@@ -161,7 +163,7 @@ export function visibleIn({
 }): Visible {
   const listed = [...incidents];
   return {
-    at: Object.fromEntries([...alerts].map(({ sk, incident_id }) => [sk, incident_id ?? 'none'])),
+    incidentOf: Object.fromEntries([...alerts].map(({ sk, incident_id }) => [sk, incident_id ?? 'none'])),
     titles: Object.fromEntries(listed.map(({ incident_id, title }) => [incident_id, title])),
     owners: Object.fromEntries(
       listed.flatMap(({ incident_id, owner_id }) => (owner_id === undefined ? [] : [[incident_id, Number(owner_id)]])),
@@ -171,8 +173,8 @@ export function visibleIn({
 
 /** An export has each merge as a whole or not at all. */
 export function exported(state: State): Outcome<State> {
-  const { at, titles, owners } = state;
-  return { state, answer: canonical({ at, titles, owners }) };
+  const { incidentOf, titles, owners } = state;
+  return { state, answer: canonical({ incidentOf, titles, owners }) };
 }
 
 /** The check cannot know the right rows, since a restore has lost what they were before. */
@@ -207,18 +209,18 @@ function* brokenPromises(run: FinishedRun): Generator<string> {
   ]);
   for (const alert of ofKind('alert', items as never as Stored<'alert'>[])) {
     const { sk, moved_sequence, moved_from } = alert;
-    const rest = Object.fromEntries(Object.entries(alert).filter(([name]) => !OF_PLACE.has(name)));
+    const rest = Object.fromEntries(Object.entries(alert).filter(([name]) => !ASSIGNMENT_ATTRIBUTES.has(name)));
     if (canonical(rest) !== canonical({ alert_id: sk, title: TITLE }))
       yield `alert ${sk} has become ${canonical(rest)}`;
     const move = moved.find(({ alertId, by }) => alertId === sk && by === moved_sequence);
-    if (move?.from !== moved_from) yield `alert ${sk} notes that it came from ${moved_from}, not ${move?.from}`;
+    if (move?.from !== moved_from) yield `alert ${sk} records that it came from ${moved_from}, not ${move?.from}`;
   }
   if (faults === 1 && isThrottled && events.includes('merge_left_pending'))
     yield 'throttling has ended the moves of a merge';
 }
 
 /** Attributes of an alert that say where it is and how it came there. */
-const OF_PLACE = new Set([
+const ASSIGNMENT_ATTRIBUTES = new Set([
   ...['pk', 'sk', 'incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'],
   ...['stayed_sequence', 'loaded_after', 'feed_order'],
 ]);

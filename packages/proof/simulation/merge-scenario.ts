@@ -38,7 +38,7 @@ export function mergeScenario(
   }: Setting = {},
 ): Scenario {
   const after = earlierMerges.reduce((state, what) => merged(state, what).state, UNTOUCHED);
-  const initial = misplaced ? { ...after, at: { ...after.at, [misplaced]: THREE } } : after;
+  const initial = misplaced ? { ...after, incidentOf: { ...after.incidentOf, [misplaced]: THREE } } : after;
   const starts = parts.length > 0 ? torn(parts, { transactionItems }) : afterMerges(earlierMerges, misplaced);
   return scenarioOf(name, async () => (await starts()).filter(startsWhere), actors, judgement(initial), {
     cost,

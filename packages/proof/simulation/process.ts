@@ -66,10 +66,7 @@ export class Process {
 
   /** Fires the earliest timer that ends by `untilMs`. @returns false when there is none */
   fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
-    const next = this.timers.reduce<Timer | undefined>(
-      (one, other) => (one && one.atMs <= other.atMs ? one : other),
-      undefined,
-    );
+    const [next] = this.timers.toSorted((one, other) => one.atMs - other.atMs);
     if (!next || next.atMs > untilMs) return false;
     this.timers = this.timers.filter((timer) => timer !== next);
     this.clockMs = Math.max(this.clockMs, next.atMs);

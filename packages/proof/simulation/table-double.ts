@@ -26,6 +26,12 @@ const invalid = (message: string) =>
 
 const textOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
 
+/** @throws as DynamoDB does if a request has too many rows, or one of them twice */
+function requireDistinct(keys: readonly string[], max: number): void {
+  if (keys.length > max) throw invalid(`${keys.length} items are more than ${max}`);
+  if (new Set(keys).size < keys.length) throw invalid('An item is in the request twice');
+}
+
 const contextOf = (
   item: Item | undefined,
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
@@ -97,8 +103,7 @@ export class TableDouble {
   #batchGet({ RequestItems }: { RequestItems: Record<string, KeysAndAttributes> }): unknown {
     const [[tableName, request]] = Object.entries(RequestItems) as [[string, KeysAndAttributes]];
     const keys = request.Keys.map(textOf);
-    if (keys.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
-    if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
+    requireDistinct(keys, MAX_READS);
     const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
     // As for rows of at most 4 kB.
     const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
@@ -150,8 +155,7 @@ export class TableDouble {
     const keys = requests.map(({ PutRequest, DeleteRequest }) =>
       textOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
     );
-    if (keys.length > MAX_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
-    if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
+    requireDistinct(keys, MAX_WRITES);
     for (const { PutRequest, DeleteRequest } of requests)
       this.#write({ ...PutRequest, ...DeleteRequest }, PutRequest && (normalize(PutRequest.Item) as Item));
     return { UnprocessedItems: {} };
@@ -164,10 +168,8 @@ export class TableDouble {
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
-    if (actions.length > MAX_ACTIONS) throw invalid('Member must have length less than or equal to 100');
     const keys = actions.map(([, write]) => textOf((write.Key ?? write.Item) as Key));
-    if (new Set(keys).size < keys.length)
-      throw invalid('Transaction request cannot include multiple operations on one item');
+    requireDistinct(keys, MAX_ACTIONS);
     const changes: Change[] = [];
     const reasons = actions.map(([kind, write]) => {
       try {

@@ -229,4 +229,26 @@ describe(`the table double (SEED=${SEED})`, () => {
     },
     20 * 60_000,
   );
+
+  it('takes NULL as a value that exists', async () => {
+    const table = await newTable();
+    const double = new TableDouble();
+    const Key = { pk: 'p', sk: 's' };
+    const requests: Request[] = [
+      { name: 'PutCommand', input: { TableName: TABLE_NAME, Item: { ...Key, a: null } } },
+      {
+        name: 'UpdateCommand',
+        input: {
+          TableName: TABLE_NAME,
+          Key,
+          UpdateExpression: 'SET a = if_not_exists(a, :0)',
+          ExpressionAttributeValues: { ':0': 1 },
+          ReturnValues: 'ALL_NEW',
+        },
+      },
+    ];
+    for (const request of requests)
+      expect(await outcomeOf(async () => double.apply(request))).toEqual(await outcomeOf(() => sendTo(table, request)));
+    table.client.destroy();
+  });
 });
