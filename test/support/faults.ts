@@ -2,8 +2,9 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 
 /** One call of a table's client. */
 interface TableCall {
-  /** Name of the command, such as `UpdateCommand`. */
+  /** Name of the command, such as `UpdateItemCommand`. */
   command: string;
+  input: object;
   /** Counts from 1 over all calls since the fault was planted. */
   number: number;
 }
@@ -22,7 +23,7 @@ export function aroundCalls(table: Table, act: AroundCall): () => void {
     (next, context) => async (args) => {
       number += 1;
       let result: Awaited<ReturnType<typeof next>> | undefined;
-      await act({ command: context.commandName ?? '', number }, async () => {
+      await act({ command: context.commandName ?? '', input: args.input, number }, async () => {
         result = await next(args);
         return result.output;
       });
