@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { getRumResource, operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -177,4 +177,17 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       (error: Error) => !`${error.message}${error.stack}`.includes(CANARY),
     );
   });
+});
+
+// Here, since the functions run as they are deployed.
+it('the authorizer gives up before the operations do when DynamoDB hangs', async () => {
+  proxy.plan(() => 'hang');
+  const event = { ...eventFor(getRumResource, { appKey: UNKNOWN }), type: 'REQUEST', methodArn: 'arn' };
+  const ended: string[] = [];
+  await Promise.all(
+    ['get-rum-resource', 'usage-key-authorizer'].map((name) =>
+      functions.invoke(name, event).then(() => ended.push(name)),
+    ),
+  );
+  expect(ended).toEqual(['usage-key-authorizer', 'get-rum-resource']);
 });
