@@ -100,23 +100,6 @@ describe('a browse of 2,100 hosts', () => {
     expect(calls).toBeLessThanOrEqual(6);
   });
 
-  it('reads an unfiltered page of 50 in one round of two calls, for 6 units at the most', async () => {
-    const { coverage, rounds, calls, units } = await reads(fleet, {});
-    expect(coverage.scanned).toBe(50);
-    expect({ rounds, calls }).toEqual({ rounds: 1, calls: 2 });
-    expect(units).toBeGreaterThan(0);
-    expect(units).toBeLessThanOrEqual(6);
-  });
-
-  it('examines 2,000 in two rounds of two calls at the most, for 120 units at the most', async () => {
-    const { coverage, rounds, calls, units, hosts, statuses } = await reads(fleet, { scan_limit: 2_000, ...NONE });
-    expect(coverage.scanned).toBe(2_000);
-    expect(rounds).toBeLessThanOrEqual(2);
-    expect(calls).toBeLessThanOrEqual(4);
-    expect(units).toBeLessThanOrEqual(120);
-    expect(Math.max(hosts.rows, statuses.rows)).toBeLessThanOrEqual(2_003);
-  });
-
   it('that finds its matches early reads hardly more than it examines', async () => {
     const { coverage, items, hosts } = await reads(fleet, { limit: 50, scan_limit: 2_000, edge_clusters: ['iad-1'] });
     expect(items).toHaveLength(50);
