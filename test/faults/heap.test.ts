@@ -15,9 +15,9 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
-import { bytesInUse } from '../support/memory.ts';
+import { bytesInUse, SILENT } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { callAlone, handlersOver, put, SILENT, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, put, testDeps } from '../support/service.ts';
 
 /** Turns of a round, each with one call of every operation. A few hundred calls show no growth: the short form has none. */
 const TURNS = { ci: 500, full: 10_000 }[process.env.FAULTS ?? 'quick'] ?? 0;

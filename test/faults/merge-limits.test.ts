@@ -1,62 +1,92 @@
 /** Merges at the limits of DynamoDB that DynamoDB Local does not have: see `packages/bench/limits`. */
-import { afterAll, describe, expect, it } from 'vitest';
-import { connectTable, type Table, withSignal } from '../../lib/dynamodb/client.ts';
+import { afterAll, expect, it } from 'vitest';
+import { type TableOptions, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { mergeAlerts } from '../../lib/http/operations.ts';
+import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
-import { type LimitsProxy, startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
+import { startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { expectMerged, newAccount } from '../support/incidents.ts';
-import { handlersOver, invokeAlone, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
+import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
+import { callAlone, connectThrough, handlersOver, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
+/** The short form is small enough for a busy machine. */
 const QUICK = process.env.FAULTS === undefined;
 
-const open: (() => unknown)[] = [];
 const table = await newTable();
+const open: (() => unknown)[] = [];
 afterAll(() => Promise.all(open.map((close) => close())));
 
+/** A client of the table that meets these limits, and merges through it. @param timeouts by default production's */
 async function limited(
-  limits: Parameters<typeof startLimitsProxy>[1] = {},
-): Promise<{ own: Table; proxy: LimitsProxy }> {
+  limits: Parameters<typeof startLimitsProxy>[1],
+  { transactionItems, timeouts }: { transactionItems?: number; timeouts?: TableOptions['timeouts'] } = {},
+) {
   const proxy = await startLimitsProxy(dynamodbEndpoint(), limits);
-  const own = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
+  const own = connectThrough(table, proxy, timeouts);
   open.push(proxy.close, () => own.client.destroy());
-  return { own, proxy };
+  const handlers = handlersOver(testDeps(own), transactionItems === undefined ? {} : { transactionItems });
+  const merge = ({ appKey }: Account, alert_ids: string[], incident_id: string, headers = {}) =>
+    callAlone(handlers, mergeAlerts, { appKey, body: { alert_ids, incident_id }, headers });
+  return { own, proxy, merge };
 }
 
-describe('a merge at the limits of DynamoDB', () => {
-  it('of 95 alerts that together are more than 4 MB is moved', async () => {
-    const { own } = await limited();
-    const tenant = await newAccount(table);
-    const to = await tenant.incident();
-    const alerts = await tenant.alerts(95);
-    const title = 'x'.repeat(44 * 1_024);
-    await putAll(
-      table,
-      alerts.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title })),
-    );
-    expectEnvelope(
-      await invokeAlone(handlersOver(testDeps(own)).mergeAlerts, tenant.event({ alert_ids: alerts, incident_id: to })),
-      200,
-    );
-    const [{ sequence }] = await tenant.feed(to);
-    await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, { incidentId: to, sequence });
-    await expectMerged(tenant, to, alerts);
-  }, 180_000);
-});
+/** Gives stored alerts titles of so many characters. */
+const enlarge = ({ account }: Account, alerts: string[], size: number) =>
+  putAll(
+    table,
+    alerts.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: 'x'.repeat(size) })),
+  );
+
+it('a merge of 95 alerts that together are more than 4 MB is moved', async () => {
+  const { own, merge } = await limited({}, { timeouts: PATIENCE });
+  const tenant = await newAccount(table);
+  const to = await tenant.incident();
+  const alerts = await tenant.alerts(95);
+  await enlarge(tenant, alerts, 44 * 1_024);
+  expectEnvelope(await merge(tenant, alerts, to), 200);
+  const [{ sequence }] = await tenant.feed(to);
+  await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, { incidentId: to, sequence });
+  await expectMerged(tenant, to, alerts);
+}, 180_000);
+
+it('throttling delays the moves of a merge and does not end them: each attempt continues the last one', async () => {
+  // A twentieth of AWS's limits, so that they, and not the machine, decide how fast it goes.
+  const { own, proxy, merge } = await limited({ writeUnits: 1_000 / 20, readUnits: 3_000 / 20 });
+  const MAX_ATTEMPTS = 11;
+  const tenant = await newAccount(table);
+  const to = await tenant.incident();
+  const alerts = await tenant.alerts(QUICK ? 300 : 2_000);
+  await enlarge(tenant, alerts, 1_850);
+  const moved = async () => (await tenant.placements(alerts)).filter((where) => where === to).length;
+  const once = { 'Idempotency-Key': 'once' };
+  let calls = 1;
+  while ((await merge(tenant, alerts, to, once)).status !== 200 && calls < MAX_ATTEMPTS) calls += 1;
+  const progress: number[] = [];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    progress.push(await moved());
+    const { pending = [] } = await readMergeOrder(table, tenant.account);
+    if (pending.length === 0) break;
+    for (const place of pending) await finishMerge(own, tenant.account, place).catch(() => undefined);
+  }
+  const usages = [...proxy.usages().values()];
+  expect(usages.reduce((sum, { throttled }) => sum + throttled, 0)).toBeGreaterThan(0);
+  expect(progress.at(-1), `${calls} calls; moved after each attempt: ${progress}`).toBe(alerts.length);
+  await expectMerged(tenant, to, alerts);
+}, 300_000);
 
 it('a large merge commits at its first call beside a continuous load of small ones, and none of these is refused', async () => {
   const tenant = await newAccount(table);
   const [to, other] = [await tenant.incident(), await tenant.incident()];
-  // The short form is small enough for a busy machine.
-  const transactionItems = QUICK ? 20 : 100;
   const trials = QUICK ? 3 : 10;
   const alerts = await tenant.alerts(QUICK ? 60 : 2_000);
   const small = await tenant.alerts(50);
-  const { own } = await limited({ callMs: 5, transactionMs: 15 });
-  const { mergeAlerts } = handlersOver(testDeps(own), { transactionItems });
-  const call = async (alert_ids: string[], incident_id: string) =>
-    (await invokeAlone(mergeAlerts, tenant.event({ alert_ids, incident_id }))).status;
+  const { merge } = await limited(
+    { callMs: 5, transactionMs: 15 },
+    { transactionItems: QUICK ? 20 : 100, timeouts: PATIENCE },
+  );
+  const call = async (alert_ids: string[], incident_id: string) => (await merge(tenant, alert_ids, incident_id)).status;
   let over = false;
   const pressing = [0, 1].map(async (lane) => {
     const statuses: number[] = [];

@@ -15,7 +15,7 @@ import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
 import { type Account, expectTrueFeeds, newAccount } from '../support/incidents.ts';
-import { watchCalls } from '../support/memory.ts';
+import { SILENT, watchCalls } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
@@ -24,7 +24,6 @@ import {
   handlersOver,
   newTable,
   put,
-  SILENT,
   stored,
   testDeps,
 } from '../support/service.ts';

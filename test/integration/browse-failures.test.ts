@@ -32,7 +32,7 @@ const plan = (fault: Fault, which: (call: ProxiedCall) => boolean = () => true) 
   proxy.plan((call) => (which(call) ? fault : undefined));
 
 describe('live status that cannot be read', () => {
-  it.each(['invalid', 'throttle', 'error-before', 'error-after', 'refuse', 'drop', 'cut'] as const)(
+  it.each(['invalid', 'throttle', 'error-before', 'cut'] as const)(
     '(%s) leaves the answer built from the inventory, with failed, error_code and partial',
     async (fault) => {
       plan(fault, ofLive);
@@ -112,7 +112,7 @@ describe('live status that cannot be read', () => {
 });
 
 describe('fleet browse', () => {
-  it.each(['throttle', 'error-before', 'refuse', 'drop', 'cut'] as const)(
+  it.each(['throttle', 'error-before', 'cut'] as const)(
     'is ServiceUnavailable when the inventory cannot be read (%s)',
     async (fault) => {
       plan(fault, ofInventory);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { getRumResource, operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -177,4 +177,19 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       (error: Error) => !`${error.message}${error.stack}`.includes(CANARY),
     );
   });
+});
+
+// Here, since the functions run as they are deployed.
+it('the authorizer gives up half a second before the operations do when DynamoDB hangs', async () => {
+  const endOf = async (name: string, appKey?: string) => {
+    const event = { ...eventFor(getRumResource, { appKey }), type: 'REQUEST', methodArn: 'arn' };
+    await functions.invoke(name, event);
+    return performance.now();
+  };
+  const names = ['usage-key-authorizer', 'get-rum-resource'];
+  // Loads both functions: without a key neither has anything to wait for.
+  await Promise.all(names.map((name) => endOf(name)));
+  proxy.plan(() => 'hang');
+  const [authorizer = 0, operation = 0] = await Promise.all(names.map((name) => endOf(name, UNKNOWN)));
+  expect(operation - authorizer).toBeGreaterThan(500);
 });

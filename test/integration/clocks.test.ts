@@ -108,11 +108,4 @@ describe('two functions whose clocks are an hour apart', () => {
       expect((await stored(table, keys.rateCount(account, browseFleet.name, nowMs / MINUTE))).total).toBe(2);
     }
   });
-
-  it('a count outlives its window by more than an hour, so that DynamoDB removes none that still counts', async () => {
-    const { account, appKey } = await newCaller(table);
-    await callAlone(functionsAt(NOW), browseFleet, { appKey, body: {} });
-    const { ttl } = await stored(table, keys.rateCount(account, browseFleet.name, NOW / MINUTE));
-    expect(Number(ttl)).toBeGreaterThan((NOW + MINUTE + HOUR) / 1000);
-  });
 });

@@ -10,7 +10,6 @@ import validate from '../../lib/operations/delete-work-item/validate-delete-work
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
-import { startFunctions } from '../support/functions-process.ts';
 import {
   callOperation,
   connectAgain,
@@ -107,26 +106,6 @@ describe('DynamoDB that never replies', () => {
     const answer = await within(MAX_MS, () => invokeAlone(handler, eventFor(getRumResource, { appKey })));
     expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
-});
-
-it('the deployed authorizer gives up before the deployed operations do', async () => {
-  const functions = startFunctions({
-    ...{ TABLE_NAME: table.name, DYNAMODB_ENDPOINT: `http://127.0.0.1:${silent.port}` },
-    ...{ SHARED_GATEWAY_KEY: 'shared', AWS_REGION: 'eu-west-1' },
-  });
-  const both = (options: { appKey?: string }) => {
-    const ended: string[] = [];
-    const event = { ...eventFor(getRumResource, options), methodArn: 'arn' };
-    return Promise.all(
-      ['get-rum-resource', 'usage-key-authorizer'].map((name) =>
-        functions.invoke(name, event).then(() => ended.push(name)),
-      ),
-    ).then(() => ended);
-  };
-  // This call loads both functions: without a key neither has anything to wait for.
-  await both({});
-  expect(await both({ appKey: 'unknown' })).toEqual(['usage-key-authorizer', 'get-rum-resource']);
-  await functions.stop();
 });
 
 it('an operation that does not end is ServiceUnavailable 250 ms before its function times out', async () => {

@@ -1,11 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gatewayResponses } from '../../infra/gateway-responses.ts';
 import { type AnsweredCode, errorExamples, exampleData } from '../../infra/generate/examples.ts';
-import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
-import { openApiDocument } from '../../infra/generate/openapi.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { connectTable } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -21,7 +18,7 @@ import { loadData } from '../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { inlined } from '../support/openapi.ts';
+import { document, expectDescribed } from '../support/openapi.ts';
 import {
   type Answer,
   type EventOptions,
@@ -35,10 +32,6 @@ import {
   testDeps,
 } from '../support/service.ts';
 
-const document = inlined(openApiDocument());
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addKeyword(int64Keyword);
-
 /** The time of the examples' answers, and of the sample data. */
 const NOW = 1_795_231_227_854;
 const MAX_BODY_BYTES = 256 * 1024;
@@ -48,22 +41,6 @@ await loadData(table, 'test', sampleData(NOW), { nowSeconds: 1, gatewayKeys: cre
 const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
 const handlerOf = ({ name }: ListedOperation, from: Handlers = handlers): Handler => from[operationIdOf(name)];
-
-/** Headers that only some answers with a status have. */
-const SOMETIMES = (status: number) =>
-  status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
-
-/** Fails unless the answer has the headers and the body that the description declares for its status. */
-function expectDescribed({ path }: ListedOperation, { status, headers, body }: Answer): void {
-  const response = document.paths[path].post.responses[status];
-  const validate = ajv.compile(withInt64(response.content['application/json'].schema) as object);
-  expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
-  const sent = Object.keys(headers).map((name) => name.toLowerCase());
-  const always = Object.keys(response.headers)
-    .map((name) => name.toLowerCase())
-    .filter((name) => !SOMETIMES(status).some((one) => name.match(one)));
-  expect(sent).toEqual(expect.arrayContaining(always));
-}
 
 describe.each(operations)('the worked example of $name', (operation) => {
   it('is answered as it says', async () => {

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { type ListedOperation, type Operation, operations } from '../../lib/http/operations.ts';
-import { type Int64, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
+import { type Int64, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
 import { SEED } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
-import { inlined } from '../support/openapi.ts';
+import { document, expectDescribed } from '../support/openapi.ts';
 import {
   type Answer,
   callAlone,
@@ -39,8 +36,6 @@ interface Schema {
   maxItems?: number;
 }
 
-/** openapi.json, with its bounds exact. */
-const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
 interface Service {
   handlers: Handlers;
   appKey: string;
@@ -131,21 +126,6 @@ const wrongRequests = (operation: Operation) => {
     .tuple(requests(operation), fc.oneof(...missing, ...wrongs))
     .map(([body, { name, value }]) => ({ ...body, [name]: value }));
 };
-
-const ajv = new Ajv({ strict: false, allErrors: true });
-ajv.addKeyword(int64Keyword);
-const compiled = new Map<string, ValidateFunction>();
-/** Fails unless the answer is what the document describes for its status. */
-function expectDescribed({ path }: Operation, { status, body }: Answer): void {
-  const described = document.paths[path].post.responses[status];
-  expect(described, `${path} is not to answer ${status}`).toBeDefined();
-  const key = `${path} ${status}`;
-  const { schema, examples = {} } = described.content['application/json'];
-  const validate = compiled.get(key) ?? ajv.compile(withInt64(schema) as object);
-  compiled.set(key, validate);
-  expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
-  if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
-}
 
 async function send({ handlers, appKey }: Service, operation: ListedOperation, body: unknown): Promise<Answer> {
   clock += 60_000;

@@ -9,7 +9,7 @@ import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/oper
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
-import { connectionLost } from '../support/faults.ts';
+import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
@@ -20,41 +20,22 @@ import { callOperation, connectAgain, handlersOver, newTable, put, stored, testD
 
 const table = await newTable();
 
-/** A client of the table, and the permissions that its calls so far required. */
-function recording() {
+/** A client of the table, and the permissions that its calls so far required. @param act around them */
+function recording(act: AroundCall = (_call, send) => send()) {
   const own = connectAgain(table);
   const used = new Set<string>();
-  let failing = (_action: string): void => undefined;
-  let cut = false;
-  let committed = false;
-  own.client.middlewareStack.add(
-    (next, context) => async (args) => {
-      const action = (context.commandName ?? '')
-        .replace(/Command$/, '')
-        .replace(/^(Get|Put|Update|BatchGet)$/, '$1Item')
-        .replace(/^TransactWrite$/, 'TransactWriteItems');
-      if (cut && committed) throw connectionLost();
-      for (const one of requiredPermissions(action, args.input)) used.add(one);
-      const result = await next(args);
-      committed ||= cut && action === 'TransactWriteItems';
-      failing(action);
-      return result;
-    },
-    { step: 'initialize', priority: 'high', name: 'record' },
-  );
-  return {
-    own,
-    used,
-    /** `act` may throw after a call is done, by its action. */
-    failAfter: (act: typeof failing) => {
-      failing = act;
-    },
-    /** Whether every call after the next transaction fails. */
-    cutAfterCommit(isCut: boolean) {
-      [cut, committed] = [isCut, false];
-    },
-  };
+  aroundCalls(own, (call, send) => {
+    const action = call.command.replace(/Command$/, '');
+    for (const permission of requiredPermissions(action, call.input)) used.add(permission);
+    return act(call, send);
+  });
+  return { own, used };
 }
+/** Loses the reply to each update, so that the function looks whether it was applied. */
+const losingUpdates: AroundCall = async ({ command }, send) => {
+  await send();
+  if (command.startsWith('Update')) throw connectionLost();
+};
 
 /** What a function may do, without what only the previous release does. */
 const granted = (name: FunctionName) => {
@@ -70,10 +51,7 @@ describe('what a function does with the table is what it may do, no more and no 
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()])),
     );
     await tenant.putLive(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [hostId(index), live()])));
-    const { own, used, failAfter } = recording();
-    failAfter((command) => {
-      if (command === 'UpdateItem') throw connectionLost(); // it looks at the count
-    });
+    const { own, used } = recording(losingUpdates);
     await callOperation(handlersOver(testDeps(own)), browseFleet, { appKey: tenant.appKey, body: {} });
     expect(used).toEqual(granted('browse-fleet'));
   });
@@ -90,10 +68,7 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('delete-work-item', async () => {
     const tenant = await newAccount(table);
-    const { own, used, failAfter } = recording();
-    failAfter((command) => {
-      if (command === 'UpdateItem') throw connectionLost(); // it looks at the item
-    });
+    const { own, used } = recording(losingUpdates);
     await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
     const body = { work_item_id: 'w', version: 1 };
     await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey: tenant.appKey, body });
@@ -105,25 +80,30 @@ describe('what a function does with the table is what it may do, no more and no 
     await tenant.member(1);
     const [to, other] = [await tenant.incident(), await tenant.incident()];
     const alerts = await tenant.alerts(150);
-    const { own, used, failAfter, cutAfterCommit } = recording();
+    let act: AroundCall = (_call, send) => send();
+    const { own, used } = recording((call, send) => act(call, send));
     const { mergeAlerts: handler } = handlersOver(testDeps(own));
-    const headers = { 'Idempotency-Key': 'k' };
-    const full = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
-    expectEnvelope(await tenant.merge(handler, full, { headers }), 200);
-    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200); // two stay
+    const merge = async (body: object, headers = {}) =>
+      expectEnvelope(await tenant.merge(handler, body, { headers }), 200);
+    await merge(
+      { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' },
+      { 'Idempotency-Key': 'k' },
+    );
+    await merge({ alert_ids: alerts.slice(0, 3), incident_id: to }); // two stay
     const lost: string[] = [];
-    failAfter((command) => {
-      if (!/^(UpdateItem|TransactWriteItems)$/.test(command) || lost.includes(command)) return;
+    // It looks at the count; it looks into the feed, and moves what is pending.
+    act = async ({ command }, send) => {
+      await send();
+      if (!/^(Update|TransactWrite)/.test(command) || lost.includes(command)) return;
       lost.push(command);
-      throw connectionLost(); // it looks at the count; it looks into the feed, and moves what is pending
-    });
-    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: other }), 200);
-    expect(lost).toEqual(['UpdateItem', 'TransactWriteItems']);
-    failAfter(() => undefined);
-    cutAfterCommit(true); // pending, for the next one to read
-    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
-    cutAfterCommit(false);
-    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to }), 200);
+      throw connectionLost();
+    };
+    await merge({ alert_ids: alerts, incident_id: other });
+    expect(lost).toEqual(['UpdateItemCommand', 'TransactWriteItemsCommand']);
+    act = dyingAfterCommit(); // pending, for the next one to read
+    await merge({ alert_ids: alerts, incident_id: to });
+    act = (_call, send) => send();
+    await merge({ alert_ids: alerts.slice(0, 1), incident_id: to });
     expect(used).toEqual(granted('merge-alerts'));
   });
 
@@ -131,9 +111,9 @@ describe('what a function does with the table is what it may do, no more and no 
     const tenant = await newAccount(table);
     const to = await tenant.incident();
     const alerts = await tenant.alerts(120);
-    const dying = recording();
-    dying.cutAfterCommit(true);
-    await tenant.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const dying = connectAgain(table);
+    aroundCalls(dying, dyingAfterCommit());
+    await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [entry] = await tenant.feed(to);
     expect(entry.pending).toBe(true);
     const { own, used } = recording();

@@ -3,11 +3,13 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { stringifyJson } from '../../lib/shared/json.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
-import { connectionLost } from '../support/faults.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();
@@ -99,18 +101,12 @@ it('a report that comes in order costs one conditional write of less than 1 KB, 
       at,
     );
   await feed.send(report(NOW - 3)); // now the account is known
-  const calls: string[] = [];
-  own.client.middlewareStack.add((next, context) => (args) => {
-    calls.push(String(context.commandName));
-    return next(args);
-  });
+  const tap = tapWire(own);
   // Of several records of one row the result is written.
   await feed.send(report(NOW - 2), report(NOW - 1));
-  expect(calls).toEqual(['UpdateItemCommand']);
+  expect(tap.attempts.map(({ command }) => command)).toEqual(['UpdateItemCommand']);
   const row = await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'));
-  expect(JSON.stringify(row, (_key, value) => (typeof value === 'bigint' ? String(value) : value)).length).toBeLessThan(
-    1_024,
-  );
+  expect(stringifyJson(row).length).toBeLessThan(1_024);
 });
 
 describe('a work item', () => {
@@ -220,14 +216,10 @@ it('only the message whose writes fail comes again, with growing delays', async 
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
   const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  own.client.middlewareStack.add(
-    (next) => (args) => {
-      if (JSON.stringify(args.input, (_key, value) => (typeof value === 'bigint' ? '' : value)).includes('"sk":"2"'))
-        throw connectionLost();
-      return next(args);
-    },
-    { step: 'initialize' },
-  );
+  aroundCalls(own, async ({ input }, send) => {
+    if (stringifyJson(input).includes('"sk":"2"')) throw connectionLost();
+    await send();
+  });
   for (const receives of [1, 2, 3, 30]) {
     const { batchItemFailures } = await feed.deliver([member(1), `${member(2)}\nnonsense`], receives);
     expect(batchItemFailures).toHaveLength(1);

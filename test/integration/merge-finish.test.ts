@@ -98,15 +98,13 @@ describe('a merge that is cut short after its commit', () => {
       if (command.startsWith('TransactWrite')) await sleep(200);
     });
     const feed = await tenant.feed(to);
-    const hurried = createFinishMerges(slow.deps, 8);
-    const [{ pk, sk }] = feed;
-    const event = { Records: [{ body: JSON.stringify({ pk, sk }) }] } as SQSEvent;
-    await expect(hurried(event, { getRemainingTimeInMillis: () => 2_100 })).rejects.toThrow();
-    const { account: account_id } = tenant;
+    const hurried = { deps: slow.deps, transactionItems: 8, leftMs: 2_100 };
+    await expect(finishFeed(slow.table, feed, hurried)).rejects.toThrow();
+    const entry = { account_id: tenant.account, incident_id: to, sequence: feed[0].sequence };
     expect(slow.deps.log.lines.at(-1)).toEqual({
       level: 'error',
       message: 'merge not finished',
-      fields: { account_id, incident_id: to, sequence: feed[0].sequence, error_name: expect.any(String) },
+      fields: { ...entry, error_name: expect.any(String) },
     });
     expect(slow.deps.metrics.events).toEqual([]);
     await finishFeed(table, feed);

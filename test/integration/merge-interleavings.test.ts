@@ -1,43 +1,37 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { inListOrder } from '../../lib/operations/merge-alerts/assignment.ts';
-import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { type AroundCall, aroundCalls, connectionLost, onceBefore } from '../support/faults.ts';
-import { finishFeed } from '../support/finish.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
-import { connectAgain, type EventOptions, handlersOver, newTable, put, testDeps } from '../support/service.ts';
+import { connectAgain, type EventOptions, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 const table = await newTable();
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Merges through a client of its own. @param act around its calls @param aheadMs of its clock */
-async function merge(
-  tenant: Account,
-  alert_ids: string[],
-  incident_id: string,
-  act?: AroundCall,
-  { aheadMs = 0, title }: { aheadMs?: number; title?: string | undefined } = {},
-): Promise<void> {
-  const deps = testDeps(aroundEach(act), { now: () => Date.now() + aheadMs });
-  expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, title }), 200);
-}
-
-function aroundEach(act: AroundCall | undefined): Table {
-  const own = connectAgain(table);
-  if (act) aroundCalls(own, act);
-  return own;
-}
-
 interface MergeBody {
   alert_ids: string[];
   incident_id: string;
   title?: string;
+}
+interface Options extends EventOptions {
+  /** Around the calls of its client. */
+  act?: AroundCall;
+  /** How far its clock is ahead. */
+  aheadMs?: number;
+}
+
+/** Merges through a client of its own. */
+function send(tenant: Account, body: MergeBody, { act, aheadMs = 0, ...options }: Options = {}) {
+  const own = connectAgain(table);
+  if (act) aroundCalls(own, act);
+  const { mergeAlerts } = handlersOver(testDeps(own, { now: () => Date.now() + aheadMs }));
+  return tenant.merge(mergeAlerts, body, options);
+}
+async function merge(tenant: Account, alert_ids: string[], incident_id: string, act?: AroundCall): Promise<void> {
+  expectEnvelope(await send(tenant, { alert_ids, incident_id }, act ? { act } : {}), 200);
 }
 
 /** Lets `count` transactions pass, and loses the next one and every call after it. */
@@ -62,8 +56,13 @@ async function given(alerts: number) {
   const [from, to, later] = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
   return { tenant, from, to, later, alerts: await tenant.alerts(alerts, from) };
 }
+/** The same with a large merge that is committed and has made few of its moves. */
+async function givenPending() {
+  const scene = await given(150);
+  await merge(scene.tenant, scene.alerts, scene.to, dyingAfter(1));
+  return scene;
+}
 const movedBy = async (tenant: Account, incidentId: string) => (await tenant.feed(incidentId))[0].moved;
-
 describe('a merge too large for one transaction', () => {
   it('that is cut between its moves is finished by its list', async () => {
     const { tenant, from, to, alerts } = await given(250);
@@ -107,8 +106,7 @@ describe('a merge too large for one transaction', () => {
   });
 
   it('that another caller finishes in other chunks takes no alerts from later merges', async () => {
-    const { tenant, to, later, alerts } = await given(150);
-    await merge(tenant, alerts, to, dyingAfter(1));
+    const { tenant, to, later, alerts } = await givenPending();
     const { sequence } = (await tenant.feed(to))[0];
     // Not the list's first ones: the moves that the later merge makes then begin elsewhere than this entry's own.
     const taken = inListOrder(alerts).slice(40, 60);
@@ -131,64 +129,6 @@ describe('a merge too large for one transaction', () => {
   });
 });
 
-describe('an alert whose row cannot be updated', () => {
-  it.each([1, 150])('fails a merge of %i alerts before its commit, which names it', async (count) => {
-    const { tenant, to, alerts } = await given(count);
-    const [full = ''] = alerts;
-    const key = keys.alert(tenant.account, full);
-    // DynamoDB's largest size counts keys, names and values.
-    const room = MAX_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
-    await put(table, key, { alert_id: full, title: 'x'.repeat(room) });
-    const answer = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, {
-      alert_ids: alerts,
-      incident_id: to,
-    });
-    expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(full);
-    expect(await tenant.feed(to)).toEqual([]);
-
-    // As large as it can be and still be moved.
-    const widest = itemBytes(marshall({ incident_id: to, moved_sequence: 999_999_999_999_999 }));
-    await put(table, key, { alert_id: full, title: 'x'.repeat(room - widest) });
-    await merge(tenant, alerts, to);
-    await tenant.finish(to);
-    await expectMerged(tenant, to, alerts);
-  });
-
-  it('is named, and the other alerts of its merge are moved', async () => {
-    const { tenant, to, later, alerts } = await given(150);
-    await merge(tenant, alerts, to, dyingAfter(1));
-    const [full, [beside = '']] = [alerts.slice(0, 2), alerts.slice(2)];
-    for (const id of full) {
-      const [key, row] = [keys.alert(tenant.account, id), { alert_id: id, title: '' }];
-      const room = MAX_ITEM_BYTES - itemBytes(marshall({ ...key, ...row }));
-      await put(table, key, { ...row, title: 'x'.repeat(room) });
-    }
-    const feed = await tenant.feed(to);
-    const { sequence } = feed[0];
-    const finishing = testDeps(table);
-    const error = await finishFeed(table, feed, { deps: finishing }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(UnmovableAlertsError);
-    const { alertIds } = error as UnmovableAlertsError;
-    expect(alertIds.toSorted()).toEqual(full.toSorted());
-    // What docs/operate.md has the operator look for.
-    const entry = { account_id: tenant.account, incident_id: to, sequence };
-    const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
-    expect(finishing.log.lines).toEqual([{ level: 'error', message: 'merge not finished', fields }]);
-    expect(new Set(await tenant.placements(alerts.slice(2)))).toEqual(new Set([to]));
-    expect(await tenant.pending()).toEqual([String(sequence)]);
-
-    await merge(tenant, [beside], later); // nothing waits for it
-    expect(await tenant.placements([beside])).toEqual([later]);
-
-    // The way out: smaller rows.
-    for (const id of full) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
-    expect(await finishMerge(table, tenant.account, { incidentId: to, sequence })).toBe('finished');
-    expect(new Set(await tenant.placements(full))).toEqual(new Set([to]));
-    expect(await tenant.pending()).toEqual([]);
-  });
-});
-
 /** Hides the rows of large feed entries from some queries. Of two reads DynamoDB may answer one from before a transaction, one after. */
 function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number } {
   let hidden = 0;
@@ -205,8 +145,7 @@ function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number 
 
 describe('a small merge', () => {
   it('waits for the feed rows of a large merge that is pending, and moves the alert after it', async () => {
-    const { tenant, from, to, later, alerts } = await given(150);
-    await merge(tenant, alerts, to, dyingAfter(1));
+    const { tenant, from, to, later, alerts } = await givenPending();
     const { act, hidden } = seeingFeedLate(2);
     await merge(tenant, alerts.slice(0, 1), later, act);
     expect(hidden()).toBe(2);
@@ -217,17 +156,17 @@ describe('a small merge', () => {
   });
 
   it('is refused while the feed rows of a pending large merge cannot be read, and changes nothing', async () => {
-    const { tenant, to, later, alerts } = await given(150);
-    await merge(tenant, alerts, to, dyingAfter(1));
+    const { tenant, later, alerts } = await givenPending();
     const body = { alert_ids: alerts.slice(0, 1), incident_id: later };
-    const deps = testDeps(aroundEach(seeingFeedLate(Number.POSITIVE_INFINITY).act));
-    expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, body), 503, 'ServiceUnavailable');
+    const { act } = seeingFeedLate(Number.POSITIVE_INFINITY);
+    expectEnvelope(await send(tenant, body, { act }), 503, 'ServiceUnavailable');
     expect(await tenant.feed(later)).toEqual([]);
   });
 
   it('has a higher sequence than those committed before, though their clocks were an hour ahead', async () => {
     const { tenant, to, later, alerts } = await given(20);
-    await merge(tenant, alerts.slice(0, 1), to, undefined, { aheadMs: 3_600_000 });
+    const body = { alert_ids: alerts.slice(0, 1), incident_id: to };
+    expectEnvelope(await send(tenant, body, { aheadMs: 3_600_000 }), 200);
     const sequences: number[] = [];
     for (const alert of alerts.slice(1)) {
       await merge(tenant, [alert], later);
@@ -243,7 +182,8 @@ describe('a small merge', () => {
     const [taken = ''] = alerts;
     // Its clock is ahead, and with it its sequence: only `last_large` tells.
     const large = onceBefore('TransactWrite', () => merge(tenant, alerts, to, dyingAfter(1)));
-    await merge(tenant, [taken], later, large, { aheadMs: 60_000 });
+    const body = { alert_ids: [taken], incident_id: later };
+    expectEnvelope(await send(tenant, body, { act: large, aheadMs: 60_000 }), 200);
     await tenant.finish(later);
     await tenant.finish(to);
     expect(await movedBy(tenant, later)).toEqual({ [to]: [taken] });
@@ -253,11 +193,7 @@ describe('a small merge', () => {
 
   it('does not wait for ever for a large merge whose function died before its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
-    const dying = aroundEach(dyingAfter(0));
-    const answer = await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, {
-      alert_ids: alerts,
-      incident_id: to,
-    });
+    const answer = await send(tenant, { alert_ids: alerts, incident_id: to }, { act: dyingAfter(0) });
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     await merge(tenant, alerts.slice(0, 1), later);
     await merge(tenant, alerts.slice(1, 2), later);
@@ -272,9 +208,9 @@ describe('a small merge', () => {
   /** Two merges that take different shards of the merge order, so that neither knows of the other; the clock of the first is ahead. */
   async function mergeBoth(tenant: Account, [first, second]: [MergeBody, MergeBody]) {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    await merge(tenant, first.alert_ids, first.incident_id, undefined, { aheadMs: 60_000, title: first.title });
+    expectEnvelope(await send(tenant, first, { aheadMs: 60_000 }), 200);
     random.mockReturnValue(0.5);
-    await merge(tenant, second.alert_ids, second.incident_id, undefined, { title: second.title });
+    expectEnvelope(await send(tenant, second), 200);
   }
 
   it('that leaves an alert in place has a lower sequence than the next one that moves it, whatever the clocks say', async () => {
@@ -302,13 +238,13 @@ describe('a small merge', () => {
   });
 
   /** Merges, and does something else just before the commit, in another shard of the merge order. */
-  function mergeAround(tenant: Account, body: MergeBody, something: () => Promise<unknown>, options?: EventOptions) {
+  function mergeAround(tenant: Account, body: MergeBody, something: () => Promise<unknown>, options = {}) {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
     const act = onceBefore('TransactWrite', () => {
       random.mockReturnValue(0.5);
       return something();
     });
-    return tenant.merge(handlersOver(testDeps(aroundEach(act))).mergeAlerts, body, options);
+    return send(tenant, body, { act, ...options });
   }
 
   it('does not overwrite another entry of the feed that has the same sequence', async () => {
@@ -328,7 +264,7 @@ describe('a small merge', () => {
     const incident_id = await tenant.incident({ title: 'Start' });
     const [one = '', other = ''] = await tenant.alerts(2);
     const answer = await mergeAround(tenant, { alert_ids: [one], incident_id, title: 'Later' }, () =>
-      merge(tenant, [other], incident_id, undefined, { title: 'Earlier' }),
+      send(tenant, { alert_ids: [other], incident_id, title: 'Earlier' }),
     );
     expectEnvelope(answer, 200);
     const titles = (await tenant.feed(incident_id)).map(({ old_title, new_title }) => [old_title, new_title]);
@@ -343,21 +279,15 @@ describe('a small merge', () => {
     const { tenant, from, to, later, alerts } = await given(2);
     const [one = '', other = ''] = alerts;
     const options = { headers: { 'Idempotency-Key': 'k' } };
-    const { mergeAlerts } = handlersOver(testDeps(table));
-    const answer = await mergeAround(
-      tenant,
-      { alert_ids: [one], incident_id: to },
-      () => tenant.merge(mergeAlerts, { alert_ids: [other], incident_id: later }, options),
-      options,
-    );
+    const act = () => send(tenant, { alert_ids: [other], incident_id: later }, options);
+    const answer = await mergeAround(tenant, { alert_ids: [one], incident_id: to }, act, options);
     expectEnvelope(answer, 400, 'InvalidParameter');
     expect(await tenant.feed(to)).toEqual([]);
     expect(await tenant.placements(alerts)).toEqual([from, later]);
   });
 
   it('does not wait for a large merge that still moves other alerts', async () => {
-    const { tenant, to, later, alerts } = await given(150);
-    await merge(tenant, alerts, to, dyingAfter(1));
+    const { tenant, later } = await givenPending();
     const others = await tenant.alerts(2);
     await merge(tenant, others, later);
     expect((await tenant.feed(later))[0]).not.toHaveProperty('large');

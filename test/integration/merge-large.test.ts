@@ -1,9 +1,13 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost, losing, onceBefore } from '../support/faults.ts';
+import { aroundCalls, connectionLost, dyingAfterCommit, losing, onceBefore } from '../support/faults.ts';
+import { finishFeed } from '../support/finish.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, putAll, stored, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
@@ -174,5 +178,67 @@ describe('a row that a merge names and that is deleted between reading and commi
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
     if (what === 'member') expect(await tenant.incidentRow(to)).toMatchObject({ title: 'Old' });
     else expect(await tenant.incidentRow(to)).toBeUndefined();
+  });
+});
+
+/** A row that is as large as DynamoDB's limit, which counts keys, names and values. @param room bytes that it leaves */
+function fullRow(account: number, alert_id: string, room = 0) {
+  const empty = itemBytes(marshall({ ...keys.alert(account, alert_id), alert_id, title: '' }));
+  return { alert_id, title: 'x'.repeat(MAX_ITEM_BYTES - empty - room) };
+}
+
+describe('an alert whose row cannot be updated', () => {
+  it.each([1, 150])('fails a merge of %i alerts before its commit, which names it', async (count) => {
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(count);
+    const [full = ''] = alerts;
+    const key = keys.alert(tenant.account, full);
+    await put(table, key, fullRow(tenant.account, full));
+    const answer = await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to });
+    expectEnvelope(answer, 400, 'BadRequest');
+    expect(answer.body.error.message).toContain(full);
+    expect(await tenant.feed(to)).toEqual([]);
+
+    // As large as it can be and still be moved.
+    const widest = itemBytes(marshall({ incident_id: to, moved_sequence: 999_999_999_999_999 }));
+    await put(table, key, fullRow(tenant.account, full, widest));
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    await tenant.finish(to);
+    await expectMerged(tenant, to, alerts);
+  });
+
+  it('is named, and the other alerts of its merge are moved', async () => {
+    const tenant = await newAccount(table);
+    const [to, later] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150);
+    const dying = instance();
+    aroundCalls(dying.table, dyingAfterCommit());
+    expectEnvelope(await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to }), 200);
+    const [full, [beside = '']] = [alerts.slice(0, 2), alerts.slice(2)];
+    for (const id of full) await put(table, keys.alert(tenant.account, id), fullRow(tenant.account, id));
+    const feed = await tenant.feed(to);
+    const { sequence } = feed[0];
+    const finishing = testDeps(table);
+    const error = await finishFeed(table, feed, { deps: finishing }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnmovableAlertsError);
+    const { alertIds } = error as UnmovableAlertsError;
+    expect(alertIds.toSorted()).toEqual(full.toSorted());
+    // What docs/operate.md has the operator look for.
+    const entry = { account_id: tenant.account, incident_id: to, sequence };
+    const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
+    expect(finishing.log.lines).toEqual([{ level: 'error', message: 'merge not finished', fields }]);
+    expect(new Set(await tenant.placements(alerts.slice(2)))).toEqual(new Set([to]));
+    expect(await tenant.pending()).toEqual([String(sequence)]);
+
+    // Nothing waits for them.
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: [beside], incident_id: later }), 200);
+    expect(await tenant.placements([beside])).toEqual([later]);
+
+    // The way out: smaller rows.
+    for (const id of full) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
+    expect(await finishMerge(table, tenant.account, { incidentId: to, sequence })).toBe('finished');
+    expect(new Set(await tenant.placements(full))).toEqual(new Set([to]));
+    expect(await tenant.pending()).toEqual([]);
   });
 });

@@ -14,7 +14,6 @@ import {
   newTable,
   put,
   putAppKey,
-  SILENT,
   testDeps,
 } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
@@ -90,7 +89,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = createFallbackRoute({ now: () => NOW, log: SILENT.log }, allowedMethods());
+  const refuse = createFallbackRoute(testDeps(table), allowedMethods());
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
 

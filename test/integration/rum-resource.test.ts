@@ -7,7 +7,6 @@ import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { expectData } from '../support/schema.ts';
 import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 const USAGE = {
@@ -149,20 +148,6 @@ describe('the RUM resource', () => {
     await tenant.putUsage({ ...USAGE, 'session_measure.used_cnt': 77 });
     const answer = await tenant.call();
     expect(answer.body.data['session_measure.used_cnt']).toBe(77);
-  });
-
-  it('takes one DynamoDB call, from memory or not', async () => {
-    const tenant = await given();
-    const tap = tapWire(table);
-    const calls = async (body: object) => {
-      const before = tap.attempts.length;
-      await tenant.call(body);
-      return tap.attempts.length - before;
-    };
-    expect(await calls({})).toBe(2); // the app key's look-up is the other
-    expect(await calls({})).toBe(1);
-    expect(await calls({ no_cache: true })).toBe(1);
-    tap.remove();
   });
 
   it('that was deleted is gone at once with no_cache, and from then on for all', async () => {

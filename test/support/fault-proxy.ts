@@ -1,4 +1,4 @@
-/** A proxy between the SDK and DynamoDB Local where wire calls fail as they do in the world: real sockets, real HTTP. */
+/** A proxy between the SDK and DynamoDB Local that plants faults in calls, over real sockets and HTTP. */
 import type { ServerResponse } from 'node:http';
 import {
   CONFLICT,
@@ -14,7 +14,7 @@ import {
 import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 
 /**
- * What becomes of a wire call:
+ * What happens to a call on the wire:
  * - `refuse`: the connection ends before DynamoDB sees it
  * - `hang`: DynamoDB never sees it, and no reply comes
  * - `error-before`, `error-after`: 500, and DynamoDB has not applied it, or has
@@ -22,8 +22,8 @@ import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-pro
  * - `drop`: DynamoDB applies it, and the connection ends without a reply
  * - `cut`: DynamoDB applies it, and half of the reply comes
  * - `throttle`, `conflict`, `invalid`: DynamoDB refuses it with that error; a transaction is cancelled with that reason
- * - `kill`: DynamoDB applies it, no reply comes, and from here on nothing of this process gets through
- * - `kill-before`: the same, and DynamoDB does not see it
+ * - `kill`: DynamoDB applies it, no reply comes, and no later call of this process reaches DynamoDB
+ * - `kill-before`: the same, but DynamoDB does not see it
  */
 export const FAULTS = [
   'refuse',
@@ -41,7 +41,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** One call on the wire: each attempt of the SDK's is one. */
+/** One call on the wire. Each attempt of the SDK is a call. */
 export interface ProxiedCall {
   /** Counts from 1 since the faults were planned. */
   readonly number: number;
@@ -101,9 +101,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
           return;
         }
         if (fault === 'error-after') return refuse(reply, 500, SERVER_ERROR);
-        // A process that died meanwhile hears no answer.
-        const deaf = dead && began === era;
-        if (fault === 'drop' || fault === 'kill' || deaf) {
+        // A process that has died meanwhile gets no reply.
+        const hasDied = dead && began === era;
+        if (fault === 'drop' || fault === 'kill' || hasDied) {
           reply.destroy();
           return;
         }

@@ -2,8 +2,9 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 
 /** One call of a table's client. */
 interface TableCall {
-  /** Name of the command, such as `UpdateCommand`. */
+  /** Name of the command, such as `UpdateItemCommand`. */
   command: string;
+  input: object;
   /** Counts from 1 over all calls since the fault was planted. */
   number: number;
 }
@@ -11,10 +12,10 @@ interface TableCall {
 /** The error that the SDK throws when the network fails. */
 export const connectionLost = () => Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 
-/** What is done around a call: it sends it, or throws before or after that. */
+/** Acts around a call: sends it, or throws before or after sending it. */
 export type AroundCall = (call: TableCall, send: () => Promise<unknown>) => Promise<unknown>;
 
-/** Puts `act` around every call of a table's client, outside the SDK's retries. @returns ends it */
+/** Puts `act` around every call of a table's client, outside the SDK's retries. @returns a function that removes it */
 export function aroundCalls(table: Table, act: AroundCall): () => void {
   let number = 0;
   const name = `around ${Math.random()}`;
@@ -22,7 +23,7 @@ export function aroundCalls(table: Table, act: AroundCall): () => void {
     (next, context) => async (args) => {
       number += 1;
       let result: Awaited<ReturnType<typeof next>> | undefined;
-      await act({ command: context.commandName ?? '', number }, async () => {
+      await act({ command: context.commandName ?? '', input: args.input, number }, async () => {
         result = await next(args);
         return result.output;
       });
@@ -34,7 +35,7 @@ export function aroundCalls(table: Table, act: AroundCall): () => void {
   return () => table.client.middlewareStack.remove(name);
 }
 
-/** Does something else once, before the first call of a command whose name begins so. */
+/** Does something once, before the first call whose command begins with `command`. */
 export function onceBefore(command: string, something: () => Promise<unknown>): AroundCall {
   let done = false;
   return async (call, send) => {
@@ -46,7 +47,7 @@ export function onceBefore(command: string, something: () => Promise<unknown>): 
   };
 }
 
-/** Loses every call of a command whose name begins so, before DynamoDB sees it. */
+/** Loses every call whose command begins with `command`, before DynamoDB sees it. */
 export function losing(command: string): AroundCall {
   return async (call, send) => {
     if (call.command.startsWith(command)) throw connectionLost();

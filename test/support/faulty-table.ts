@@ -16,7 +16,7 @@ import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { connectThrough } from './service.ts';
 import { connectAfterStorm } from './storm.ts';
 
-/** Gives the fault of a call on the wire. Calls count from 1 since the faults were planned; each attempt of the SDK's is one. */
+/** The fault of a call on the wire. Calls are numbered from 1 since the faults were planned; each attempt of the SDK is a call. */
 export type NumberedPlan = (call: { readonly number: number }) => Fault | undefined;
 
 export interface FaultyTable {
@@ -102,10 +102,10 @@ export function faultyDouble(): FaultyTable {
         } catch (error) {
           outcome = { error };
         }
-        // A process that dies before the reply arrives does not see it.
+        // A process that dies before the reply arrives does not get it.
         await turn();
-        const deaf = dead && began === era;
-        return fault !== undefined || deaf ? { error: lost(), again: true } : outcome;
+        const hasDied = dead && began === era;
+        return fault !== undefined || hasDied ? { error: lost(), again: true } : outcome;
       }
     }
   }

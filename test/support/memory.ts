@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import type { ApiEvent } from '../../lib/http/call.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
+import type { Deps } from '../../lib/shared/deps.ts';
 
 /** The kinds of objects of a call, from its event to what its client sends and receives. */
 const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;
@@ -28,6 +29,13 @@ export async function bytesInUse(): Promise<number> {
     .filter(({ space_name }) => /^(new|old|large_object|new_large_object)_space$/.test(space_name))
     .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 }
+
+const silent = () => undefined;
+/** A log and metrics that keep nothing, in place of those of `testDeps`. */
+export const SILENT: Pick<Deps, 'log' | 'metrics'> = {
+  log: { info: silent, warn: silent, error: silent },
+  metrics: { call: silent, event: silent, records: silent },
+};
 
 /** Watches the calls of a test, whose handlers use a client of their own. */
 export function watchCalls({ client }: Table) {

@@ -1,3 +1,13 @@
+/** Reads openapi.json, and checks answers against it. */
+import { readFileSync } from 'node:fs';
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
+import type { Operation } from '../../lib/http/operations.ts';
+import { parseJson } from '../../lib/shared/json.ts';
+import type { Answer } from './service.ts';
+
 /** An OpenAPI document with every reference replaced by what it names. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the document holds
 export function inlined(document: unknown): any {
@@ -14,4 +24,31 @@ export function inlined(document: unknown): any {
     return { ...(follow(named) as object), ...members };
   };
   return follow(document);
+}
+
+/** openapi.json without references, its bounds exact. */
+export const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addKeyword(int64Keyword);
+const compiled = new Map<string, ValidateFunction>();
+
+/** Headers that only some answers with a status have. */
+const SOMETIMES = (status: number) =>
+  status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
+
+/** Fails unless the answer has the status, the headers, the body and the code that the description declares. */
+export function expectDescribed({ path }: Pick<Operation, 'path'>, { status, headers, body }: Answer): void {
+  const response = document.paths[path].post.responses[status];
+  expect(response, `${path} is not to answer ${status}`).toBeDefined();
+  const { schema, examples = {} } = response.content['application/json'];
+  const key = `${path} ${status}`;
+  const validate = compiled.get(key) ?? ajv.compile(withInt64(schema) as object);
+  compiled.set(key, validate);
+  expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
+  if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
+  const sent = Object.keys(headers).map((name) => name.toLowerCase());
+  const always = Object.keys(response.headers)
+    .map((name) => name.toLowerCase())
+    .filter((name) => !SOMETIMES(status).some((pattern) => name.match(pattern)));
+  expect(sent).toEqual(expect.arrayContaining(always));
 }

@@ -23,6 +23,7 @@ import {
   operationIdOf,
   operations,
 } from '../../lib/http/operations.ts';
+import { chunksOf } from '../../lib/shared/chunks.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { readSettings, type Settings } from '../../lib/shared/settings.ts';
@@ -92,16 +93,9 @@ function recordingMetrics() {
     events,
     call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
     event: (name: string) => void events.push(name),
-    records: silent,
+    records: () => undefined,
   };
 }
-
-const silent = () => undefined;
-/** A log and metrics that keep nothing, in place of those of `testDeps`. */
-export const SILENT: Pick<Deps, 'log' | 'metrics'> = {
-  log: { info: silent, warn: silent, error: silent },
-  metrics: { call: silent, event: silent, records: silent },
-};
 
 export interface TestDeps extends Deps {
   readonly log: ReturnType<typeof recordingLog>;
@@ -130,6 +124,13 @@ export type { Handlers };
 /** For each handler of `handlersOver` all functions that the gateway may call. */
 const deployedWith = new WeakMap<Handler, Functions>();
 
+/** The authorizer is a function of its own, with its own client. */
+function newAuthorizer(table: Table) {
+  const deps = testDeps(connectAgain(table));
+  const { environment } = readDeployment(inject('template'), table.name).functions['usage-key-authorizer'] ?? {};
+  return createUsageKeyAuthorizer(createAppKeys(deps), deps, environment?.SHARED_GATEWAY_KEY ?? '');
+}
+
 /** The handlers of all operations over one set of deps, as one warm instance of each function. */
 export function handlersOver(
   deps: Deps,
@@ -150,17 +151,7 @@ export function handlersOver(
     return (event: APIGatewayProxyEvent) => wrapped(event, CONTEXT);
   };
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
-    if (!usageKeyAuthorizer) {
-      // The authorizer is a function of its own, with its own client.
-      const itsDeps = testDeps(connectAgain(deps.table));
-      const { environment } =
-        readDeployment(inject('template'), deps.table.name).functions['usage-key-authorizer'] ?? {};
-      usageKeyAuthorizer = createUsageKeyAuthorizer(
-        createAppKeys(itsDeps),
-        itsDeps,
-        environment?.SHARED_GATEWAY_KEY ?? '',
-      );
-    }
+    usageKeyAuthorizer ??= newAuthorizer(deps.table);
     return usageKeyAuthorizer(event);
   };
   const functions: Functions = {
@@ -189,6 +180,7 @@ export function eventFor(
 ): APIGatewayProxyEvent {
   const appKeys = [options.appKey ?? []].flat();
   const last = appKeys.at(-1);
+  const body = options.body === undefined ? null : JSON.stringify(options.body);
   const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
     ([name, given]) => [name, [given].flat()] as const,
   );
@@ -203,12 +195,7 @@ export function eventFor(
     pathParameters: null,
     stageVariables: null,
     requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
-    body:
-      options.rawBody !== undefined
-        ? options.rawBody
-        : options.body === undefined
-          ? null
-          : JSON.stringify(options.body),
+    body: options.rawBody === undefined ? body : options.rawBody,
     isBase64Encoded: options.isBase64Encoded ?? false,
   };
 }
@@ -272,11 +259,8 @@ export async function putAppKey(
 
 /** Puts many rows, in batches, a few at once. */
 export async function putAll(table: Table, rows: (Key & object)[]): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(rows.length / 25) }, (_, batch) =>
-    rows.slice(25 * batch, 25 * batch + 25),
-  );
   await forEach(
-    batches,
+    chunksOf(rows, 25),
     async (batch) => {
       const RequestItems = { [table.name]: batch.map((Item) => ({ PutRequest: { Item } })) };
       await table.client.send(new BatchWriteCommand({ RequestItems }));

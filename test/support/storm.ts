@@ -1,4 +1,4 @@
-/** Puts a client through a storm of throttled and hanging calls, as a warm function may have been through one. */
+/** Connects by a client that has been through a storm of throttled and hanging calls, as a warm function's may have. */
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import type { FaultProxy } from './fault-proxy.ts';

@@ -1,4 +1,4 @@
-/** Snapshots of an account's rows, and mixtures of two snapshots: what a restored table may hold. */
+/** Snapshots of an account's rows, and mixtures of two snapshots, which a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';

@@ -1,4 +1,4 @@
-/** Looks at each attempt of a call below the SDK's retries, and makes it fail, hang or lose its reply. */
+/** Observes each attempt of a call, inside the SDK's retries, and can make it fail, hang or lose its reply. */
 import { createServer } from 'node:net';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { listen } from './listen.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
-/** Turns of the event loop: enough for what follows a timer without network. */
+/** Turns of the event loop that code without network calls may take after its timer. */
 const TURNS = 20;
 
 /**
