@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { ofKind } from '../../lib/dynamodb/keys.ts';
 import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import {
@@ -15,15 +17,7 @@ import {
   smallEntryRow,
 } from '../../lib/operations/merge-alerts/feed.ts';
 
-/** Bytes of a value as DynamoDB counts them for its limit of 400 KB a row. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 2;
-  if (value instanceof Uint8Array) return value.byteLength;
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one) + 1, 3);
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.entries(value).reduce((sum, [name, one]) => sum + sizeOf(name) + sizeOf(one) + 1, 3);
-}
+const sizeOf = (row: object) => itemBytes(marshall(row));
 
 const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {
@@ -38,7 +32,6 @@ const ENTRY: FeedEntry = {
   old_title: '😀'.repeat(512),
   new_title: '😀'.repeat(512),
 };
-const MAX_ROW = 400 * 1_024;
 
 const movesOf = (count: number): Move[] =>
   Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: ENTRY.incident_id }));
@@ -57,7 +50,7 @@ describe('the rows of a feed entry', () => {
     const all = largeEntryRows(1, ENTRY, ids);
     expect(all).toHaveLength(rows);
     expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
-    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ROW);
+    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES);
     expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
     expect(decodeAlertList(ofKind('feedAlerts', all))).toEqual(ids);
   });
@@ -66,7 +59,7 @@ describe('the rows of a feed entry', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
-    expect(sizeOf(row)).toBeLessThan(MAX_ROW / 10);
+    expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES / 10);
     expect(decodeMoves(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
