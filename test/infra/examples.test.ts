@@ -107,7 +107,7 @@ const notification = (status: string, alert: object) => ({
   ],
 });
 
-it('an alert of Alertmanager becomes an alert, and its resolution a later title of the same', async () => {
+it('an alert of Alertmanager becomes an alert, and its resolution changes the title', async () => {
   // A variable: the example is JavaScript, without types.
   const example = '../../examples/feed/alertmanager.mjs';
   const { recordsOf } = (await import(example)) as { recordsOf(notified: object, account: number): object[] };

@@ -50,12 +50,12 @@ describe('a path', () => {
     expect(event).toMatchObject({ resource: '/{proxy+}', pathParameters: { proxy } });
   });
 
-  it('keeps the slashes that were sent in the path of the context', async () => {
+  it('is in the request context with the slashes that were sent', async () => {
     const { event } = await gateway.sent('POST //alert/merge/?app_key=k HTTP/1.1');
     expect(event?.requestContext.path).toBe('/local//alert/merge/');
   });
 
-  it('that is absent is the root', async () => {
+  it('that is absent means the root', async () => {
     expect((await gateway.sent('POST http://127.0.0.1 HTTP/1.1')).event?.resource).toBe('/');
     expect((await gateway.sent('POST http://127.0.0.1?x=1 HTTP/1.1')).event).toMatchObject({
       resource: '/',
@@ -71,7 +71,7 @@ describe('a method', () => {
     expect(event?.resource).toBe('/openapi.json');
   });
 
-  it('is that of X-HTTP-Method-Override, and of no other header', async () => {
+  it('is replaced by X-HTTP-Method-Override, and by no other header', async () => {
     const overridden = await gateway.sent(`${MERGE}\r\nX-HTTP-Method-Override: DELETE`);
     expect(overridden.name).toBe('fallback-route');
     expect(overridden.event?.httpMethod).toBe('DELETE');
@@ -136,7 +136,7 @@ describe('a request id', () => {
     expect(await idOf('')).not.toContain(id);
   });
 
-  it("is the caller's where it chose a UUID", async () => {
+  it("is the caller's if it sent a UUID", async () => {
     const chosen = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
     expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).toEqual([chosen, chosen, chosen]);
     const { event } = await gateway.sent(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
@@ -147,7 +147,7 @@ describe('a request id', () => {
   });
 
   it.each(['x', '$&', '"', '9C29CCD0-8a26-4dba-b194-9e140490c3c1x'])(
-    'is not the one that was sent: %s',
+    'is new if the caller sent no UUID: %s',
     async (chosen) => {
       expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).not.toContain(chosen);
     },

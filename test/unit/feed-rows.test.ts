@@ -45,7 +45,7 @@ describe('the rows of a feed entry', () => {
     [9_700, 2],
     [30_000, 2],
     [30_001, 3],
-  ])('that is large, of %i alerts, are %i, none above 400 KB, and hold which they are, in order', (count, rows) => {
+  ])('of %i alerts that is large are %i rows below 400 KB, which list the alerts in order', (count, rows) => {
     const ids = Array.from({ length: count }, objectId);
     const all = largeEntryRows(1, ENTRY, ids);
     expect(all).toHaveLength(rows);
@@ -55,7 +55,7 @@ describe('the rows of a feed entry', () => {
     expect(decodeAlertList(ofKind('feedAlerts', all))).toEqual(ids);
   });
 
-  it('that is small, of as many alerts as a transaction holds, each from an incident of its own, is far below 400 KB', () => {
+  it('that is small stay far below 400 KB, even if each of 100 alerts comes from another incident', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
@@ -63,7 +63,7 @@ describe('the rows of a feed entry', () => {
     expect(decodeMoves(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
-  it('record an alert once, even if two of them have it', () => {
+  it('yield an alert once, even if two rows list it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
     const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
@@ -93,24 +93,24 @@ describe('the rows of a feed entry', () => {
     [{ new_title: 'New', old_title: 'Old' }, { old_title: 'Old' }],
     [{ new_owner_id: 1 }, { old_owner_id: null }],
     [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
-  ])('with the fields %j note the change %j on the incident', (fields, change) => {
+  ])('with the fields %j record the change %j on the incident', (fields, change) => {
     const { comment: _comment, old_title: _old, new_title: _new, ...bare } = ENTRY;
     expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
   });
 
-  it('of an undo record where the alerts moved back to', () => {
+  it('of an undo list the incidents to which alerts moved back', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
     expect(decodeMoves(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
   });
 });
 
-describe('what no range covers', () => {
+describe('the gaps between ranges', () => {
   const range = fc
     .tuple(fc.nat(30), fc.nat(30))
     .map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) }));
 
-  it('is every index of the whole that is in no range, in order, for any ranges', () => {
+  it('contain every index of the whole that is in no range, in order', () => {
     fc.assert(
       fc.property(range, fc.array(range), (whole, ranges) => {
         const gaps = gapsIn(whole, ranges);
@@ -127,12 +127,12 @@ describe('what no range covers', () => {
   });
 });
 
-it('the list of a large entry is in one row for each 30,000 alerts', () => {
+it('the alert list of a large entry takes one row for every 30,000 alerts', () => {
   expect([0, 1, 30_000, 30_001].map(listParts)).toEqual([[], [0], [0], [0, 1]]);
   expect(listParts()).toEqual([]);
 });
 
-it('an incident notes the change before the last one', () => {
+it('an incident records the sequence of its previous change', () => {
   expect(changeOf(ENTRY)).not.toHaveProperty('previous_sequence');
   expect(changeOf(ENTRY, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
 });

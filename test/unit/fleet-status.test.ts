@@ -185,15 +185,18 @@ describe('the texts of a host', () => {
   const shown = (fields: object, row = live()) => fleetHost(host(fields), row, NOW);
   const codesOf = (fields: object) => shown(fields).servicemap.reason_codes;
 
-  it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'])('%s has 256 code points', (name) => {
-    const shownAs = (text: string) => {
-      const item = shown({ [name]: text });
-      return [(name in item ? item : item.servicemap)[name as never], item.servicemap.reason_codes];
-    };
-    for (const text of ['x'.repeat(256), face.repeat(256), face.repeat(200)])
-      expect(shownAs(text)).toEqual([text, undefined]);
-    for (const one of ['x', face]) expect(shownAs(one.repeat(257))).toEqual([one.repeat(256), ['value_cut']]);
-  });
+  it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'])(
+    '%s is cut after 256 code points',
+    (name) => {
+      const shownAs = (text: string) => {
+        const item = shown({ [name]: text });
+        return [(name in item ? item : item.servicemap)[name as never], item.servicemap.reason_codes];
+      };
+      for (const text of ['x'.repeat(256), face.repeat(256), face.repeat(200)])
+        expect(shownAs(text)).toEqual([text, undefined]);
+      for (const one of ['x', face]) expect(shownAs(one.repeat(257))).toEqual([one.repeat(256), ['value_cut']]);
+    },
+  );
 
   it('are at most 32 reason codes of 128 code points', () => {
     const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
@@ -205,7 +208,7 @@ describe('the texts of a host', () => {
     expect(codesOf({ reason_codes: [...codes.slice(0, 32), 'code-0'] })).toEqual(codes.slice(0, 32));
   });
 
-  it('that are cut say so after that live status is unavailable', () => {
+  it('that are cut add value_cut after status_unavailable', () => {
     const { servicemap } = fleetHost(host({ agent_version: 'x'.repeat(300) }), UNREADABLE, NOW);
     expect(servicemap.reason_codes).toEqual(['no_reports', 'status_unavailable', 'value_cut']);
   });

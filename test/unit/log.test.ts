@@ -12,14 +12,14 @@ function printed(act: () => void): string[] {
 }
 
 describe('a log line', () => {
-  it('is one line of JSON, an account id beyond 2^53 exact in it', () => {
+  it('is one line of JSON, with exact account ids beyond 2^53', () => {
     const [line = '', ...more] = printed(() => createLog().error('RUM rows malformed', { account_id: 2n ** 63n - 1n }));
     expect(more).toEqual([]);
     expect(line).toMatch(/^\{"level":"ERROR","message":"RUM rows malformed","timestamp":"[^"]+","service":"[^"]+",/);
     expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
   });
 
-  it('has its level, and stack frames of the source files', () => {
+  it('has a level, and stack frames that name source files', () => {
     const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
     const lines = printed(() => {
       log.info('a', {});

@@ -53,7 +53,7 @@ const MERGE_REFUSALS = [
 ] as const satisfies (keyof Explanations)[];
 
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
-  it('is named by a language tag that its file has and that chooses it', () => {
+  it('has a language tag that names its file and selects it', () => {
     expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
     expect(existsSync(`lib/http/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
     expect(catalogFor(catalog.language, CATALOGS)).toBe(catalog);
@@ -122,7 +122,7 @@ describe('what a field must be', () => {
     );
 
   it.each(FORMS)(
-    'by the schema %j is said in English, and with the same values in the same order in every language',
+    'is described for the schema %j in English, and with the same values in the same order in every language',
     (schema, english) => {
       expect(messagesOf({ field: 'f', schema }).en).toBe(`f must be ${english}.`);
       expect(messagesOf({ field: 'f', schema, item: 2, moreItems: 1 }).en).toBe(
@@ -161,19 +161,19 @@ describe('Accept-Language', () => {
     [OTHER, 'en;q=0, *', '*, EN;Q=0', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *', 'en;q=0, zh-Hant;q=0.5, *'],
   ];
   it.each(chosen.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
-    '%s chooses %s',
+    '%s selects %s',
     (header, language) => {
       expect(catalogFor(header, CATALOGS).language).toBe(language);
     },
   );
 
-  it('of any other form chooses a language all the same', () => {
+  it('of any form selects some language', () => {
     fc.assert(fc.property(anyText, (header) => CATALOGS.includes(catalogFor(header, CATALOGS))));
   });
 });
 
 describe('the catalogs of fallback-route', () => {
-  it('are of the same languages, and lack the explanations', () => {
+  it('have the same languages, but no explanations', () => {
     expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(CATALOGS.map(({ language }) => language));
     const [english] = ROUTE_CATALOGS;
     const explanation: Explanation = { name: 'permissionMissing', values: { permission: 'monit' } };

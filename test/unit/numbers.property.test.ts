@@ -152,7 +152,7 @@ describe('an import', () => {
       })),
   );
 
-  it.each(integers)('takes at $kind.$field what is an integer, and nothing else', async ({ text, field, written }) => {
+  it.each(integers)('accepts only exact integers at $kind.$field', async ({ text, field, written }) => {
     await fc.assert(
       fc.asyncProperty(numbers, async (number) => {
         const line = text.replace(written, `"${field}":${number}`);
@@ -165,7 +165,7 @@ describe('an import', () => {
     );
   });
 
-  it('takes every version that a deletion can leave, and for an item that is not deleted none that cannot be deleted', async () => {
+  it('accepts the version after the last deletable one for deleted items only', async () => {
     const item = (version: bigint, more = '') =>
       `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`;
     for (const line of [item(MAX_DELETABLE_VERSION), item(MAX_DELETABLE_VERSION + 1n, ',"deleted_at_ms":1')])
@@ -177,7 +177,7 @@ describe('an import', () => {
 });
 
 describe('the exact parser', () => {
-  it('is not chosen for ids, whatever their digits', () => {
+  it('is not used for ids, whatever their digits', () => {
     const hex = fc.stringMatching(/^[0-9a-f]{24}$/);
     fc.assert(
       fc.property(fc.array(hex, { minLength: 100, maxLength: 100 }), fc.string(), (alert_ids, comment) => {
@@ -187,7 +187,7 @@ describe('the exact parser', () => {
     );
   });
 
-  it('property: is chosen for every number that JSON.parse alone may round, wherever it stands', () => {
+  it('property: is used for every number that JSON.parse may round, wherever it is', () => {
     fc.assert(
       fc.property(fc.json(), numbers, fc.constantFrom('', ' ', '\n\t'), (json, number, space) => {
         const plain = /^-?\d{1,15}$/.test(number);
@@ -200,7 +200,7 @@ describe('the exact parser', () => {
     );
   });
 
-  it('reads a fraction that a double rounds to an integer as no number', () => {
+  it('reads a fraction that a double rounds to an integer as NaN', () => {
     expect(parseJson('[0.5,4503599627370497.5,1e-400,1.5e300]')).toEqual([0.5, Number.NaN, Number.NaN, 1.5e300]);
     expect(isInt64(parseJson('1.5e300'))).toBe(false);
   });

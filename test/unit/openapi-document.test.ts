@@ -17,7 +17,7 @@ it('the description is public, also for pages of other origins, and may be cache
   });
 });
 
-it('the description is 304 for a caller that has it', async () => {
+it('the description is answered with 304 if the caller has it', async () => {
   const first = await get({});
   const etag = String(first.headers?.ETag);
   for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])

@@ -80,7 +80,7 @@ describe('the next read for two hosts', () => {
   });
 });
 
-describe('what is known of status', () => {
+describe('the progress after a read of status', () => {
   const before = progress({ lastHost: 'd', covered: 'a' });
   it.each<[string, StatusRead, string | undefined, Partial<Progress>]>([
     ['a range that goes on', { after: 'a', limit: 1 }, 'b', { covered: 'b' }],
@@ -88,12 +88,12 @@ describe('what is known of status', () => {
     ['a range of hosts that goes on', { between: ['b', 'd'], limit: 1 }, 'b', { covered: 'b', searched: 'd' }],
     ['a range of hosts that ends', { between: ['b', 'd'], limit: 9 }, undefined, { covered: 'd', searched: 'd' }],
     ['rows by their keys', { hostIds: ['b', 'c'] }, undefined, { covered: 'c' }],
-  ])('after %s', (_what, statuses, reached, changed) => {
+  ])('for %s', (_what, statuses, reached, changed) => {
     expect(withStatuses(before, statuses, { rows: rows('b'), reached })).toEqual({ ...before, ...changed });
   });
 });
 
-it('status rows are kept as read ahead until their hosts are read', () => {
+it('status rows read ahead are kept until their hosts are read', () => {
   const range = { after: undefined, limit: 3 };
   const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
   expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
@@ -121,7 +121,7 @@ function page(
   };
 }
 
-it('however pages are cut, each host is read once, in order and with its status, for at most four status rows a host', () => {
+it('with pages of any size each host is read once, in order, with its status, at a cost of at most four status rows a host', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
   const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
   fc.assert(

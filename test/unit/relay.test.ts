@@ -46,7 +46,7 @@ describe('relay', () => {
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });
 
-  it('reports a record whose further rows it cannot read yet', async () => {
+  it('reports a large entry as failed while its other rows cannot be read yet', async () => {
     const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
     const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
     expect(failures).toEqual(['2']);

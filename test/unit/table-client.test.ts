@@ -113,7 +113,7 @@ describe('an error', () => {
     expect(received).toHaveLength(attempts);
   });
 
-  it('of a lost reply is retried also after a storm of throttled calls', async () => {
+  it('of a lost reply is retried even after a storm of throttled calls', async () => {
     const client = connect();
     reply = answering({ __type: type('ProvisionedThroughputExceededException') }, 400);
     await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client, get())));
@@ -164,7 +164,7 @@ describe('an error', () => {
       await expect(requestHandler.handle(request, { abortSignal })).rejects.toMatchObject(aborted);
   });
 
-  it('does not come of a reply that is slow but never pauses for long', async () => {
+  it('is not thrown for a reply that is slow but never pauses for long', async () => {
     reply = async (response) => {
       for (const part of ['{', '"Item"', ':', '{"a"', ':', '{"S"', ':"b"}}', '}']) {
         response.write(part);
@@ -176,7 +176,7 @@ describe('an error', () => {
     expect(await outcomeOf(client, get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
   });
 
-  it('for a wrong clock leads to another attempt, by the clock of DynamoDB', async () => {
+  it('for a wrong clock leads to another attempt, with the time of DynamoDB', async () => {
     const ahead = 3_600_000;
     const wrong = { __type: 'com.amazon.coral.service#RequestTimeTooSkewed', message: 'm' };
     reply = (response, attempt) =>
@@ -211,7 +211,7 @@ describe('a signature', () => {
   it.each([
     ['short-lived credentials', { ...credentials, sessionToken: 'token==' }, '{"a":"ü"}'],
     ['lasting ones', credentials, new TextEncoder().encode('{}')],
-  ])('with %s is that of the SDK’s signer', async (_what, own, body) => {
+  ])('with %s equals that of the SDK’s signer', async (_what, own, body) => {
     const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: own });
     const signer = createSigner(() => config);
     for (const date of [signingDate, new Date(signingDate.getTime() + 86_400_000)]) {
@@ -225,7 +225,7 @@ describe('a signature', () => {
     }
   });
 
-  it('is made with the key of its day, region and credentials', async () => {
+  it('depends on the day, the region and the credentials', async () => {
     let own = credentials;
     const signer = createSigner(() => ({ credentials: async () => own, region: async () => 'eu-west-1' }) as never);
     const signature = async (date: Date, signingRegion?: string) =>

@@ -45,7 +45,7 @@ describe('a key', () => {
     );
   });
 
-  it('of a feed entry sorts as text in the order of its sequence, its further rows behind it', () => {
+  it('of a feed entry sorts by its sequence, with the other rows of the entry behind it', () => {
     fc.assert(
       fc.property(sequence, sequence, (one, other) => {
         fc.pre(one < other);
@@ -111,12 +111,12 @@ describe('a key', () => {
     });
   });
 
-  it('that this service did not build is not parsed', () => {
+  it('of an unknown form is not parsed', () => {
     for (const pk of [' ACCOUNT#1#HOSTS', 'ACCOUNT#1#HOSTS ', 'OTHER', 'ACCOUNT#1#UNHEARD_OF', 'ACCOUNT#x#HOSTS'])
       expect(parseKey({ pk, sk: 'x' }), pk).toBeUndefined();
   });
 
-  it('tells the kind of its row, also among rows of others', () => {
+  it('identifies the kind of its row', () => {
     const rows = [keys.workItem(1, 'w'), { pk: 'OTHER', sk: 'x' }, keys.member(1, 7)];
     expect(ofKind('workItem', rows)).toEqual([keys.workItem(1, 'w')]);
   });

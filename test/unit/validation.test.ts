@@ -73,7 +73,7 @@ describe('fleet browse', () => {
     { unheard_of: { limit: '50' }, limit: 50.0 },
   ])('accepts %o', (body) => expect(messageFor('browse', body)).toBeUndefined());
 
-  it('names every offending field, the one that depends on another as well', () => {
+  it('names every offending field, also one whose bound depends on another field', () => {
     const body = { limit: 5, scan_limit: 2, statuses: 5, cursor: [] };
     expect(messageFor('browse', body)).toBe(
       'cursor must be a string; ' +
