@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../lib/shared/log.ts';
+import { inRepository } from '../../lib/shared/source-map.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -33,4 +34,14 @@ describe('a log line', () => {
     ]);
     expect(JSON.parse(lines[0] ?? '')).not.toHaveProperty('error_stack');
   });
+});
+
+it.each([
+  ['../../../home/me/service/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../../srv/lib/infra/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../mylib/functions/merge-alerts.ts', 'functions/merge-alerts.ts'],
+  ['lib/log.ts', 'lib/log.ts'],
+  ['../lib/node_modules/@aws-sdk/lib-dynamodb/lib/x.js', 'node_modules/@aws-sdk/lib-dynamodb/lib/x.js'],
+])('the frame of %s names %s', (source, name) => {
+  expect(inRepository(source)).toBe(name);
 });
