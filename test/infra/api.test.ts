@@ -2,15 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { logsOutputOf } from '../../infra/outputs.ts';
 import { functionIdOf, functionsOf, type Resource, routesOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable, shortId } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const template = deployed();
-const OPERATIONS = [
-  ['POST /monit/servicemap/fleet', 'browse-fleet'],
-  ['POST /rum/resource/info', 'get-rum-resource'],
-  ['POST /incident/work-item/delete', 'delete-work-item'],
-  ['POST /alert/merge', 'merge-alerts'],
-] as const;
 const DOCUMENT_ROUTE = 'GET /openapi.json';
 
 describe('a route', () => {

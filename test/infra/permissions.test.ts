@@ -6,18 +6,7 @@ import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const template = deployed();
-const FUNCTIONS: readonly FunctionName[] = [
-  'browse-fleet',
-  'get-rum-resource',
-  'delete-work-item',
-  'merge-alerts',
-  'finish-merges',
-  'ingest-records',
-  'relay',
-  'usage-key-authorizer',
-  'fallback-route',
-  'openapi-document',
-];
+const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];
 
 /** The queue from which a function receives messages. */
 const CONSUMED: Partial<Record<FunctionName, string>> = {
@@ -178,8 +167,7 @@ describe('a grant', () => {
       const actions = grants.flatMap((grant) => grant.actions);
       expect(actions).toHaveLength(new Set(actions).size);
     }
-    expect(functionsOf(template).size).toBe(FUNCTIONS.length);
-    expect(Object.keys(GRANTS).sort()).toEqual(FUNCTIONS.toSorted());
+    expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.toSorted());
   });
 
   it('has leading keys that match the keys of the code', () => {
