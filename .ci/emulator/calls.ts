@@ -7,7 +7,7 @@ export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'
 /** As many as one transaction moves: finish-merges may be stopped (large-merge.ts). */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
-/** The incident of the merge with this number: by turns one and the other, so that each merge moves the alerts. */
+/** The incident of the merge with this number. They alternate, so that each merge moves the alerts. */
 const incidentOf = (merge: number) => INCIDENTS[merge % 2 === 0 ? 0 : 1];
 
 const PAUSE_MS = 600;
@@ -60,7 +60,7 @@ export function startCalls(url: string, appKey: string) {
   ];
   return {
     async stop() {
-      // Lets each operation be called once more as it is deployed now.
+      // Until each operation has been called once more, as it is deployed now.
       await sleep(FLEET_PAUSE_MS + PAUSE_MS);
       stopped = true;
       await Promise.all(running);

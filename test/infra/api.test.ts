@@ -2,15 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { logsOutputOf } from '../../infra/outputs.ts';
 import { functionIdOf, functionsOf, type Resource, routesOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable, shortId } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const template = deployed();
-const OPERATIONS = [
-  ['POST /monit/servicemap/fleet', 'browse-fleet'],
-  ['POST /rum/resource/info', 'get-rum-resource'],
-  ['POST /incident/work-item/delete', 'delete-work-item'],
-  ['POST /alert/merge', 'merge-alerts'],
-] as const;
 const DOCUMENT_ROUTE = 'GET /openapi.json';
 
 describe('a route', () => {
@@ -20,7 +14,7 @@ describe('a route', () => {
     return [...functionsOf(template)].find(([, fn]) => fn.id === id)?.[0];
   };
 
-  it('calls the function of its operation, openapi-document, or else fallback-route, also half-way down a path', () => {
+  it('calls the function of its operation, openapi-document, or fallback-route, which also serves the paths in between', () => {
     const paths = [...OPERATIONS.map(([route]) => route), DOCUMENT_ROUTE].flatMap((route) => {
       const parts = String(route.split(' ')[1]).split('/');
       return parts.map((_part, index) => parts.slice(0, index + 1).join('/') || '/');
@@ -50,7 +44,7 @@ describe('a route', () => {
 });
 
 describe('the API', () => {
-  it('is regional, with TLS 1.2 or later, bodies byte for byte, compression from 1 KB, a name of its own, and keys from the authorizer', () => {
+  it('is regional, with TLS 1.2 or later, binary bodies, compression from 1 KB, its own name, and keys from the authorizer', () => {
     expect(readable(only('AWS::ApiGateway::RestApi', template).Properties)).toEqual({
       // Two stacks in a region must not share this name, by which CloudWatch groups metrics.
       Name: 'Service',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 
-it('lets nobody else change what will be deployed', async () => {
+it('makes a folder that only its owner can change', async () => {
   const CDK_OUTDIR = join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out');
   // The wrong setting ends it before it makes the bundles, which takes long.
   const env = { ...process.env, CDK_OUTDIR, CDK_CONTEXT_JSON: '{"maxBodyBytes":"wrong"}' };

@@ -154,7 +154,7 @@ describe('every bundle, started as Lambda would', () => {
     expect(asked).toEqual(['AWSEvents.PutEvents events']);
   });
 
-  it('counts a call in the embedded metric format, by operation and code', async () => {
+  it('counts a call by operation and code, in the embedded metric format', async () => {
     const { stdout } = await start('delete-work-item', call, { METRICS_NAMESPACE: 'IncidentMonitoringRum/Here' });
     const line = stdout.split('\n').find((one) => one.includes('CloudWatchMetrics'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({
@@ -166,7 +166,7 @@ describe('every bundle, started as Lambda would', () => {
     });
   });
 
-  it('logs where in the sources an unforeseen error was thrown', async () => {
+  it('logs the source line of an unforeseen error', async () => {
     const DYNAMODB_ENDPOINT = await serve((_request, reply) => {
       reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
@@ -177,7 +177,7 @@ describe('every bundle, started as Lambda would', () => {
     expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
   });
 
-  it('signs with the credentials of the environment, and asks for no others', async () => {
+  it('signs with the credentials of the environment', async () => {
     let headers: IncomingHttpHeaders = {};
     const AWS_ENDPOINT_URL_DYNAMODB = await serve((request, reply) => {
       headers = request.headers;
@@ -195,7 +195,7 @@ describe('every bundle, started as Lambda would', () => {
     expect(headers['x-amz-security-token']).toBe('token-of-the-function');
   });
 
-  it('every function has its size here', () => {
+  it('every function has a maximum size here', () => {
     expect(Object.keys(LARGEST).sort()).toEqual([...functions.keys()].sort());
   });
 

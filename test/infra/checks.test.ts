@@ -16,7 +16,7 @@ interface Report {
   }[];
 }
 
-it("cdk-nag's AwsSolutions rules find only the permission on every resource that this test gives to each function", () => {
+it("cdk-nag's AwsSolutions rules find nothing but the wildcard permission that this test adds to each function", () => {
   const outdir = mkdtempSync(join(tmpdir(), 'checks-'));
   const context = { ...cdk.context, 'aws:cdk:bundling-stacks': [], rollout: 'canary', alarmEmail: 'ops@example.com' };
   const app = new App({ outdir, context, analyticsReporting: false, builtinCloudFormationValidation: false });

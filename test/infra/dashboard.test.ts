@@ -1,15 +1,14 @@
 /** The dashboard's three questions (docs/operate.md), and what answers them. */
 import { expect, it } from 'vitest';
-import { deployed, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, propertiesOf } from '../support/stack.ts';
 
 type Metric = [namespace: string, name: string, ...dimensions: (string | { stat: string })[]];
 interface Widget {
   properties: { markdown?: string; title?: string; metrics?: Metric[] };
 }
 
-const OPERATIONS = ['browsefleet', 'getrumresource', 'deleteworkitem', 'mergealerts'];
 const ofEach = (metric: string, stat: string) =>
-  OPERATIONS.map((name) => `AWS/Lambda ${metric} FunctionName ${name}Function, ${stat}`);
+  OPERATIONS.map(([, name]) => `AWS/Lambda ${metric} FunctionName ${idOfFunction(name)}Function, ${stat}`);
 const event = (name: string) =>
   `IncidentMonitoringRum/Service Events event ${name} service incident-monitoring-rum, Sum`;
 

@@ -9,13 +9,13 @@ const template = deployed();
 const idsOf = (type: string, of = template) => Object.keys(resourcesOf(of, type));
 
 describe('access logs', () => {
-  it('have the role that API Gateway needs in the account and region, before the stage is made', () => {
+  it('have the role that API Gateway needs before the stage is created', () => {
     const { CloudWatchRoleArn } = only('AWS::ApiGateway::Account', template).Properties;
     expect(idsOf('AWS::IAM::Role')).toContain(CloudWatchRoleArn['Fn::GetAtt'][0]);
     expect(only('AWS::ApiGateway::Stage', template).DependsOn).toEqual(idsOf('AWS::ApiGateway::Account'));
   });
 
-  it('leave that role alone with apiGatewayAccount=false', () => {
+  it('do not set that role with apiGatewayAccount=false', () => {
     expect(idsOf('AWS::ApiGateway::Account', deployed({ apiGatewayAccount: 'false' }))).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
 ];
 
 describe('a function', () => {
-  it('is one of these, with its time-out, memory and environment, Node 24 on arm64, JSON logs of its own, and no other property', () => {
+  it('has these properties and no others', () => {
     const expected = FUNCTIONS.map(([name, timeout, memory, environment]) => [
       name,
       {
@@ -59,7 +59,7 @@ describe('a function', () => {
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   });
 
-  it('fallback-route knows what is served', () => {
+  it('fallback-route has the list of allowed methods', () => {
     const { Variables } = functionsOf(template).get('fallback-route')?.Properties.Environment ?? {};
     expect(JSON.parse(Variables.ALLOWED_METHODS)).toEqual({
       '/monit/servicemap/fleet': 'POST',

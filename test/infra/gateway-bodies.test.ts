@@ -53,7 +53,7 @@ describe('a body', () => {
     expect((await gateway.sent('POST /alert/merge HTTP/1.1', large)).status).toBe(401);
   });
 
-  it('of the largest size that a deployment can allow makes no event that is too large, whatever it holds', async () => {
+  it('of the largest allowed size never makes an event that is too large', async () => {
     for (const byte of [0x00, 0x22, 0x20, 0xff]) {
       const { status, name } = await post(Buffer.alloc(3 * MIB, byte));
       expect([status, name]).toEqual([200, 'merge-alerts']);
@@ -97,19 +97,19 @@ describe('compression', () => {
   const large = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;
   const post = (body: Buffer, coding: string) => gateway.sent(`${MERGE}\r\nContent-Encoding: ${coding}`, body);
 
-  it('of a request is undone', async () => {
+  it('of a request body is removed', async () => {
     for (const coding of ['gzip', 'GZIP']) {
       const { event } = await post(gzipSync(large), coding);
       expect(Buffer.from(event?.body ?? '', 'base64').toString()).toBe(large);
     }
   });
 
-  it('of a request of fewer bytes than the setting is left to the function', async () => {
+  it('of a request body below the minimum size is left to the function', async () => {
     const { event } = await post(gzipSync('{}'), 'gzip');
     expect(event?.body).toBe(gzipSync('{}').toString('base64'));
   });
 
-  it('that API Gateway does not know, or that the body does not have, is refused', async () => {
+  it('that is unknown, or that the body does not have, is refused', async () => {
     for (const [body, coding] of [
       [Buffer.from('{}'), 'br'],
       [randomBytes(2 * minCompressionSize), 'gzip'],
@@ -121,7 +121,7 @@ describe('compression', () => {
     }
   });
 
-  it('of a request does not lift the limit of 10 MB', async () => {
+  it('of a request body does not raise the limit of 10 MB', async () => {
     expect((await post(gzipSync(Buffer.alloc(10 * MIB + 1)), 'gzip')).status).toBe(413);
   });
 
@@ -155,7 +155,7 @@ describe('compression', () => {
       },
     );
 
-    it('is not done below the size of the template, or where the function did it', async () => {
+    it('is not done below the minimum size, or if the function did it', async () => {
       expect((await answered('gzip', minCompressionSize - 1)).headers.get('content-encoding')).toBeNull();
       const own = await answered('gzip', minCompressionSize, { 'content-encoding': 'br' });
       expect(own.headers.get('content-encoding')).toBe('br');

@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { codeIn, startGateway } from '../support/fake-functions.ts';
 
 const gateway = await startGateway();
-const STATUSES = { BadRequest: 400, Unauthorized: 401, MethodNotAllowed: 405 };
-type Refusal = keyof typeof STATUSES;
 const MERGE = 'POST /alert/merge?app_key=k HTTP/1.1';
 
 it('a request becomes an event with both header maps, both query maps and the context', async () => {
@@ -50,12 +48,12 @@ describe('a path', () => {
     expect(event).toMatchObject({ resource: '/{proxy+}', pathParameters: { proxy } });
   });
 
-  it('keeps the slashes that were sent in the path of the context', async () => {
+  it('is in the request context with the slashes that were sent', async () => {
     const { event } = await gateway.sent('POST //alert/merge/?app_key=k HTTP/1.1');
     expect(event?.requestContext.path).toBe('/local//alert/merge/');
   });
 
-  it('that is absent is the root', async () => {
+  it('that is absent means the root', async () => {
     expect((await gateway.sent('POST http://127.0.0.1 HTTP/1.1')).event?.resource).toBe('/');
     expect((await gateway.sent('POST http://127.0.0.1?x=1 HTTP/1.1')).event).toMatchObject({
       resource: '/',
@@ -71,7 +69,7 @@ describe('a method', () => {
     expect(event?.resource).toBe('/openapi.json');
   });
 
-  it('is that of X-HTTP-Method-Override, and of no other header', async () => {
+  it('is replaced by X-HTTP-Method-Override, and by no other header', async () => {
     const overridden = await gateway.sent(`${MERGE}\r\nX-HTTP-Method-Override: DELETE`);
     expect(overridden.name).toBe('fallback-route');
     expect(overridden.event?.httpMethod).toBe('DELETE');
@@ -86,36 +84,26 @@ it('a key of 9 KB reaches the authorizer and the function', async () => {
 
 const withMethod = (method: string) => MERGE.replace('POST', method);
 const withQuery = (query: string) => MERGE.replace('app_key=k', query);
-it.each([
-  ...['post', 'Post', 'BREW', '?'].map((method) => ['a malformed method', withMethod(method), 'BadRequest']),
-  ...['TRACE', 'PROPFIND', 'CONNECT'].map((method) => [
-    'a method that no route has',
-    withMethod(method),
-    'MethodNotAllowed',
-  ]),
-  ...[17_000, 60_000, 200_000].map((length) => [
-    `a key of ${length} bytes`,
-    withQuery(`app_key=${'k'.repeat(length)}`),
-    'BadRequest',
-  ]),
-  ['more than 10,240 bytes of headers', `${MERGE}\r\nX-Long: ${'x'.repeat(10_240)}`, 'BadRequest'],
-  ['another version', 'POST /alert/merge HTTP/7.7', 'BadRequest'],
-  ['a malformed request line', 'nonsense', 'BadRequest'],
-  ['a malformed header', 'POST /alert/merge HTTP/1.1\r\nno colon', 'BadRequest'],
-  ...['App_Key=k', 'APP_KEY=k', 'app_key=', 'app_key', ''].map((query) => [
-    `a query without a key (${query})`,
-    withQuery(query),
-    'Unauthorized',
-  ]),
-] as [string, string, Refusal][])(
-  '%s is refused in the envelope, and no function is called',
-  async (_what, head, code) => {
-    const { status, text, headers, name } = await gateway.sent(head);
-    expect([status, codeIn(text), name]).toEqual([STATUSES[code], code, undefined]);
+it.each<[code: string, status: number, ...heads: string[]]>([
+  [
+    ...(['BadRequest', 400] as const),
+    // Malformed methods, lines and headers; too many bytes in the address or the headers.
+    ...['post', 'Post', 'BREW', '?'].map(withMethod),
+    ...['POST /alert/merge HTTP/7.7', 'nonsense', 'POST /alert/merge HTTP/1.1\r\nno colon'],
+    ...[17_000, 60_000, 200_000].map((length) => withQuery(`app_key=${'k'.repeat(length)}`)),
+    `${MERGE}\r\nX-Long: ${'x'.repeat(10_240)}`,
+  ],
+  // Methods that no route has.
+  ['MethodNotAllowed', 405, ...['TRACE', 'PROPFIND', 'CONNECT'].map(withMethod)],
+  ['Unauthorized', 401, ...['App_Key=k', 'APP_KEY=k', 'app_key=', 'app_key', ''].map(withQuery)],
+])('%s (%i) is answered in the envelope, and no function is called', async (code, status, ...heads) => {
+  for (const head of heads) {
+    const { text, headers, name, ...answer } = await gateway.sent(head);
+    expect([answer.status, codeIn(text), name], head.slice(0, 100)).toEqual([status, code, undefined]);
     expect(headers.get('svc-request-id')).toBe(JSON.parse(text).request_id);
     expect(headers.get('allow')).toBe(code === 'MethodNotAllowed' ? 'POST' : null);
-  },
-);
+  }
+});
 
 it('a request without a host is BadRequest in the envelope', async () => {
   const { status, text } = await gateway.sent(MERGE, '', { host: '' });
@@ -136,7 +124,7 @@ describe('a request id', () => {
     expect(await idOf('')).not.toContain(id);
   });
 
-  it("is the caller's where it chose a UUID", async () => {
+  it("is the caller's if it sent a UUID", async () => {
     const chosen = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
     expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).toEqual([chosen, chosen, chosen]);
     const { event } = await gateway.sent(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
@@ -147,7 +135,7 @@ describe('a request id', () => {
   });
 
   it.each(['x', '$&', '"', '9C29CCD0-8a26-4dba-b194-9e140490c3c1x'])(
-    'is not the one that was sent: %s',
+    'is new if the caller sent no UUID: %s',
     async (chosen) => {
       expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).not.toContain(chosen);
     },

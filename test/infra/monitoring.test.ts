@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable } from '../support/stack.ts';
 
-const PATHS = ['/monit/servicemap/fleet', '/rum/resource/info', '/incident/work-item/delete', '/alert/merge'];
+const PATHS = OPERATIONS.map(([route]) => route.replace('POST ', ''));
 const OWN = 'IncidentMonitoringRum/Service';
 const SETTINGS = {
   alarmEmail: 'ops@example.com',
@@ -86,9 +86,9 @@ const CONDITIONS = {
   ErrorBudgetSlowShort: `${failedShare} > 0.006, 1 × 1800 s`,
 
   ...Object.fromEntries(
-    ['browsefleet', 'getrumresource', 'deleteworkitem', 'mergealerts'].map((name) => [
-      `Slow${name}`,
-      `p99 AWS/Lambda Duration FunctionName=${name}Function >= 2000, 5 × 60 s`,
+    OPERATIONS.map(([, name]) => [
+      `Slow${idOfFunction(name)}`,
+      `p99 AWS/Lambda Duration FunctionName=${idOfFunction(name)}Function >= 2000, 5 × 60 s`,
     ]),
   ),
   ...Object.fromEntries(

@@ -2,14 +2,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, routesOf } from '../../packages/local/template.ts';
-import { deployed, propertiesOf, readable, shortId } from '../support/stack.ts';
-
-const OPERATIONS = [
-  ['POST /monit/servicemap/fleet', 'browse-fleet'],
-  ['POST /rum/resource/info', 'get-rum-resource'],
-  ['POST /incident/work-item/delete', 'delete-work-item'],
-  ['POST /alert/merge', 'merge-alerts'],
-] as const;
+import { deployed, OPERATIONS, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 it('all at once is the default: no alias, nothing of CodeDeploy', () => {
   const types = Object.values(deployed().Resources).map(({ Type }) => Type);

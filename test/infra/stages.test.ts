@@ -29,7 +29,7 @@ const messagesOf = (context: Record<string, string>) =>
 describe('two stages', () => {
   const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
 
-  it('have no name in common that must be unique in a region', () => {
+  it('share no name that must be unique in a region', () => {
     const named = (template: Template) =>
       Object.entries(template.Resources).flatMap(([id, { Type, Properties = {} }]) =>
         Object.entries(Properties)
@@ -46,7 +46,7 @@ describe('two stages', () => {
     expect(named(one)).toHaveLength(7);
   });
 
-  it('have alarms on metrics of their own', () => {
+  it('have alarms on their own metrics', () => {
     const own = (template: Template) =>
       JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm', template)).match(/IncidentMonitoringRum[\w/]*/g);
     expect(new Set(own(one))).toEqual(new Set(['IncidentMonitoringRum/Staging']));
@@ -69,13 +69,13 @@ describe('a table to adopt', () => {
   it.each([
     ['the same account and region', { account: '123456789012', region: 'eu-west-1' }],
     ['an account that synthesis does not know', {}],
-  ])('of %s is taken', (_where, env) => {
+  ])('of %s is accepted', (_where, env) => {
     expect(synthesized('Preview', { adoptTable }, env).Outputs?.TableName?.Value).toBe('kept');
   });
 });
 
 describe('an ephemeral stage', () => {
-  it('takes its table with it', () => {
+  it('deletes its table', () => {
     const template = synthesized('Preview', { ephemeral: 'true' });
     const { DeletionPolicy, Properties } = only('AWS::DynamoDB::GlobalTable', template);
     expect(DeletionPolicy).toBe('Delete');
@@ -100,13 +100,10 @@ it.each([
     [['warning', expect.stringContaining('deletions and merges are refused')]],
   ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],
-])(
-  'synthesis says what is reserved, and warns of what may be a mistake, and of nothing else: %s',
-  (_of, context, warnings) => {
-    expect(messagesOf(context)).toEqual([['info', expect.stringContaining('none is reserved')], ...warnings]);
-    expect(messagesOf({ ...context, reservedConcurrency: '100' })[0]).toEqual([
-      'info',
-      expect.stringContaining('100 reserved, 30 of them for the authorizer and at most 20 for merges'),
-    ]);
-  },
-);
+])('synthesis prints what is reserved, and warns of likely mistakes only: %s', (_of, context, warnings) => {
+  expect(messagesOf(context)).toEqual([['info', expect.stringContaining('none is reserved')], ...warnings]);
+  expect(messagesOf({ ...context, reservedConcurrency: '100' })[0]).toEqual([
+    'info',
+    expect.stringContaining('100 reserved, 30 of them for the authorizer and at most 20 for merges'),
+  ]);
+});

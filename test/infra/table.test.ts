@@ -30,7 +30,7 @@ describe('the table', () => {
     });
   });
 
-  it('that a destroyed stack left is used in place of a new one', () => {
+  it('of a destroyed stack is used in place of a new one', () => {
     const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1/stream/2026-11-21T10:00:00.000';
     const adopting = deployed({ adoptTable: stream });
     expect(resourcesOf(adopting, 'AWS::DynamoDB::GlobalTable')).toEqual({});
@@ -45,7 +45,7 @@ describe('the table', () => {
   });
 });
 
-it('a stack that is destroyed leaves the table, and the role that API Gateway writes access logs with', () => {
+it('a destroyed stack leaves the table and the role for access logs', () => {
   const kept = Object.entries(template.Resources).filter(
     ([, { DeletionPolicy, UpdateReplacePolicy }]) =>
       (DeletionPolicy ?? 'Delete') !== 'Delete' || (UpdateReplacePolicy ?? 'Delete') !== 'Delete',

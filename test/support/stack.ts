@@ -3,6 +3,14 @@ import { expect } from 'vitest';
 import { synthesize } from '../../packages/local/synthesize.ts';
 import { type Resource, resourcesOf, type Template } from '../../packages/local/template.ts';
 
+/** The routes of the contract's operations, and their functions. */
+export const OPERATIONS = [
+  ['POST /monit/servicemap/fleet', 'browse-fleet'],
+  ['POST /rum/resource/info', 'get-rum-resource'],
+  ['POST /incident/work-item/delete', 'delete-work-item'],
+  ['POST /alert/merge', 'merge-alerts'],
+] as const;
+
 const templates = new Map<string, Template>();
 
 /** The template with this context. Tests share it and must not change it. */

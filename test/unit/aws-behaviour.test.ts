@@ -14,7 +14,7 @@ it('has rules, and no other rows', () => {
 });
 
 describe.each(rules)('$rule', ({ file, source }) => {
-  it('has a source, or says that it is not confirmed', () => {
+  it('has a source or is marked as not confirmed', () => {
     expect(source).toMatch(/\*\*not confirmed\*\*|\]\(https:\/\/[^)]+\)/);
   });
 

@@ -21,8 +21,8 @@ describe('the table of error codes', () => {
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('secret-table-name'), { name, ...more });
 
-describe('whatever was thrown', () => {
-  it('is answered as it is when it is an ApiError', () => {
+describe('the answer to a thrown error', () => {
+  it('is an ApiError itself', () => {
     const refusal = refuse('rumResourceNotFound');
     expect(toApiError(refusal, isUnavailable)).toBe(refusal);
   });
@@ -43,7 +43,7 @@ describe('whatever was thrown', () => {
     'a string',
     undefined,
     null,
-  ])('is InternalError without any detail when it is a bug of ours: %s', (error) => {
+  ])('is InternalError without any detail for a bug: %s', (error) => {
     expect(isUnavailable(error)).toBe(false);
     const answered = toApiError(error, isUnavailable);
     expect(answered).toBeInstanceOf(ApiError);

@@ -27,7 +27,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'false, null, 0 and the empty string as values, and none that is undefined',
+    'placeholders for false, null, 0 and the empty string, but not for undefined',
     { ConditionExpression: expression`${false} ${null} ${0} ${''}${undefined}` },
     {
       ConditionExpression: ':0 :1 :2 :3',
@@ -35,7 +35,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'a part that stands several times',
+    'one alias for a part that is used several times',
     { ConditionExpression: expression`${path} = ${'a'} OR ${path} = ${'b'}` },
     {
       ConditionExpression: '#pending.#1700 = :0 OR #pending.#1700 = :1',
@@ -44,7 +44,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'names and values that it shares with others',
+    'names and values that several expressions of a request share',
     { UpdateExpression: set({ ttl: 1 }), ConditionExpression: is('ttl', 0) },
     {
       UpdateExpression: 'SET #ttl = :0',
@@ -64,7 +64,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     { ConditionExpression: 'attribute_not_exists(pk)' },
   ],
   [
-    'a condition that takes an absent attribute for one below any bound',
+    'a condition for which an absent attribute is below any bound',
     { ConditionExpression: all(isBelow('last', 5), is('kind', 'a')) },
     {
       ConditionExpression: '(attribute_not_exists(#last) OR #last < :0) AND #kind = :1',
@@ -73,7 +73,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'a condition that an absent attribute is absent still',
+    'a condition that an attribute which was absent when read is still absent',
     { ConditionExpression: isAsRead(read, ['title', 'owner']) },
     {
       ConditionExpression: 'attribute_exists(pk) AND #title = :0 AND attribute_not_exists(#owner)',
@@ -86,7 +86,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     { ProjectionExpression: projection(['pk', 'ttl', 'merge_id']) },
     { ProjectionExpression: '#pk, #ttl, merge_id', ExpressionAttributeNames: { '#pk': 'pk', '#ttl': 'ttl' } },
   ],
-])('an expression is sent with %s', (_what, expressions, sent) => {
+])('a request has %s', (_what, expressions, sent) => {
   expect(expressionsOf(expressions)).toEqual(sent);
 });
 

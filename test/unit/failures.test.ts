@@ -45,7 +45,7 @@ describe('a failure', () => {
     { code: 'ERR_INVALID_ARG' },
   ])('%o is a bug', (error) => expect(isUnavailable(error)).toBe(false));
 
-  it('is throttling or is not', () => {
+  it('counts as throttling by its name', () => {
     for (const name of THROTTLES) expect(isThrottled(named(name))).toBe(true);
     for (const error of [named('InternalServerError'), named(''), { name: 'ThrottlingException' }, undefined])
       expect(isThrottled(error)).toBe(false);
@@ -59,7 +59,7 @@ describe('a failure', () => {
     [false, { name: 'Error', message }],
     [true, cancelled({ Code: 'None' }, { Message: message })],
     [false, cancelled({})],
-  ])('is that a row is too large: %s of %o', (expected, error) => {
+  ])('means that a row is too large: %s for %o', (expected, error) => {
     expect(isRowTooLarge(error)).toBe(expected);
   });
 

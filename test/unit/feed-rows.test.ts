@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { ofKind } from '../../lib/dynamodb/keys.ts';
 import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import {
@@ -15,15 +17,7 @@ import {
   smallEntryRow,
 } from '../../lib/operations/merge-alerts/feed.ts';
 
-/** Bytes of a value as DynamoDB counts them for its limit of 400 KB a row. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 2;
-  if (value instanceof Uint8Array) return value.byteLength;
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one) + 1, 3);
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.entries(value).reduce((sum, [name, one]) => sum + sizeOf(name) + sizeOf(one) + 1, 3);
-}
+const sizeOf = (row: object) => itemBytes(marshall(row));
 
 const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {
@@ -38,7 +32,6 @@ const ENTRY: FeedEntry = {
   old_title: '😀'.repeat(512),
   new_title: '😀'.repeat(512),
 };
-const MAX_ROW = 400 * 1_024;
 
 const movesOf = (count: number): Move[] =>
   Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: ENTRY.incident_id }));
@@ -52,25 +45,25 @@ describe('the rows of a feed entry', () => {
     [9_700, 2],
     [30_000, 2],
     [30_001, 3],
-  ])('that is large, of %i alerts, are %i, none above 400 KB, and hold which they are, in order', (count, rows) => {
+  ])('of %i alerts that is large are %i rows below 400 KB, which list the alerts in order', (count, rows) => {
     const ids = Array.from({ length: count }, objectId);
     const all = largeEntryRows(1, ENTRY, ids);
     expect(all).toHaveLength(rows);
     expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
-    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ROW);
+    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES);
     expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
     expect(decodeAlertList(ofKind('feedAlerts', all))).toEqual(ids);
   });
 
-  it('that is small, of as many alerts as a transaction holds, each from an incident of its own, is far below 400 KB', () => {
+  it('that is small stay far below 400 KB, even if each of 100 alerts comes from another incident', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
-    expect(sizeOf(row)).toBeLessThan(MAX_ROW / 10);
+    expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES / 10);
     expect(decodeMoves(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
-  it('record an alert once, even if two of them have it', () => {
+  it('yield an alert once, even if two rows list it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
     const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
@@ -100,24 +93,24 @@ describe('the rows of a feed entry', () => {
     [{ new_title: 'New', old_title: 'Old' }, { old_title: 'Old' }],
     [{ new_owner_id: 1 }, { old_owner_id: null }],
     [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
-  ])('with the fields %j note the change %j on the incident', (fields, change) => {
+  ])('with the fields %j record the change %j on the incident', (fields, change) => {
     const { comment: _comment, old_title: _old, new_title: _new, ...bare } = ENTRY;
     expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
   });
 
-  it('of an undo record where the alerts moved back to', () => {
+  it('of an undo list the incidents to which alerts moved back', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
     expect(decodeMoves(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
   });
 });
 
-describe('what no range covers', () => {
+describe('the gaps between ranges', () => {
   const range = fc
     .tuple(fc.nat(30), fc.nat(30))
     .map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) }));
 
-  it('is every index of the whole that is in no range, in order, for any ranges', () => {
+  it('contain every index of the whole that is in no range, in order', () => {
     fc.assert(
       fc.property(range, fc.array(range), (whole, ranges) => {
         const gaps = gapsIn(whole, ranges);
@@ -134,12 +127,12 @@ describe('what no range covers', () => {
   });
 });
 
-it('the list of a large entry is in one row for each 30,000 alerts', () => {
+it('the alert list of a large entry takes one row for every 30,000 alerts', () => {
   expect([0, 1, 30_000, 30_001].map(listParts)).toEqual([[], [0], [0], [0, 1]]);
   expect(listParts()).toEqual([]);
 });
 
-it('an incident notes the change before the last one', () => {
+it('an incident records the sequence of its previous change', () => {
   expect(changeOf(ENTRY)).not.toHaveProperty('previous_sequence');
   expect(changeOf(ENTRY, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
 });

@@ -29,18 +29,18 @@ describe('the fieldErrors of a body', () => {
     [['/list/1', '/list/2', '/list/1', '/list/7'], { schema: ITEM, item: 1, moreItems: 2 }],
     [['/list/1', '/list'], { schema: ITEM, item: 1 }],
     [['/list', '/list/1', '/list/2'], { schema: LIST }],
-  ])('at the paths %j are one error of the field', (paths, problem) => {
+  ])('combine the paths %j into one error of the field', (paths, problem) => {
     expect(errorsOf(paths)).toStrictEqual({ fieldErrors: [{ field: 'list', ...problem }] });
   });
 
-  it('are none where nothing is wrong; strings with half a surrogate pair are one', () => {
+  it('are empty for a valid body, and report strings with half a surrogate pair', () => {
     expect(errorsOf([], { list: ['abc'] })).toEqual([]);
     const fieldErrors = [{ field: 'list', schema: ITEM, item: 0 }];
     expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
     expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
   });
 
-  it('may come from a check that asks for the caller', () => {
+  it('may come from a check that uses the caller', () => {
     const caller = { accountId: 1 };
     const asked: unknown[] = [];
     const validate = Object.assign(() => true, { errors: null });
@@ -51,7 +51,7 @@ describe('the fieldErrors of a body', () => {
     expect(asked).toEqual([caller]);
   });
 
-  it('say which required field is missing', () => {
+  it('report a missing required field', () => {
     const errors = [{ instancePath: '', params: { missingProperty: 'list' } }];
     const validate = Object.assign(() => false, { errors });
     const check = () =>

@@ -7,11 +7,11 @@ const hostId = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 }).filter
 const secret = fc.uint8Array({ minLength: 16, maxLength: 32 });
 
 describe('a cursor', () => {
-  it('opens to the host it was sealed for', () => {
+  it('decodes to the host that it was made for', () => {
     fc.assert(fc.property(secret, hostId, (key, id) => openCursor(key, sealCursor(key, id)) === id));
   });
 
-  it('that was issued by an earlier release is taken', () => {
+  it('of an earlier release is accepted', () => {
     const key = Buffer.from('secret of the account');
     for (const [id, cursor] of [
       ['fra-1-edge-0001', 'kDfILjuRwueukiMmzxRkvGZyYS0xLWVkZ2UtMDAwMQ'],
@@ -43,7 +43,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused in any spelling but its own', () => {
+  it('is refused in any other spelling', () => {
     const key = randomBytes(32);
     for (const id of ['h1', 'h-12', 'host-123']) {
       const cursor = sealCursor(key, id);
@@ -54,7 +54,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused when it is anything else', () => {
+  it('is refused when it is any other text', () => {
     const key = randomBytes(32);
     expect(openCursor(key, '')).toBeUndefined();
     expect(openCursor(key, sealCursor(key, ''))).toBeUndefined();

@@ -66,7 +66,7 @@ describe('an inventory row', () => {
     expect([host.reason_codes, malformed]).toEqual([['a', 'b'], false]);
   });
 
-  it('that has to be rewritten drops attributes outside the schema', () => {
+  it('that is corrected loses attributes outside the schema', () => {
     expect(decodeHost({ ...HOST, capture_mode: null, secret: 1 }).host).not.toHaveProperty('secret');
   });
 });

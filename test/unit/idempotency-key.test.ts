@@ -41,13 +41,13 @@ describe('an Idempotency-Key', () => {
     expect(thrownBy(() => keyOf({ 'Idempotency-Key': key }))).toEqual(refusalWith(other));
   });
 
-  it('is given once, whatever the letter case of its name', () => {
+  it('is refused when given twice, in whatever letter case', () => {
     for (const multiple of [{ 'Idempotency-Key': ['a', 'b'] }, { 'Idempotency-Key': ['a'], 'idempotency-key': ['a'] }])
       expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a' }, multiple))).toEqual(refusalWith());
     expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(refusalWith());
   });
 
-  it('with a name and no value counts as missing', () => {
+  it('without a value counts as absent', () => {
     expect(keyOf({ 'Idempotency-Key': undefined })).toBeUndefined();
   });
 });

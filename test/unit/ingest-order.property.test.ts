@@ -1,5 +1,6 @@
 /** Records in any order and repetition lead to the same rows, also when calls fail and batches run at the same time. */
 import { describe, expect, it } from 'vitest';
+import { parseKey } from '../../lib/dynamodb/keys.ts';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
@@ -106,15 +107,12 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
 function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
   return new Map(
     items.map(({ pk, sk, ...fields }) => {
-      const kind = String(pk).includes('HOST_STATUSES') ? 'host_status' : String(pk).includes('HOSTS') ? 'host' : '';
-      const prefix =
-        kind ||
-        { MEMBERS: 'member', WORK_ITEMS: 'work_item', INCIDENTS: 'incident', 'ALERTS#a': 'alert' }[
-          String(pk).replace('ACCOUNT#1#', '')
-        ];
-      const shown = Object.entries(fields).filter(([name]) => !name.endsWith('_order'));
-      if (prefix === 'alert') return [`alert ${sk}`, Object.fromEntries(shown.filter(([n]) => n !== 'incident_id'))];
-      return [`${prefix} ${sk}`, Object.fromEntries(shown)];
+      const kind = parseKey({ pk: String(pk), sk: String(sk) })?.kind.replace(
+        /[A-Z]/,
+        (capital) => `_${capital.toLowerCase()}`,
+      );
+      const isShown = (name: string) => !name.endsWith('_order') && !(kind === 'alert' && name === 'incident_id');
+      return [`${kind} ${sk}`, Object.fromEntries(Object.entries(fields).filter(([name]) => isShown(name)))];
     }),
   );
 }
@@ -143,13 +141,7 @@ async function deliver(records: readonly FeedRecord[], random: Random): Promise<
     }
   };
   let running = 3;
-  const ended = Promise.all(
-    [1, 2, 3].map(() =>
-      worker().finally(() => {
-        running -= 1;
-      }),
-    ),
-  );
+  const ended = Promise.all([1, 2, 3].map(() => worker().finally(() => (running -= 1))));
   while (running > 0) {
     await new Promise(setImmediate);
     waiting.splice(Math.floor(random() * waiting.length), 1)[0]?.();

@@ -16,7 +16,7 @@ const json = fc
   .map(([text, indent]) => JSON.stringify(JSON.parse(text), undefined, indent));
 
 describe('the position of a syntax error', () => {
-  it('is found exactly for the texts that JSON.parse refuses', () => {
+  it('is found for exactly the texts that JSON.parse refuses', () => {
     const near = fc.tuple(json, fc.nat(), fc.nat(3), anyText).map(([text, at, removed, added]) => {
       const index = at % (text.length + 1);
       return text.slice(0, index) + added.slice(0, 2) + text.slice(index + removed);
@@ -28,7 +28,7 @@ describe('the position of a syntax error', () => {
     );
   });
 
-  it('is that of the wrong character, or the start of the word, number or escape that it breaks', () => {
+  it('is that of the wrong character, or the start of the token that contains it', () => {
     fc.assert(
       fc.property(json, fc.nat(), (text, at) => {
         const index = at % (text.length + 1);

@@ -26,7 +26,7 @@ describe('JSON', () => {
     },
   );
 
-  it('reads an integer as a number while a number is exact', () => {
+  it('reads an integer as a number up to 2^53, and as a bigint beyond', () => {
     expect(parseJson('9007199254740991')).toBe(9007199254740991);
     expect(toInt64('-9007199254740991')).toBe(-9007199254740991);
     expect(toInt64('9007199254740992')).toBe(9007199254740992n);
@@ -98,7 +98,7 @@ describe('a number', () => {
     expect(parseJson(`[ ${text} ]`)).toEqual([value]);
   });
 
-  it('is no number in a string, and a member of another name is kept', () => {
+  it('in a string is not read as a number, and a member named __proto is kept', () => {
     expect(parseJson('{"a":"9007199254740993","__proto":1}')).toEqual({ a: '9007199254740993', __proto: 1 });
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../lib/shared/log.ts';
+import { inRepository } from '../../lib/shared/source-map.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -12,14 +13,14 @@ function printed(act: () => void): string[] {
 }
 
 describe('a log line', () => {
-  it('is one line of JSON, an account id beyond 2^53 exact in it', () => {
+  it('is one line of JSON, with exact account ids beyond 2^53', () => {
     const [line = '', ...more] = printed(() => createLog().error('RUM rows malformed', { account_id: 2n ** 63n - 1n }));
     expect(more).toEqual([]);
     expect(line).toMatch(/^\{"level":"ERROR","message":"RUM rows malformed","timestamp":"[^"]+","service":"[^"]+",/);
     expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
   });
 
-  it('has its level, and stack frames of the source files', () => {
+  it('has a level, and stack frames that name source files', () => {
     const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
     const lines = printed(() => {
       log.info('a', {});
@@ -33,4 +34,14 @@ describe('a log line', () => {
     ]);
     expect(JSON.parse(lines[0] ?? '')).not.toHaveProperty('error_stack');
   });
+});
+
+it.each([
+  ['../../../home/me/service/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../../srv/lib/infra/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../mylib/functions/merge-alerts.ts', 'functions/merge-alerts.ts'],
+  ['lib/log.ts', 'lib/log.ts'],
+  ['../lib/node_modules/@aws-sdk/lib-dynamodb/lib/x.js', 'node_modules/@aws-sdk/lib-dynamodb/lib/x.js'],
+])('the frame of %s names %s', (source, name) => {
+  expect(inRepository(source)).toBe(name);
 });

@@ -60,7 +60,7 @@ const numbers = fc
   });
 
 /** The fields of a body after all checks, or the message of its refusal. */
-function passed(text: string, [schema, validate]: [{ properties: object }, never]): Record<string, unknown> | string {
+function passed(text: string, [schema, validate]: Checks): Record<string, unknown> | string {
   const request = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
   try {
     bodyMiddleware({ maxBodyBytes: 2 ** 20 }).before?.(request);
@@ -71,9 +71,16 @@ function passed(text: string, [schema, validate]: [{ properties: object }, never
   }
 }
 
-const FIELDS: [string, [{ properties: object }, never], (number: string) => string, { min: bigint; max: bigint }][] = [
-  ['limit', [browseFleet.request, validateBrowse as never], (n) => `{"limit":${n}}`, { min: 1n, max: 100n }],
-  ['scan_limit', [browseFleet.request, validateBrowse as never], (n) => `{"scan_limit":${n}}`, { min: 1n, max: 2000n }],
+type Checks = [schema: { properties: object }, validate: never];
+const browse: Checks = [browseFleet.request, validateBrowse as never];
+const FIELDS: [
+  field: string,
+  checks: Checks,
+  bodyOf: (number: string) => string,
+  bounds: { min: bigint; max: bigint },
+][] = [
+  ['limit', browse, (n) => `{"limit":${n}}`, { min: 1n, max: 100n }],
+  ['scan_limit', browse, (n) => `{"scan_limit":${n}}`, { min: 1n, max: 2000n }],
   [
     'version',
     [deleteWorkItem.request, validateDelete as never],
@@ -96,42 +103,34 @@ describe('an integer parameter takes any JSON number whose exact value is an int
     expect(all.map(([name]) => name)).toEqual(FIELDS.map(([name]) => name));
   });
 
-  describe.each(FIELDS)('%s', (field, operation, bodyOf, { min, max }) => {
-    const holds = (number: string) => {
+  describe.each(FIELDS)('%s', (field, checks, bodyOf, { min, max }) => {
+    const refusal = expect.stringMatching(`^${field} must be an integer`);
+    function holds(number: string): void {
       const exact = integerOf(number);
-      const outcome = passed(bodyOf(number), operation);
-      const isInRange = exact !== undefined && exact >= min && exact <= max;
-      if (isInRange)
-        expect([number, String((outcome as Record<string, unknown>)[field])]).toEqual([number, String(exact)]);
-      else expect([number, outcome]).toEqual([number, expect.stringMatching(`^${field} must be an integer`)]);
-    };
+      const outcome = passed(bodyOf(number), checks);
+      if (exact === undefined || exact < min || exact > max) expect([number, outcome]).toEqual([number, refusal]);
+      else expect([number, String((outcome as Record<string, unknown>)[field])]).toEqual([number, String(exact)]);
+    }
     it('property: in every notation', () => fc.assert(fc.property(numbers, holds), { numRuns: 500 }));
     it.each([
-      ...['1e3', '1.0', '1E+2', '10e-1', '0.1e1', '1e0', '-0', '-0.0', '0e5', '50.000', '1000e-1'],
+      ...['1e3', '1.0', '1E+2', '10e-1', '0.1e1', '1e0', '-0', '-0.0', '0e5', '50.000', '1000e-1', '1.5', '-1e-1'],
       ...['4503599627370497.5', '9007199254740992.5', '1.00000000000000000001', '0.99999999999999999999', '1e-400'],
       ...['9223372036854775806', '9223372036854775806.0', '922337203685477580.6e1', '9223372036854775807'],
-      ...[
-        '9223372036854775808',
-        '-9223372036854775808',
-        '-9223372036854775809',
-        '9223372036854775807.5',
-        '1.5',
-        '-1e-1',
-      ],
+      ...['9223372036854775808', '-9223372036854775808', '-9223372036854775809', '9223372036854775807.5'],
+      ...['1e400', '-1e400', '9'.repeat(400), `1${'0'.repeat(30)}`],
     ])('%s', holds);
-    it.each(['1e400', '-1e400', '1e99999999999', `1e${'9'.repeat(400)}`, '9'.repeat(400), `1${'0'.repeat(30)}`])(
-      'not %s',
-      (number) => expect(passed(bodyOf(number), operation)).toMatch(new RegExp(`^${field} must be an integer`)),
+    // Exact arithmetic on these would take too long.
+    it.each(['1e99999999999', `1e${'9'.repeat(400)}`, '1e-99999999999'])('not %s', (number) =>
+      expect(passed(bodyOf(number), checks)).toEqual(refusal),
     );
-    it('nor 1e-99999999999', () => expect(passed(bodyOf('1e-99999999999'), operation)).toMatch(/must be an integer/));
   });
 
   it('reads a number of any length in linear time', () => {
     const began = process.cpuUsage();
     for (const number of [`0.${'0'.repeat(250_000)}1`, `1${'0'.repeat(250_000)}`, `1.${'0'.repeat(250_000)}`])
-      passed(`{"limit":${number}}`, [browseFleet.request, validateBrowse as never]);
-    passed(`{"x":"${'\\"'.repeat(120_000)}","limit":1.5}`, [browseFleet.request, validateBrowse as never]);
-    passed(`{"limit":1.5,"x":"${'\\"'.repeat(120_000)}`, [browseFleet.request, validateBrowse as never]);
+      passed(`{"limit":${number}}`, browse);
+    passed(`{"x":"${'\\"'.repeat(120_000)}","limit":1.5}`, browse);
+    passed(`{"limit":1.5,"x":"${'\\"'.repeat(120_000)}`, browse);
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000); // a quadratic reading takes minutes
   });
 });
@@ -153,7 +152,7 @@ describe('an import', () => {
       })),
   );
 
-  it.each(integers)('takes at $kind.$field what is an integer, and nothing else', async ({ text, field, written }) => {
+  it.each(integers)('accepts only exact integers at $kind.$field', async ({ text, field, written }) => {
     await fc.assert(
       fc.asyncProperty(numbers, async (number) => {
         const line = text.replace(written, `"${field}":${number}`);
@@ -166,7 +165,7 @@ describe('an import', () => {
     );
   });
 
-  it('takes every version that a deletion can leave, and for an item that is not deleted none that cannot be deleted', async () => {
+  it('accepts the version after the last deletable one for deleted items only', async () => {
     const item = (version: bigint, more = '') =>
       `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`;
     for (const line of [item(MAX_DELETABLE_VERSION), item(MAX_DELETABLE_VERSION + 1n, ',"deleted_at_ms":1')])
@@ -178,7 +177,7 @@ describe('an import', () => {
 });
 
 describe('the exact parser', () => {
-  it('is not chosen for ids, whatever their digits', () => {
+  it('is not used for ids, whatever their digits', () => {
     const hex = fc.stringMatching(/^[0-9a-f]{24}$/);
     fc.assert(
       fc.property(fc.array(hex, { minLength: 100, maxLength: 100 }), fc.string(), (alert_ids, comment) => {
@@ -188,7 +187,7 @@ describe('the exact parser', () => {
     );
   });
 
-  it('property: is chosen for every number that JSON.parse alone may round, wherever it stands', () => {
+  it('property: is used for every number that JSON.parse may round, wherever it is', () => {
     fc.assert(
       fc.property(fc.json(), numbers, fc.constantFrom('', ' ', '\n\t'), (json, number, space) => {
         const plain = /^-?\d{1,15}$/.test(number);
@@ -201,7 +200,7 @@ describe('the exact parser', () => {
     );
   });
 
-  it('reads a fraction that a double rounds to an integer as no number', () => {
+  it('reads a fraction that a double rounds to an integer as NaN', () => {
     expect(parseJson('[0.5,4503599627370497.5,1e-400,1.5e300]')).toEqual([0.5, Number.NaN, Number.NaN, 1.5e300]);
     expect(isInt64(parseJson('1.5e300'))).toBe(false);
   });

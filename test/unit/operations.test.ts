@@ -68,7 +68,10 @@ describe('the rate-limit headers', () => {
     [1, 1],
     [0, 0],
     [2, 1],
-  ])('with %i left in the second and %i in the minute show the minute, which ends later', (inSecond, inMinute) => {
-    expect(of(inSecond, inMinute)).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' });
-  });
+  ])(
+    'with %i left in the second and %i in the minute show the minute, whose quota ends later',
+    (inSecond, inMinute) => {
+      expect(of(inSecond, inMinute)).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' });
+    },
+  );
 });

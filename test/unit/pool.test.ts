@@ -22,7 +22,7 @@ describe('the pool', () => {
     expect(most).toBe(4);
   });
 
-  it('throws the first failure once nothing is running any more, and starts nothing after it', async () => {
+  it('starts nothing after a failure, and throws it when all running work has ended', async () => {
     const begun: number[] = [];
     let underWay = 0;
     const work = async (item: number, signal: AbortSignal) => {
@@ -38,7 +38,7 @@ describe('the pool', () => {
     expect({ begun, underWay }).toEqual({ begun: [0, 1, 2], underWay: 0 });
   });
 
-  it('ends with the signal that it is given', async () => {
+  it('ends when its signal aborts', async () => {
     const stop = new AbortController();
     let begun = 0;
     const work = async (item: number) => {

@@ -16,43 +16,36 @@ const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(
 /** Three hosts were read for a chunk of two; their status is known up to `covered`. */
 const read = (fields: Partial<Progress>) => progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
 
+/** What a step reads: hosts after one, and live status after one. */
+const hostsAfter = (after: string | undefined, limit: number) => ({ hosts: { after, limit } });
+const statusesAfter = (after: string | undefined, limit: number) => ({ statuses: { after, limit } });
+const both = (after: string | undefined, limit: number) => ({
+  ...hostsAfter(after, limit),
+  ...statusesAfter(after, limit),
+});
+const one = { hosts: rows('b'), lastHost: 'b' };
+
 describe('the next read for two hosts', () => {
   it.each<[string, Progress, ReadStep | undefined]>([
-    [
-      'at first is both ranges, for a host more',
-      progress(),
-      { hosts: { after: undefined, limit: 3 }, statuses: { after: undefined, limit: 3 } },
-    ],
-    [
-      'after a cursor is both ranges after its host',
-      startAfter('b'),
-      { hosts: { after: 'b', limit: 3 }, statuses: { after: 'b', limit: 3 } },
-    ],
+    ['at first is both ranges, for a host more', progress(), both(undefined, 3)],
+    ['after a cursor is both ranges after its host', startAfter('b'), both('b', 3)],
     ['is none when three hosts were read and the status of two is known', read({ covered: 'e' }), undefined],
-    [
-      'is none when the last hosts were read and all status is known',
-      read({ complete: true, allCovered: true }),
-      undefined,
-    ],
+    ['is none when the last hosts and all status are known', read({ complete: true, allCovered: true }), undefined],
     [
       'is the rest of the hosts when fewer came, and of their status what was not read ahead',
-      progress({ hosts: rows('b'), lastHost: 'b', covered: 'c', ahead: rows('c') }),
-      { hosts: { after: 'b', limit: 2 }, statuses: { after: 'c', limit: 1 } },
+      progress({ ...one, covered: 'c', ahead: rows('c') }),
+      { ...hostsAfter('b', 2), ...statusesAfter('c', 1) },
     ],
     [
       'is hosts alone when enough status was read ahead',
-      progress({ hosts: rows('b'), lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }),
-      { hosts: { after: 'b', limit: 2 } },
+      progress({ ...one, covered: 'd', ahead: rows('c', 'd') }),
+      hostsAfter('b', 2),
     ],
-    [
-      'is hosts alone when all status is known',
-      progress({ hosts: rows('b'), lastHost: 'b', allCovered: true }),
-      { hosts: { after: 'b', limit: 2 } },
-    ],
+    ['is hosts alone when all status is known', progress({ ...one, allCovered: true }), hostsAfter('b', 2)],
     [
       'is hosts alone when the status of those that were read is not known yet',
-      progress({ hosts: rows('b'), lastHost: 'b', covered: 'a' }),
-      { hosts: { after: 'b', limit: 2 } },
+      progress({ ...one, covered: 'a' }),
+      hostsAfter('b', 2),
     ],
     [
       'is a range of status, of two rows a host, when that beside the inventory ended before them',
@@ -72,18 +65,14 @@ describe('the next read for two hosts', () => {
     [
       'is hosts alone once a range of status had ended before its hosts',
       progress({ lastHost: 'f', covered: 'f', searched: 'd' }),
-      { hosts: { after: 'f', limit: 3 } },
+      hostsAfter('f', 3),
     ],
-    [
-      'is hosts alone once live status could not be read',
-      progress({ unreadable: true }),
-      { hosts: { after: undefined, limit: 3 } },
-    ],
+    ['is hosts alone once live status could not be read', progress({ unreadable: true }), hostsAfter(undefined, 3)],
     ['is none when live status cannot be read', read({ covered: 'a', unreadable: true }), undefined],
   ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
 
   it.each([
-    ['reads on after one host', rows('b'), { hosts: { after: 'b', limit: 2 }, statuses: { after: 'b', limit: 2 } }],
+    ['reads on after one host', rows('b'), both('b', 2)],
     ['is none after two hosts', rows('b', 'd'), undefined],
   ])('%s when little time is left', (_what, hosts, next) => {
     const lastHost = hosts.at(-1)?.host_id ?? '';
@@ -91,7 +80,7 @@ describe('the next read for two hosts', () => {
   });
 });
 
-describe('what is known of status', () => {
+describe('the progress after a read of status', () => {
   const before = progress({ lastHost: 'd', covered: 'a' });
   it.each<[string, StatusRead, string | undefined, Partial<Progress>]>([
     ['a range that goes on', { after: 'a', limit: 1 }, 'b', { covered: 'b' }],
@@ -99,12 +88,12 @@ describe('what is known of status', () => {
     ['a range of hosts that goes on', { between: ['b', 'd'], limit: 1 }, 'b', { covered: 'b', searched: 'd' }],
     ['a range of hosts that ends', { between: ['b', 'd'], limit: 9 }, undefined, { covered: 'd', searched: 'd' }],
     ['rows by their keys', { hostIds: ['b', 'c'] }, undefined, { covered: 'c' }],
-  ])('after %s', (_what, statuses, reached, changed) => {
+  ])('for %s', (_what, statuses, reached, changed) => {
     expect(withStatuses(before, statuses, { rows: rows('b'), reached })).toEqual({ ...before, ...changed });
   });
 });
 
-it('status rows are kept as read ahead until their hosts are read', () => {
+it('status rows read ahead are kept until their hosts are read', () => {
   const range = { after: undefined, limit: 3 };
   const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
   expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
@@ -132,7 +121,7 @@ function page(
   };
 }
 
-it('however pages are cut, each host is read once, in order and with its status, for at most four status rows a host', () => {
+it('with pages of any size each host is read once, in order, with its status, at a cost of at most four status rows a host', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
   const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
   fc.assert(

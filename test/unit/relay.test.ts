@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -13,13 +14,9 @@ import { newDouble } from '../support/service.ts';
 const incident = 'a'.repeat(24);
 /** The record of a small feed entry. */
 function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}): DynamoDBRecord {
-  const { pk, sk } = keys.feedEntry(1, incident, sequence);
-  const texts = { pk, sk, kind: 'merge', incident_id: incident, merge_id: `m${sequence}`, by: 'k', request_id: 'r' };
-  const NewImage: Record<string, AttributeValue> = {
-    ...Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }])),
-    ...{ sequence: { N: String(sequence) }, at_ms: { N: '5' }, moved: { M: {} }, stayed: { L: [] } },
-    ...more,
-  };
+  const entry = { kind: 'merge', incident_id: incident, merge_id: `m${sequence}`, by: 'k', request_id: 'r' };
+  const row = { ...keys.feedEntry(1, incident, sequence), ...entry, sequence, at_ms: 5, moved: {}, stayed: [] };
+  const NewImage = { ...(marshall(row) as Record<string, AttributeValue>), ...more };
   return { eventName: 'INSERT', dynamodb: { SequenceNumber: String(sequence), NewImage } };
 }
 /** Attributes of a form that no release writes. */
@@ -46,7 +43,7 @@ describe('relay', () => {
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });
 
-  it('reports a record whose further rows it cannot read yet', async () => {
+  it('reports a large entry as failed while its other rows cannot be read yet', async () => {
     const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
     const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
     expect(failures).toEqual(['2']);

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 const table = { name: 't' } as Table;
 
 describe('a write', () => {
-  it('whose reply came is not looked for, whatever the reply', async () => {
+  it('that was answered is not read back, whatever the answer', async () => {
     const read = vi.fn();
     expect(await settle(table, { send: async () => 'written', verify: read })).toBe('written');
     const mistake = new TypeError('of ours');
@@ -17,7 +17,7 @@ describe('a write', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  it('whose reply was lost is what the table says', async () => {
+  it('whose reply was lost has the outcome that the table shows', async () => {
     const failure = replyLost();
     const send = () => Promise.reject(failure);
     expect(await settle<string>(table, { send, verify: async () => 'found' })).toBe('found');
@@ -27,7 +27,7 @@ describe('a write', () => {
     );
   });
 
-  it('is sent with the signal that ends it, and looked for with one that ends 250 ms later', async () => {
+  it('is sent with the signal of its call, and read back with a later one', async () => {
     const call = new AbortController();
     const signals: (AbortSignal | undefined)[] = [];
     const settled = settle<string>(withSignal(table, call.signal), {
@@ -59,7 +59,7 @@ describe('a read that settles a write', () => {
     return { ended, isEnded: () => given?.aborted };
   }
 
-  it.each(['before', 'after'])('goes on for 250 ms when its call is ended %s it began, and no longer', async (when) => {
+  it.each(['before', 'after'])('goes on for 250 ms when its call ends %s it begins', async (when) => {
     const call = new AbortController();
     if (when === 'before') call.abort();
     const { ended, isEnded } = looking(call.signal);
@@ -75,7 +75,7 @@ describe('a read that settles a write', () => {
     expect(await ended).toBe('ended');
   });
 
-  it('has no signal where its call has none, and leaves no timer behind', async () => {
+  it('has no signal if its call has none, and leaves no timer behind', async () => {
     expect(await readPastSignal(table, async ({ signal }) => signal)).toBeUndefined();
     const call = new AbortController();
     call.abort();

@@ -15,7 +15,7 @@ const HURRIED = { ...PATIENT, requestTimeout: 600 };
 
 /** A server in place of DynamoDB that keeps what it receives. */
 const received: { headers: IncomingHttpHeaders; body: string }[] = [];
-let reply: (response: ServerResponse, attempt: number) => void;
+let reply: (response: ServerResponse, attempt: number) => unknown;
 const server = createServer(async (request, response) => {
   const body = Buffer.concat(await Array.fromAsync(request)).toString();
   received.push({ headers: request.headers, body });
@@ -111,7 +111,7 @@ describe('an error', () => {
     expect(received).toHaveLength(attempts);
   });
 
-  it('of a lost reply is retried also after a storm of throttled calls', async () => {
+  it('of a lost reply is retried even after a storm of throttled calls', async () => {
     const client = connect();
     reply = answering({ __type: type('ProvisionedThroughputExceededException') }, 400);
     await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client, get())));
@@ -120,28 +120,25 @@ describe('an error', () => {
     expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts: 2 } });
   });
 
+  const halfReply = (response: ServerResponse, then = () => {}) =>
+    void response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', then);
   it.each([
-    ['a connection that ends', (response: ServerResponse) => response.destroy(), 'ECONNRESET'],
-    ['a server that says nothing', () => {}, 'ETIMEDOUT'],
-  ])('(%s) is a time-out after three attempts', async (_what, act, code) => {
-    reply = act;
-    const client = connect(HURRIED);
-    expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', code, metadata: { attempts: 3 } });
-  });
-
-  it('is a time-out when a reply stops half-way', async () => {
-    reply = (response) => response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
-    const client = connect(HURRIED);
-    expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', metadata: { attempts: 3 } });
-  });
-
-  it('is a lost connection when a reply ends half-way', async () => {
-    reply = (response) => {
-      response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', () => response.destroy());
-    };
-    const client = connect();
-    expect(await outcomeOf(client, get())).toMatchObject({ code: 'ECONNRESET', metadata: { attempts: 3 } });
-  });
+    ['a connection that ends', (response) => response.destroy(), HURRIED, { name: 'TimeoutError', code: 'ECONNRESET' }],
+    ['a server that says nothing', () => {}, HURRIED, { name: 'TimeoutError', code: 'ETIMEDOUT' }],
+    ['a reply that stops half-way', (response) => halfReply(response), HURRIED, { name: 'TimeoutError' }],
+    [
+      'a reply that ends half-way',
+      (response) => halfReply(response, () => response.destroy()),
+      PATIENT,
+      { code: 'ECONNRESET' },
+    ],
+  ] as [string, (response: ServerResponse) => unknown, typeof PATIENT, object][])(
+    '(%s) is a time-out or a lost connection after three attempts',
+    async (_what, act, timeouts, error) => {
+      reply = act;
+      expect(await outcomeOf(connect(timeouts), get())).toMatchObject({ ...error, metadata: { attempts: 3 } });
+    },
+  );
 
   it('is a time-out when no TLS connection is made in time', async () => {
     const silent = await silentServer();
@@ -162,7 +159,7 @@ describe('an error', () => {
       await expect(requestHandler.handle(request, { abortSignal })).rejects.toMatchObject(aborted);
   });
 
-  it('does not come of a reply that is slow but never pauses for long', async () => {
+  it('is not thrown for a reply that is slow but never pauses for long', async () => {
     reply = async (response) => {
       for (const part of ['{', '"Item"', ':', '{"a"', ':', '{"S"', ':"b"}}', '}']) {
         response.write(part);
@@ -174,7 +171,7 @@ describe('an error', () => {
     expect(await outcomeOf(client, get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
   });
 
-  it('for a wrong clock leads to another attempt, by the clock of DynamoDB', async () => {
+  it('for a wrong clock leads to another attempt, with the time of DynamoDB', async () => {
     const ahead = 3_600_000;
     const wrong = { __type: 'com.amazon.coral.service#RequestTimeTooSkewed', message: 'm' };
     reply = (response, attempt) =>

@@ -45,7 +45,7 @@ describe('a key', () => {
     );
   });
 
-  it('of a feed entry sorts as text in the order of its sequence, its further rows behind it', () => {
+  it('of a feed entry sorts by its sequence, with the other rows of the entry behind it', () => {
     fc.assert(
       fc.property(sequence, sequence, (one, other) => {
         fc.pre(one < other);
@@ -88,32 +88,35 @@ describe('a key', () => {
     expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
   });
 
+  // Collections are where rows are looked for.
   it('of a collection is the partition key of its rows', () => {
-    expect(
-      Object.entries(collections).map(([name, of]) => [name, (of as (...parts: unknown[]) => unknown)(7, 'b')]),
-    ).toEqual([
-      ['accounts', 'ACCOUNTS'],
-      ['audit', 'ACCOUNT#7#AUDIT'],
-      ['members', 'ACCOUNT#7#MEMBERS'],
-      ['hosts', 'ACCOUNT#7#HOSTS'],
-      ['hostStatuses', 'ACCOUNT#7#HOST_STATUSES'],
-      ['rum', 'ACCOUNT#7#RUM'],
-      ['workItems', 'ACCOUNT#7#WORK_ITEMS'],
-      ['incidents', 'ACCOUNT#7#INCIDENTS'],
-      ['alerts', 'ACCOUNT#7#ALERTS#b'],
-      ['alertShards', [...'0123456789abcdef'].map((digit) => `ACCOUNT#7#ALERTS#${digit}`)],
-      ['feed', 'ACCOUNT#7#FEED#b'],
-      ['mergeOrder', 'ACCOUNT#7#MERGES'],
-      ['idempotency', 'ACCOUNT#7#IDEMPOTENCY'],
+    const built = Object.entries(collections).map(([name, of]) => [
+      name,
+      (of as (...parts: unknown[]) => unknown)(7, 'b'),
     ]);
+    expect(Object.fromEntries(built)).toEqual({
+      accounts: keys.listedAccount(7).pk,
+      audit: keys.audit(7, 1, 'id').pk,
+      members: keys.member(7, 1).pk,
+      hosts: keys.host(7, 'h').pk,
+      hostStatuses: keys.hostStatus(7, 'h').pk,
+      rum: keys.rumUsage(7).pk,
+      workItems: keys.workItem(7, 'w').pk,
+      incidents: keys.incident(7, 'i').pk,
+      alerts: keys.alert(7, 'b').pk,
+      alertShards: [...'0123456789abcdef'].map((digit) => keys.alert(7, digit).pk),
+      feed: keys.feedEntry(7, 'b', 1).pk,
+      mergeOrder: keys.mergeOrder(7).pk,
+      idempotency: keys.idempotency(7, 'o', 'k').pk,
+    });
   });
 
-  it('that this service did not build is not parsed', () => {
+  it('of an unknown form is not parsed', () => {
     for (const pk of [' ACCOUNT#1#HOSTS', 'ACCOUNT#1#HOSTS ', 'OTHER', 'ACCOUNT#1#UNHEARD_OF', 'ACCOUNT#x#HOSTS'])
       expect(parseKey({ pk, sk: 'x' }), pk).toBeUndefined();
   });
 
-  it('tells the kind of its row, also among rows of others', () => {
+  it('identifies the kind of its row', () => {
     const rows = [keys.workItem(1, 'w'), { pk: 'OTHER', sk: 'x' }, keys.member(1, 7)];
     expect(ofKind('workItem', rows)).toEqual([keys.workItem(1, 'w')]);
   });

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const work = (ms: number) => () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), ms));
 
-it('a budget is used up by work alone, and then aborts', async () => {
+it('a budget is used up by work alone, and its signal then aborts', async () => {
   const budget = createTimeBudget(100, new AbortController().signal);
   const first = budget.spend(work(60));
   await vi.advanceTimersByTimeAsync(60);
@@ -24,7 +24,7 @@ it('a budget is used up by work alone, and then aborts', async () => {
   expect(await second).toBe('done');
 });
 
-it('a budget that is overdrawn sets no timer of a negative length, of which Node would warn in the log', async () => {
+it('a budget that is overdrawn sets no timer with a negative delay, of which Node would warn', async () => {
   const budget = createTimeBudget(100, new AbortController().signal);
   const late = budget.spend(work(150));
   await vi.advanceTimersByTimeAsync(150);
@@ -37,7 +37,7 @@ it('a budget that is overdrawn sets no timer of a negative length, of which Node
   expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([0]);
 });
 
-it('a budget ends with its call, whatever is left', async () => {
+it('a budget ends with its call, whatever time is left', async () => {
   for (const ms of [100, undefined]) {
     const call = new AbortController();
     const budget = createTimeBudget(ms, call.signal);

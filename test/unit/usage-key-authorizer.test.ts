@@ -58,7 +58,7 @@ describe('the gateway key of a call', () => {
     ]);
   });
 
-  it('is none when the app key cannot be looked up: the authorizer throws, and neither log nor error has the key', async () => {
+  it('is absent when the app key cannot be looked up: the authorizer throws, and neither log nor error has the app key', async () => {
     const { result, written } = authorize(async () => Promise.reject(new Error('the-secret-key')));
     await expect(result).rejects.toThrow('the app key cannot be looked up');
     const error = await result.catch((thrown: Error) => thrown);

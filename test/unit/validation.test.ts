@@ -39,23 +39,22 @@ describe('fleet browse', () => {
   });
 
   it.each([
-    [{ limit: 0 }, 'limit must be an integer from 1 to 100.'],
-    [{ limit: 101, scan_limit: 200 }, 'limit must be an integer from 1 to 100.'],
-    [{ limit: '50' }, 'limit must be an integer from 1 to 100.'],
-    [{ limit: 1.5 }, 'limit must be an integer from 1 to 100.'],
-    [{ limit: null }, 'limit must be an integer from 1 to 100.'],
-    [{ limit: 2n ** 60n }, 'limit must be an integer from 1 to 100.'],
+    ...[0, '50', 1.5, 50.5, null, 2n ** 60n, 101].map((limit): [object, string] => [
+      { limit, scan_limit: 200 },
+      'limit must be an integer from 1 to 100.',
+    ]),
+    // An invalid limit is not compared with scan_limit.
+    [{ limit: 1001, scan_limit: 100 }, 'limit must be an integer from 1 to 100.'],
     [{ scan_limit: 2001 }, 'scan_limit must be an integer from 1 to 2000.'],
     [{ scan_limit: 0 }, 'scan_limit must be an integer from 1 to 2000.'],
     [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 (limit) to 2000.'],
     [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 (limit) to 2000.'],
     [{ cursor: 5 }, 'cursor must be a string.'],
     [{ cursor: '\ud800' }, 'cursor must be a string.'],
-    [{ statuses: 'active' }, `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`],
-    [
-      { statuses: Array(21).fill('active') },
+    ...['active', Array(21).fill('active')].map((statuses): [object, string] => [
+      { statuses },
       `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`,
-    ],
+    ]),
     [{ statuses: ['active', 'Active'] }, `statuses[1] must be one of ${STATUS_NAMES}.`],
     [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more) must be a string.'],
     [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string.'],
@@ -74,7 +73,7 @@ describe('fleet browse', () => {
     { unheard_of: { limit: '50' }, limit: 50.0 },
   ])('accepts %o', (body) => expect(messageFor('browse', body)).toBeUndefined());
 
-  it('names every offending field, the one that depends on another as well', () => {
+  it('names every offending field, also one whose bound depends on another field', () => {
     const body = { limit: 5, scan_limit: 2, statuses: 5, cursor: [] };
     expect(messageFor('browse', body)).toBe(
       'cursor must be a string; ' +
@@ -82,28 +81,22 @@ describe('fleet browse', () => {
         'scan_limit must be an integer from 5 (limit) to 2000.',
     );
   });
-
-  it('does not compare scan_limit with an invalid limit', () => {
-    expect(messageFor('browse', { limit: 1001, scan_limit: 100 })).toBe('limit must be an integer from 1 to 100.');
-  });
 });
 
 describe('the other operations', () => {
-  const delVersion = 'an integer from 1 to 9223372036854775806';
-  it.each([
+  const ITEM = 'must be a string of 1 to 128 characters';
+  const VERSION = 'must be an integer from 1 to 9223372036854775806';
+  it.each<[keyof typeof check, object, string]>([
     ['rum', { no_cache: 1 }, 'no_cache must be true or false.'],
     ['rum', { no_cache: 'true' }, 'no_cache must be true or false.'],
-    [
+    ['delete', {}, `work_item_id is required and ${ITEM}; version is required and ${VERSION}.`],
+    ['delete', { work_item_id: '', version: 1 }, `work_item_id ${ITEM}.`],
+    ['delete', { work_item_id: 'x'.repeat(129), version: 1 }, `work_item_id ${ITEM}.`],
+    ...[0, '1', 1.5, 2n ** 63n - 1n].map((version): ['delete', object, string] => [
       'delete',
-      {},
-      `work_item_id is required and must be a string of 1 to 128 characters; version is required and must be ${delVersion}.`,
-    ],
-    ['delete', { work_item_id: '', version: 1 }, 'work_item_id must be a string of 1 to 128 characters.'],
-    ['delete', { work_item_id: 'x'.repeat(129), version: 1 }, 'work_item_id must be a string of 1 to 128 characters.'],
-    ['delete', { work_item_id: 'x', version: 0 }, `version must be ${delVersion}.`],
-    ['delete', { work_item_id: 'x', version: '1' }, `version must be ${delVersion}.`],
-    ['delete', { work_item_id: 'x', version: 1.5 }, `version must be ${delVersion}.`],
-    ['delete', { work_item_id: 'x', version: 2n ** 63n - 1n }, `version must be ${delVersion}.`],
+      { work_item_id: 'x', version },
+      `version ${VERSION}.`,
+    ]),
     [
       'merge',
       { alert_ids: [], incident_id: ID },
@@ -125,7 +118,7 @@ describe('the other operations', () => {
       { alert_ids: [ID], incident_id: ID, title: '\u{1f600}'.repeat(513), comment: 'x'.repeat(1025) },
       'comment must be a string of at most 1024 characters; title must be a string of at most 512 characters.',
     ],
-  ] as const)('%s answers %o: %s', (operation, body, message) => {
+  ])('%s answers %o: %s', (operation, body, message) => {
     expect(messageFor(operation, { ...body })).toBe(message);
   });
 

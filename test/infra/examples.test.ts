@@ -1,0 +1,127 @@
+/** The examples of `examples/events` and `examples/feed`, with the events that the service, AWS and Prometheus document. */
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { CfnInclude } from 'aws-cdk-lib/cloudformation-include';
+import { expect, it } from 'vitest';
+import { eventSamples } from '../../infra/generate/events.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
+import { SERVICE } from '../../lib/shared/log.ts';
+
+/** A template of the examples, and the only target of its only rule. */
+function example(file: string) {
+  const stack = new Stack(new App());
+  new CfnInclude(stack, 'Example', { templateFile: `examples/${file}` });
+  const template = Template.fromStack(stack);
+  const [{ Properties: rule } = {}] = Object.values(template.findResources('AWS::Events::Rule'));
+  return { template, pattern: rule.EventPattern, target: rule.Targets[0] };
+}
+
+/**
+ * What an input transformer makes of an event. In a string of the template a variable is its text, elsewhere its JSON.
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
+ */
+function transformed(paths: Record<string, string>, template: string, event: object): string {
+  const valueAt = (name: string) => {
+    // A path is of dots and names.
+    const names = (/^\$((?:\.[\w-]+)+)$/.exec(paths[name] ?? '')?.[1] ?? expect.unreachable(name)).slice(1).split('.');
+    return names.reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], event);
+  };
+  const parts = template.split(/("(?:[^"\\]|\\.)*")/).map((part) =>
+    part.replace(/<([\w-]+)>/g, (_whole, name) => {
+      const value = valueAt(name);
+      return part.startsWith('"') && typeof value === 'string' ? value : JSON.stringify(value);
+    }),
+  );
+  return parts.join('');
+}
+
+const chat = example('events/chat.yaml');
+
+it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
+  const [merged] = eventSamples().filter(({ type }) => type === 'AlertsMerged');
+  expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type] });
+  const event = JSON.parse(JSON.stringify({ detail: merged?.detail }));
+  const { account_id, alerts, incident_id, by } = event.detail;
+  const { InputPathsMap, InputTemplate } = chat.target.InputTransformer;
+  expect(JSON.parse(transformed(InputPathsMap, InputTemplate, event))).toEqual({
+    text: `Account ${account_id}: ${alerts} alerts merged into incident ${incident_id} by ${by}`,
+  });
+});
+
+it('the rule of the chat may call the API destination, which has the webhook, and keeps what it cannot deliver', () => {
+  const { template, target } = chat;
+  const idOf = (attribute: { 'Fn::GetAtt': string | string[] }) =>
+    String(attribute['Fn::GetAtt']).split(/[.,]/)[0] ?? '';
+  const properties = { HttpMethod: 'POST', InvocationEndpoint: { Ref: 'WebhookUrl' } };
+  template.hasResourceProperties('AWS::Events::ApiDestination', properties);
+  expect(Object.keys(template.findResources('AWS::Events::ApiDestination'))).toEqual([idOf(target.Arn)]);
+  const role = template.findResources('AWS::IAM::Role')[idOf(target.RoleArn)];
+  expect(role?.Properties.Policies[0].PolicyDocument.Statement).toEqual([
+    { Effect: 'Allow', Action: 'events:InvokeApiDestination', Resource: target.Arn },
+  ]);
+  const queue = idOf(target.DeadLetterConfig.Arn);
+  expect(Object.keys(template.findResources('AWS::SQS::Queue'))).toEqual([queue]);
+  template.hasResourceProperties('AWS::SQS::QueuePolicy', { Queues: [{ Ref: queue }] });
+});
+
+/** CloudWatch User Guide, "Alarm events and EventBridge": sample event of a single-metric alarm in ALARM, shortened. */
+const ALARM_EVENT = {
+  version: '0',
+  id: 'c4c1c1c9-6542-e61b-6ef0-8c4d36933a92',
+  'detail-type': 'CloudWatch Alarm State Change',
+  source: 'aws.cloudwatch',
+  account: '123456789012',
+  time: '2019-10-02T17:04:40Z',
+  region: 'us-east-1',
+  detail: { alarmName: 'ServerCpuTooHigh', state: { value: 'ALARM', timestamp: '2019-10-02T17:04:40.989+0000' } },
+};
+
+it('a CloudWatch alarm becomes an alert, the same however often its event comes', () => {
+  const { InputPathsMap, InputTemplate } = example('feed/cloudwatch-alarms.yaml').target.InputTransformer;
+  const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
+  const body = transformed(InputPathsMap, template, ALARM_EVENT);
+  const sentMs = Date.parse(ALARM_EVENT.time) + 1_000;
+  const alert_id = expect.stringMatching(/^[0-9a-f]{24}$/);
+  expect(recordOf(body, sentMs)).toMatchObject({
+    record: { atMs: sentMs, entity: { kind: 'alert', account_id: 1, title: 'ServerCpuTooHigh', alert_id } },
+  });
+  expect(recordOf(body, sentMs)).toEqual(recordOf(body, sentMs));
+});
+
+/** Prometheus, "Alerting: configuration", `<webhook_config>`: version 4 of the payload, with the fields that are read. */
+const notification = (status: string, alert: object) => ({
+  version: '4',
+  status,
+  receiver: 'feed',
+  alerts: [
+    {
+      status,
+      labels: { alertname: 'ProbeFailure', instance: 'https://server.example.org', severity: 'critical' },
+      annotations: { summary: 'BlackBox probe failure' },
+      startsAt: '2026-02-06T13:08:45.828Z',
+      endsAt: '0001-01-01T00:00:00Z',
+      generatorURL: 'http://prometheus.example.org:9090/graph?g0.expr=probe_success+%3D%3D+0',
+      fingerprint: '1a30ba71cca2921f',
+      ...alert,
+    },
+  ],
+});
+
+it('an alert of Alertmanager becomes an alert, and its resolution changes the title', async () => {
+  // A variable: the example is JavaScript, without types.
+  const example = '../../examples/feed/alertmanager.mjs';
+  const { recordsOf } = (await import(example)) as { recordsOf(notified: object, account: number): object[] };
+  const sentMs = Date.parse('2026-02-06T14:00:00Z');
+  const entityOf = (payload: object) => {
+    const [record] = recordsOf(payload, 1);
+    return recordOf(JSON.stringify(record), sentMs);
+  };
+  const firing = entityOf(notification('firing', {}));
+  const resolved = entityOf(notification('resolved', { endsAt: '2026-02-06T13:30:00Z' }));
+  const ids = [firing, resolved].map((one) => 'record' in one && one.record.entity.alert_id);
+  expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), ids[0]]);
+  expect([firing, resolved]).toMatchObject([
+    { record: { atMs: Date.parse('2026-02-06T13:08:45.828Z'), entity: { title: 'BlackBox probe failure' } } },
+    { record: { atMs: Date.parse('2026-02-06T13:30:00Z'), entity: { title: 'BlackBox probe failure (resolved)' } } },
+  ]);
+});
