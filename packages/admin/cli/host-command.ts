@@ -34,7 +34,7 @@ export function addHostCommands(program: AdminCommand): void {
     .reads(list);
   filtered(host.command('retire'))
     .explain(
-      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not to, stay.',
+      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
       'host retire --account 42 --stale-for 30d --dry-run',
     )
     .requiredOption('--stale-for <duration>', 'hosts whose last report is at least so old', duration)

@@ -76,7 +76,11 @@ async function pendingMerges(table: Table, account: Int64 | undefined): Promise<
   const merges = await readMergeProgress(table, account);
   const records = merges.map(
     ({ account_id, incident_id, sequence, at_ms = sequence, request_id = '', ...progress }) => ({
-      ...{ since: timeText(at_ms), account_id, incident_id, sequence, request_id },
+      since: timeText(at_ms),
+      account_id,
+      incident_id,
+      sequence,
+      request_id,
       progress: progressText(progress),
     }),
   );
@@ -98,7 +102,8 @@ async function mergeAlerts(
   const { io, table, options, dryRun, audit } = session;
   const { account, title, comment, owner } = options;
   const body = {
-    ...{ incident_id: incidentId, alert_ids: alertIds },
+    incident_id: incidentId,
+    alert_ids: alertIds,
     ...(title !== undefined && { title }),
     ...(comment !== undefined && { comment }),
     ...(owner !== undefined && { owner_id: owner }),
@@ -106,7 +111,8 @@ async function mergeAlerts(
   const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
   const { entry, moves, stayed, large } = await preview();
   const json = {
-    ...{ incident_id: incidentId, large },
+    incident_id: incidentId,
+    large,
     moves: moves.map(({ alertId, from }) => ({ alert_id: alertId, from: from ?? null })),
     stayed: stayed.map(({ alertId }) => alertId),
   };
@@ -140,7 +146,9 @@ async function finish(
   );
   const json = {
     merges: chosen.map(({ account, entryId }) => ({
-      ...{ account_id: account, incident_id: entryId.incidentId, sequence: entryId.sequence },
+      account_id: account,
+      incident_id: entryId.incidentId,
+      sequence: entryId.sequence,
     })),
   };
   if (chosen.length === 0) return { text: 'No merges are pending.', json };

@@ -17,7 +17,8 @@ export function addRelayCommands(program: AdminCommand): void {
         };
       const { replayRelay } = await import('../relay/replay-dead-letters.ts');
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
-      const stay = left > 0 ? `; ${left} stay: not in the stream any more, or not taken` : '';
+      const stay =
+        left > 0 ? `; ${left} stay: their changes are no longer in the stream, or relaying failed again` : '';
       const what = `${letters - left} of ${letters} dead letters`;
       return {
         text: `${what} ${dryRun ? 'would be relayed' : 'relayed'}${stay}.`,

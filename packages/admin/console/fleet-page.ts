@@ -197,5 +197,5 @@ function ages(hosts: readonly ShownHost[]): Html {
     const size = found.get(name)?.length ?? 0;
     return [name, bar(size, hosts.length), size];
   });
-  return rowsOf({ head: ['age', 'share', 'hosts'], rows, none: '' });
+  return rowsOf({ head: ['age', 'share', 'hosts'], rows });
 }

@@ -53,7 +53,7 @@ export interface Table {
   head: readonly string[];
   rows: readonly Row[];
   /** The text that is shown if there are no rows. */
-  none: string;
+  none?: string;
 }
 
 /** A section of a page, with an anchor. */
