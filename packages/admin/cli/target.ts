@@ -128,9 +128,8 @@ function connect({ tableName, endpoint, region, accountPlanId }: Place): Target 
   const onAws = accountPlanId !== undefined && {
     // Loaded on demand: most commands do not need it.
     async provision(account: Int64) {
-      const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
-      const client = new APIGatewayClient(clientConfig(region));
-      return createGatewayKeys(client, table, accountPlanId).provision(account);
+      const { APIGateway } = await import('@aws-sdk/client-api-gateway');
+      return createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId).provision(account);
     },
   };
   const gatewayKeys = endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table);

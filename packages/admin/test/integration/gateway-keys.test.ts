@@ -1,4 +1,4 @@
-import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -11,14 +11,14 @@ import { startFakeAws } from '../support/aws.ts';
 
 let aws: Awaited<ReturnType<typeof startFakeAws>>;
 let gateway: typeof aws.gateway;
-let client: APIGatewayClient;
+let client: APIGateway;
 let table: Table;
 
 beforeAll(async () => {
   table = await newTable();
   aws = await startFakeAws({ name: 'none', outputs: {} });
   gateway = aws.gateway;
-  client = new APIGatewayClient({
+  client = new APIGateway({
     endpoint: aws.url,
     region: 'local',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
