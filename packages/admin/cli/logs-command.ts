@@ -1,3 +1,4 @@
+import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { printable, timeText } from '../text/printable.ts';
@@ -35,7 +36,6 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
     throw new UsageError('Pass either a request_id or --message.');
   const [field, value] = requestId === undefined ? ['message', message] : ['request_id', requestId];
   const filterPattern = `{ $.${field} = ${JSON.stringify(value)} }`;
-  const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
   const client = new CloudWatchLogsClient(clientConfig(region));
   const range = { startTime: io.now() - since, endTime: io.now() };
   const read = async (name: string, logGroupName: string) => {

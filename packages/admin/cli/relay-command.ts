@@ -1,3 +1,4 @@
+import { replayRelay } from '../relay/replay-dead-letters.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
 
 export function addRelayCommands(program: AdminCommand): void {
@@ -15,7 +16,6 @@ export function addRelayCommands(program: AdminCommand): void {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: 0 },
         };
-      const { replayRelay } = await import('../relay/replay-dead-letters.ts');
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
       const stay =
         left > 0 ? `; ${left} stay: their changes are no longer in the stream, or relaying failed again` : '';
