@@ -18,7 +18,7 @@ export function addLogsCommand(program: AdminCommand): void {
   program
     .command('logs')
     .explain(
-      "Show the lines of a stack's logs about a call, or those with a message: of all functions, and the access log",
+      'Show the log lines of a call, or those with a message, from all functions of a stack and its access log',
       'logs 9c29ccd0-8a26-4dba-b194-9e140490c3c1 --stack IncidentMonitoringRum --region eu-west-1',
       "logs --message 'call failed' --since 15m --stack IncidentMonitoringRum --region eu-west-1",
     )
@@ -56,7 +56,9 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
   lines.sort((one, other) => one.at_ms - other.at_ms);
   return {
     json: lines,
-    ifEmpty: lines.length === 0 && 'No such lines in that time: logs arrive some seconds late; see --since.',
+    ifEmpty:
+      lines.length === 0 &&
+      'No such lines in that time. Logs arrive some seconds late; --since sets how far to look back.',
     text: () => lines.map(lineText).join('\n'),
   };
 }

@@ -41,7 +41,7 @@ export function addMergeCommands(merge: AdminCommand): void {
       'merge list --pending',
     )
     .option('--account <account>', 'the account; required unless --pending', accountId)
-    .option('--pending', 'only those that are not finished, of all accounts unless --account is given')
+    .option('--pending', 'only pending merges, of all accounts unless --account is given')
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) return pendingMerges(table, account);
@@ -58,15 +58,15 @@ export function addMergeCommands(merge: AdminCommand): void {
   merge
     .command('finish')
     .explain(
-      'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
+      'Finish pending merges: move the alerts that have not been moved yet. Normally the service does this itself.',
       'merge finish --account 42',
       'merge finish 64f000000000000000000001 1795000000000',
       'merge finish --all',
     )
-    .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
+    .argument('[incident-id]', 'the incident that alerts are merged into (default: all incidents)', objectId)
     .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
-    .option('--account <account>', 'of this account (default: whichever has the incident)', accountId)
-    .option('--all', 'all of all accounts')
+    .option('--account <account>', 'the account (default: the one that has the incident)', accountId)
+    .option('--all', 'all pending merges of all accounts')
     .writes(finish);
 }
 

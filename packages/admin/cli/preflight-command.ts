@@ -1,4 +1,4 @@
-/** Checks what the account and region lack for a first deployment; read-only. The quotas are in docs/deploy.md. */
+/** Checks what an AWS account and region lack for a deployment. docs/deploy.md lists the quotas. */
 import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
@@ -39,7 +39,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
   program
     .command('preflight')
     .explain(
-      'Say what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something is to be changed, or could not be read.',
+      'Check what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something must be changed, or could not be read.',
       'preflight --region eu-west-1 -c reservedConcurrency=400',
     )
     .option('-c, --context <name=value>', 'a setting, as for cdk deploy; can be repeated', collect, [])
