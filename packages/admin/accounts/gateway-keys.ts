@@ -1,6 +1,6 @@
 /**
- * The gateway keys of accounts, by which API Gateway's usage plan counts and throttles calls. Each account has one, which is
- * never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
+ * The gateway keys of accounts, by which API Gateway's usage plan counts and throttles calls. Each account has one,
+ * which is never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
  */
 import { randomBytes } from 'node:crypto';
 import { type APIGateway, NotFoundException, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';

@@ -15,8 +15,8 @@ interface Fields {
 }
 
 /**
- * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry that changed
- * it and the values before that, so that values which others wrote later are kept.
+ * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
+ * that changed it and the values before that, so that values which others wrote later are kept.
  */
 export function* checkIncidents(
   { account, incidents }: MergeRows,

@@ -1,4 +1,4 @@
-/** The page of a fleet: how many hosts have each status, the clusters and versions with the most failures, and the hosts. */
+/** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
 import { readOverview, type ShownHost } from '../fleet/hosts.ts';

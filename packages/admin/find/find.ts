@@ -36,8 +36,8 @@ const KEY_ID = /^[0-9a-f]{8,64}$/i;
 export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work item, or the
- * request_id of a merge.
+ * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work
+ * item, or the request_id of a merge.
  */
 export async function find(table: Table, id: string): Promise<Found[]> {
   const accounts = await readAllAccounts(table);

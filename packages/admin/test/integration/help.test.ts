@@ -68,7 +68,10 @@ it('shows defaults as they would be typed, such as 7d', () => {
   for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
 });
 
-/** Sorts last what prevents other examples: a revoked key cannot be rotated, and a stack with removed keys cannot be used. */
+/**
+ * Sorts last what prevents other examples: a revoked key cannot be rotated, and a stack with removed keys cannot be
+ * used.
+ */
 const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
 
 describe('an example of the help', () => {

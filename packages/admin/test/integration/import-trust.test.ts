@@ -1,4 +1,7 @@
-/** Imported data is not trusted: a file takes nothing from another account, and undoes no revocation, suspension or deletion. */
+/**
+ * Imported data is not trusted: a file takes nothing from another account, and undoes no revocation, suspension or
+ * deletion.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
+/**
+ * What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in
+ * kebab-case.
+ */
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import * as cloudformation from '@aws-sdk/client-cloudformation';
 import * as dynamodb from '@aws-sdk/client-dynamodb';

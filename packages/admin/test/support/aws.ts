@@ -1,4 +1,7 @@
-/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch, SQS, STS. */
+/**
+ * AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch,
+ * SQS, STS.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';

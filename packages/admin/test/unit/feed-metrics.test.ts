@@ -6,7 +6,10 @@ import { readMetrics } from '../../feed/queues.ts';
 
 const NOW = 1_795_000_000_000;
 
-/** Runs `act` with a server in place of CloudWatch, which answers as in the API reference of GetMetricData. @returns the requests */
+/**
+ * Runs `act` with a server in place of CloudWatch, which answers as in the API reference of GetMetricData.
+ * @returns the requests
+ */
 async function asking(results: object[], act: () => Promise<void>) {
   const asked: { MetricDataQueries: { Id: string; MetricStat: object }[]; StartTime: number; EndTime: number }[] = [];
   const server = createServer(async (request, response) => {
