@@ -6,7 +6,7 @@ import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AppKeyRow, AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import { changeAccount, storeGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
+import { changeAccount, readAccount, storeGatewayKey } from '../../admin/accounts/accounts.ts';
 import {
   AppKeyError,
   identityOfAppKey,

@@ -13,12 +13,12 @@ import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
 import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import {
   changeAccount,
-  removeGatewayKeys,
   listAccounts,
   listAppKeys,
-  storeGatewayKey,
   putAccount,
   readAccount,
+  removeGatewayKeys,
+  storeGatewayKey,
 } from '../../admin/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../../admin/accounts/app-key-admin.ts';
 import { auditAction, readAudit } from '../../admin/accounts/audit-rows.ts';
