@@ -31,7 +31,10 @@ export async function listAccounts(table: Table): Promise<Int64[]> {
   return rows.map((row) => parseKey(row)?.account as Int64);
 }
 
-/** A page of accounts, in the order of their ids. @returns `next`: the value of `after` for the next page; undefined after the last */
+/**
+ * A page of accounts, in the order of their ids.
+ * @returns `next`: the value of `after` for the next page; undefined after the last
+ */
 export async function readAccounts(table: Table, options: { limit: number; after?: string | undefined }) {
   const { rows: listed, next } = await queryPage(table, collections.accounts(), options);
   const wanted = listed.map((row) => keys.account(parseKey(row)?.account ?? 0));
@@ -47,8 +50,8 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
 }
 
 /**
- * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and its keys,
- * and stays suspended: only {@link changeAccount} ends a suspension.
+ * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and
+ * its keys, and stays suspended: only {@link changeAccount} ends a suspension.
  * @param also written in the same transaction
  */
 export function putAccount(
@@ -68,8 +71,8 @@ export function putAccount(
 }
 
 /**
- * Changes an account, and copies the change to its app keys before it returns. Warm functions see it when their caches expire.
- * After a failure, the same call completes the change.
+ * Changes an account, and copies the change to its app keys before it returns. Warm functions see it when their
+ * caches expire. After a failure, the same call completes the change.
  * @param also written in the same transaction
  * @returns the changed account; undefined if there is none
  */

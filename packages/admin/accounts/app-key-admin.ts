@@ -37,8 +37,8 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
 });
 
 /**
- * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation, and its
- * expiry can only become earlier.
+ * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation,
+ * and its expiry can only become earlier.
  * @param also written in the same transaction
  * @throws AppKeyError if the key belongs to another account, or the account has too many keys
  */
@@ -94,7 +94,8 @@ function keyAction(
 }
 
 /**
- * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the first time.
+ * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the
+ * first time.
  * @param also written in the same transaction
  * @throws AppKeyError if the account has no such key
  */

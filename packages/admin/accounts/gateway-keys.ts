@@ -1,18 +1,9 @@
 /**
- * The gateway keys of accounts, by which API Gateway's usage plan counts and throttles calls. Each account has one, which is
- * never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
+ * The gateway keys of accounts, by which API Gateway's usage plan counts and throttles calls. Each account has one,
+ * which is never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
  */
 import { randomBytes } from 'node:crypto';
-import {
-  type APIGatewayClient,
-  CreateApiKeyCommand,
-  CreateUsagePlanKeyCommand,
-  DeleteApiKeyCommand,
-  GetUsagePlanKeyCommand,
-  GetUsagePlansCommand,
-  NotFoundException,
-  paginateGetApiKeys,
-} from '@aws-sdk/client-api-gateway';
+import { type APIGateway, NotFoundException, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -44,14 +35,14 @@ export interface GatewayKeys {
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
 /** All gateway keys whose names have this prefix. */
-async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenerator<ListedGatewayKey> {
+async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<ListedGatewayKey> {
   const pages = paginateGetApiKeys({ client, pageSize: PAGE }, { nameQuery: prefix, includeValues: true });
   for await (const { items = [] } of pages)
     for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
 }
 
 /** @param usagePlanId the stack's output `AccountPlanId` */
-export function createGatewayKeys(client: APIGatewayClient, table: Table, usagePlanId: string): GatewayKeys {
+export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId: string): GatewayKeys {
   async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
     for await (const key of keysNamed(client, name)) if (key.name === name) return key;
     return undefined;
@@ -59,14 +50,14 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
 
   async function createKey(name: string): Promise<ListedGatewayKey> {
     const value = randomBytes(32).toString('hex');
-    const { id } = await client.send(new CreateApiKeyCommand({ name, value, enabled: true }));
+    const { id } = await client.createApiKey({ name, value, enabled: true });
     if (!id) throw new Error('API Gateway made a key without an id');
     return { id, name, value };
   }
 
   async function attach(keyId: string): Promise<void> {
-    const attached = await unlessMissing(client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId })));
-    if (!attached) await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
+    const attached = await unlessMissing(client.getUsagePlanKey({ usagePlanId, keyId }));
+    if (!attached) await client.createUsagePlanKey({ usagePlanId, keyId, keyType: 'API_KEY' });
   }
 
   return {
@@ -81,20 +72,20 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
 }
 
 /** The gateway keys of the accounts of a table, whichever stack made them. */
-export async function listGatewayKeys(client: APIGatewayClient, table: Table): Promise<ListedGatewayKey[]> {
+export async function listGatewayKeys(client: APIGateway, table: Table): Promise<ListedGatewayKey[]> {
   const prefix = prefixOf(table);
   const found = await Array.fromAsync(keysNamed(client, prefix));
   return found.filter(({ name }) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
 }
 
-export async function usagePlansOf(client: APIGatewayClient, keyId: string): Promise<string[]> {
-  const { items = [] } = await client.send(new GetUsagePlansCommand({ keyId }));
+export async function usagePlansOf(client: APIGateway, keyId: string): Promise<string[]> {
+  const { items = [] } = await client.getUsagePlans({ keyId });
   return items.flatMap(({ id }) => id ?? []);
 }
 
 /** Deletes a gateway key; a missing one is not an error. */
-export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: string }): Promise<void> {
-  await unlessMissing(retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id }))));
+export async function deleteGatewayKey(client: APIGateway, { id }: { id: string }): Promise<void> {
+  await unlessMissing(retried(() => client.deleteApiKey({ apiKey: id })));
 }
 
 /** The result of a call; undefined if API Gateway answers that the key does not exist. */

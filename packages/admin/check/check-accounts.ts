@@ -70,7 +70,7 @@ function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): A
   return [updateAction(keys.account(account), change, EXISTS), conditionCheck(keys.appKey(hash), isStill)];
 }
 
-/** Copies the account's permissions to a key, if neither has changed. The account is right, even if the key has a higher revision. */
+/** Copies the account's permissions to a key, even one with a higher revision, if neither has changed. */
 function copyActions(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
   const { account_id, revision } = account;
   return [

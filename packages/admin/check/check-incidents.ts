@@ -15,8 +15,8 @@ interface Fields {
 }
 
 /**
- * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry that changed
- * it and the values before that, so that values which others wrote later are kept.
+ * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
+ * that changed it and the values before that, so that values which others wrote later are kept.
  */
 export function* checkIncidents(
   { account, incidents }: MergeRows,
@@ -24,31 +24,34 @@ export function* checkIncidents(
 ): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
-    const { loaded_after: loadedAfter = 0, last_change: noted } = incident;
+    const { loaded_after: loadedAfter = 0, last_change: recorded } = incident;
     const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
     const last = changes.at(-1);
-    if (noted?.sequence === last?.sequence) continue;
-    const isUnknown = noted !== undefined && !changes.some(({ sequence }) => sequence === noted.sequence);
-    const ids = { incident_id: incidentId, sequence: (isUnknown ? noted.sequence : last?.sequence) ?? 0 };
-    const { previous_sequence: previous = 0 } = noted ?? {};
-    const isOlderUnknown =
-      isUnknown && previous > loadedAfter && !changes.some(({ sequence }) => sequence === previous);
-    let should: Fields = isUnknown ? reverted(incident, noted) : incident;
-    if (isOlderUnknown && !isSetBy(changes, noted)) {
+    if (recorded?.sequence === last?.sequence) continue;
+    const isInFeed = (wanted: number) => changes.some(({ sequence }) => sequence === wanted);
+    /** Whether the entry that changed the incident last is missing. */
+    const isMissing = recorded !== undefined && !isInFeed(recorded.sequence);
+    const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
+    const { previous_sequence: previous = 0 } = recorded ?? {};
+    /** Whether the entry before that is missing, too. */
+    const isPreviousMissing = isMissing && previous > loadedAfter && !isInFeed(previous);
+    if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);
       continue;
     }
-    const reached = isUnknown
-      ? changes.findLast(({ sequence }) => sequence < (isOlderUnknown ? 0 : noted.sequence))?.sequence
-      : noted?.sequence;
-    for (const entry of changes) if (entry.sequence > (reached ?? 0)) should = applied(should, entry);
+    let should: Fields = isMissing ? reverted(incident, recorded) : incident;
+    /** The entry whose values `should` has: 0 applies all entries of the feed. */
+    let applies = recorded?.sequence ?? 0;
+    if (isPreviousMissing) applies = 0;
+    else if (isMissing) applies = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
+    for (const entry of changes) if (entry.sequence > applies) should = applied(should, entry);
     const put = updateAction(
       keys.incident(account, incidentId),
       set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
       isAsRead(incident, ['title', 'owner_id', 'last_change']),
     );
-    yield isUnknown
+    yield isMissing
       ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', put)
       : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, put);
   }

@@ -9,7 +9,7 @@ import type { MergeRows } from './read-rows.ts';
 /** Time after its commit from which on an unfinished merge is reported; finish-merges begins within a minute. */
 const OVERDUE_MS = 5 * 60_000;
 
-/** Checks that the merge order has the latest sequences, and lists as pending exactly the entries with alerts left to move. */
+/** Checks that the merge order has the latest sequences, and that exactly the unfinished entries are pending. */
 export function* checkMergeOrder(
   { account, order }: MergeRows,
   entries: readonly FeedEntryWithAlerts[],

@@ -1,7 +1,7 @@
 /**
- * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert belongs, and
- * all other rows must follow them. A restored table may contain any part of the last transactions before its time. An entry
- * that a feed has counts as committed, any other as never made.
+ * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert
+ * belongs, and all other rows must follow them. A restored table may contain any part of the last transactions before
+ * its time. An entry that a feed has counts as committed, any other as never made.
  */
 import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
@@ -83,7 +83,7 @@ interface History {
   sequences: Set<number>;
 }
 
-/** The history of each alert, from the entries in their order. For an alert that was imported again, earlier entries do not count. */
+/** The history of each alert, from the entries in order; those before its last import do not count. */
 function historiesOf(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
   const histories = new Map<string, History>();
   const record = (alertId: string, sequence: number, what: Pick<History, 'last' | 'stay'>) => {

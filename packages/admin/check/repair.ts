@@ -12,8 +12,8 @@ import type { Finding } from './finding.ts';
 const FINDINGS_AT_ONCE = 25;
 
 /**
- * Writes the fix of each finding, unless its rows have changed since they were read. Then finishes the pending merges of the
- * accounts. After a failure, another check finds what is left.
+ * Writes the fix of each finding, unless its rows have changed since they were read. Then finishes the pending merges
+ * of the accounts. After a failure, another check finds what is left.
  * @param onFixed called from time to time with the number of findings fixed since the last call
  * @returns `left`: findings that were not fixed, since the right state is unknown or their rows have changed
  */

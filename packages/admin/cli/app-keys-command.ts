@@ -167,7 +167,7 @@ function shownKey(row: ListedAppKey, nowMs: number) {
   };
 }
 
-/** Minimum length of a key id's prefix: a shorter one, such as the value of an empty variable, could match the wrong key. */
+/** Minimum length of a key id's prefix: a shorter one, such as an empty variable, could match the wrong key. */
 const MIN_ID_LENGTH = 8;
 
 /**

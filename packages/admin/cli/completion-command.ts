@@ -12,10 +12,7 @@ const NAME = 'admin';
 export function addCompletionCommands(program: AdminCommand): void {
   program
     .command('completion')
-    .explain(
-      'Print a script that completes `admin` in a shell, a function for this command: see docs/operate.md',
-      'completion bash',
-    )
+    .explain('Print a script by which a shell completes the function `admin` of docs/operate.md', 'completion bash')
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action((shell: string) => {
       // The scripts run Node directly, since npm would take twice as long.
@@ -26,8 +23,8 @@ export function addCompletionCommands(program: AdminCommand): void {
   // The library's scripts call the program with this word.
   program
     .command('complete', { hidden: true })
-    .explain('Print what can stand at the cursor, for the scripts of `completion`', 'complete -- show fl')
-    .argument('[words...]', 'the words before the cursor, and its own')
+    .explain('Print the completions of a command line, for the scripts of `completion`', 'complete -- show fl')
+    .argument('[words...]', 'the words up to the cursor')
     .action((words: string[]) => completionOf(program).parse([...words]));
 }
 

@@ -24,7 +24,7 @@ export function addFeedCommands(program: AdminCommand): void {
   feed
     .command('status')
     .explain(
-      'Show how many messages wait, their rate and age, the records that were refused with their reasons, and dead letters',
+      'Show how many messages wait, their rate and age, refused records with the reasons, and dead letters',
       'feed status --stack IncidentMonitoringRum',
     )
     .addOption(new Option('--refused <count>', 'refused records to show').argParser(integer(0, 1_000)).default(10))
@@ -32,7 +32,7 @@ export function addFeedCommands(program: AdminCommand): void {
   feed
     .command('replay')
     .explain(
-      'Send refused records, or dead letters, to the feed again, as of when they were first sent. Only shows them unless --write is given.',
+      'Send refused records, or dead letters, to the feed again, with the times at which they were first sent. Only shows them unless --write is given.',
       'feed replay --from dead-letters --stack IncidentMonitoringRum',
     )
     .addOption(

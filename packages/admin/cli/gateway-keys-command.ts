@@ -1,3 +1,4 @@
+import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { listAccounts, removeGatewayKeys } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
@@ -46,8 +47,7 @@ async function create({ io, target, dryRun, audit }: WritingSession): Promise<Wr
 async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Written> {
   const { table, endpoint, region } = target;
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
-  const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
-  const client = new APIGatewayClient(clientConfig(region));
+  const client = new APIGateway(clientConfig(region));
   const left = await listGatewayKeys(client, table);
   const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
   if (plan !== undefined)

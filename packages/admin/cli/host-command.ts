@@ -28,16 +28,16 @@ export function addHostCommands(program: AdminCommand): void {
       'host list --account 42 --status stale',
       'host list --account 42 --cluster fra-1 --csv',
     )
-    .option('--stale-for <duration>', 'only hosts whose last report is at least so old', duration)
+    .option('--stale-for <duration>', 'only hosts whose last report is at least this old', duration)
     .option('--json', 'print JSON')
     .option('--csv', 'print CSV with a heading')
     .reads(list);
   filtered(host.command('retire'))
     .explain(
-      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not to, stay.',
+      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
       'host retire --account 42 --stale-for 30d --dry-run',
     )
-    .requiredOption('--stale-for <duration>', 'hosts whose last report is at least so old', duration)
+    .requiredOption('--stale-for <duration>', 'hosts whose last report is at least this old', duration)
     .writes(retire);
 }
 

@@ -1,3 +1,4 @@
+import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { printable, timeText } from '../text/printable.ts';
@@ -5,7 +6,7 @@ import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** Lines of a log after which no further page is read. The oldest come first, so that a shorter `--since` shows later ones. */
+/** Lines of a log after which no further page is read: the oldest ones, so a shorter `--since` shows later ones. */
 const MAX_LINES = 1_000;
 
 interface LogsOptions {
@@ -17,7 +18,7 @@ export function addLogsCommand(program: AdminCommand): void {
   program
     .command('logs')
     .explain(
-      "Show the lines of a stack's logs about a call, or those with a message: of all functions, and the access log",
+      'Show the log lines of a call, or those with a message, from all functions of a stack and its access log',
       'logs 9c29ccd0-8a26-4dba-b194-9e140490c3c1 --stack IncidentMonitoringRum --region eu-west-1',
       "logs --message 'call failed' --since 15m --stack IncidentMonitoringRum --region eu-west-1",
     )
@@ -35,7 +36,6 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
     throw new UsageError('Pass either a request_id or --message.');
   const [field, value] = requestId === undefined ? ['message', message] : ['request_id', requestId];
   const filterPattern = `{ $.${field} = ${JSON.stringify(value)} }`;
-  const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
   const client = new CloudWatchLogsClient(clientConfig(region));
   const range = { startTime: io.now() - since, endTime: io.now() };
   const read = async (name: string, logGroupName: string) => {
@@ -56,7 +56,9 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
   lines.sort((one, other) => one.at_ms - other.at_ms);
   return {
     json: lines,
-    ifEmpty: lines.length === 0 && 'No such lines in that time: logs arrive some seconds late; see --since.',
+    ifEmpty:
+      lines.length === 0 &&
+      'No such lines in that time. Logs arrive some seconds late; --since sets how far to look back.',
     text: () => lines.map(lineText).join('\n'),
   };
 }

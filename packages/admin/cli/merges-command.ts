@@ -41,7 +41,7 @@ export function addMergeCommands(merge: AdminCommand): void {
       'merge list --pending',
     )
     .option('--account <account>', 'the account; required unless --pending', accountId)
-    .option('--pending', 'only those that are not finished, of all accounts unless --account is given')
+    .option('--pending', 'only pending merges, of all accounts unless --account is given')
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) return pendingMerges(table, account);
@@ -58,15 +58,15 @@ export function addMergeCommands(merge: AdminCommand): void {
   merge
     .command('finish')
     .explain(
-      'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
+      'Finish pending merges: move the alerts that have not been moved yet. Normally the service does this itself.',
       'merge finish --account 42',
       'merge finish 64f000000000000000000001 1795000000000',
       'merge finish --all',
     )
-    .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
+    .argument('[incident-id]', 'the incident that alerts are merged into (default: all incidents)', objectId)
     .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
-    .option('--account <account>', 'of this account (default: whichever has the incident)', accountId)
-    .option('--all', 'all of all accounts')
+    .option('--account <account>', 'the account (default: the one that has the incident)', accountId)
+    .option('--all', 'all pending merges of all accounts')
     .writes(finish);
 }
 
@@ -76,7 +76,11 @@ async function pendingMerges(table: Table, account: Int64 | undefined): Promise<
   const merges = await readMergeProgress(table, account);
   const records = merges.map(
     ({ account_id, incident_id, sequence, at_ms = sequence, request_id = '', ...progress }) => ({
-      ...{ since: timeText(at_ms), account_id, incident_id, sequence, request_id },
+      since: timeText(at_ms),
+      account_id,
+      incident_id,
+      sequence,
+      request_id,
       progress: progressText(progress),
     }),
   );
@@ -98,7 +102,8 @@ async function mergeAlerts(
   const { io, table, options, dryRun, audit } = session;
   const { account, title, comment, owner } = options;
   const body = {
-    ...{ incident_id: incidentId, alert_ids: alertIds },
+    incident_id: incidentId,
+    alert_ids: alertIds,
     ...(title !== undefined && { title }),
     ...(comment !== undefined && { comment }),
     ...(owner !== undefined && { owner_id: owner }),
@@ -106,7 +111,8 @@ async function mergeAlerts(
   const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
   const { entry, moves, stayed, large } = await preview();
   const json = {
-    ...{ incident_id: incidentId, large },
+    incident_id: incidentId,
+    large,
     moves: moves.map(({ alertId, from }) => ({ alert_id: alertId, from: from ?? null })),
     stayed: stayed.map(({ alertId }) => alertId),
   };
@@ -140,7 +146,9 @@ async function finish(
   );
   const json = {
     merges: chosen.map(({ account, entryId }) => ({
-      ...{ account_id: account, incident_id: entryId.incidentId, sequence: entryId.sequence },
+      account_id: account,
+      incident_id: entryId.incidentId,
+      sequence: entryId.sequence,
     })),
   };
   if (chosen.length === 0) return { text: 'No merges are pending.', json };

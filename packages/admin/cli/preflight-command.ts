@@ -1,5 +1,8 @@
-/** Checks what the account and region lack for a first deployment; read-only. The quotas are in docs/deploy.md. */
-import type { Stack } from '@aws-sdk/client-cloudformation';
+/** Checks what an AWS account and region lack for a deployment. docs/deploy.md lists the quotas. */
+import { APIGateway } from '@aws-sdk/client-api-gateway';
+import { CloudFormation, type Stack } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
+import { Lambda } from '@aws-sdk/client-lambda';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand } from './command.ts';
@@ -36,7 +39,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
   program
     .command('preflight')
     .explain(
-      'Say what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something is to be changed, or could not be read.',
+      'Check what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something must be changed, or could not be read.',
       'preflight --region eu-west-1 -c reservedConcurrency=400',
     )
     .option('-c, --context <name=value>', 'a setting, as for cdk deploy; can be repeated', collect, [])
@@ -85,7 +88,6 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
 type ClientConfig = ReturnType<typeof clientConfig>;
 
 async function lambda(config: ClientConfig, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
-  const { Lambda } = await import('@aws-sdk/client-lambda');
   const { AccountLimit = {}, AccountUsage = {} } = await new Lambda(config).getAccountSettings({});
   const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
   return [
@@ -95,7 +97,6 @@ async function lambda(config: ClientConfig, settings: DeploymentSettings, isDepl
 }
 
 async function gateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Found[]> {
-  const { APIGateway } = await import('@aws-sdk/client-api-gateway');
   const { throttleSettings, cloudwatchRoleArn } = await new APIGateway(config).getAccount({});
   const rate = throttleSettings?.rateLimit ?? 0;
   const found = `${rate} calls a second for all APIs of the region`;
@@ -118,7 +119,6 @@ function roleFinding(arn: string | undefined, isDeployed: boolean): Found {
 }
 
 async function describe(config: ClientConfig, name: string): Promise<Stack | undefined> {
-  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
   try {
     const { Stacks } = await new CloudFormation(config).describeStacks({ StackName: name });
     return Stacks?.[0];
@@ -141,7 +141,6 @@ async function bootstrap(config: ClientConfig): Promise<Found> {
 async function stackAndTables(config: ClientConfig, name: string): Promise<Found[]> {
   const stack = await describe(config, name);
   if (stack) return [ok(`stack ${name} is deployed (${stack.StackStatus}): this is an update`)];
-  const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
   const tables: string[] = [];
   for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(config) }, {}))
     tables.push(...TableNames.filter((table) => table.startsWith(`${name}-Table`)));

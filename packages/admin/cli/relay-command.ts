@@ -1,3 +1,4 @@
+import { replayRelay } from '../relay/replay-dead-letters.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
 
 export function addRelayCommands(program: AdminCommand): void {
@@ -15,9 +16,9 @@ export function addRelayCommands(program: AdminCommand): void {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: 0 },
         };
-      const { replayRelay } = await import('../relay/replay-dead-letters.ts');
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
-      const stay = left > 0 ? `; ${left} stay: not in the stream any more, or not taken` : '';
+      const stay =
+        left > 0 ? `; ${left} stay: their changes are no longer in the stream, or relaying failed again` : '';
       const what = `${letters - left} of ${letters} dead letters`;
       return {
         text: `${what} ${dryRun ? 'would be relayed' : 'relayed'}${stay}.`,

@@ -10,7 +10,7 @@ export function addStatusCommand(program: AdminCommand): void {
   program
     .command('status')
     .explain(
-      'One look at all: whether the service answers, its calls and failures, pending merges, dead letters, alarms, keys that expire',
+      'Show the state of the service: whether it answers, its calls and failures, pending merges, dead letters, alarms, expiring keys',
       'status',
       'status --stack IncidentMonitoringRum --region eu-west-1 --json',
     )
@@ -20,7 +20,7 @@ export function addStatusCommand(program: AdminCommand): void {
 async function showStatus({ io, target, table }: Session): Promise<Shown> {
   const { url, measure } = target;
   const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
-  const status = await readStatus({ ...{ table, now: io.now, url, measure, deadLetters } });
+  const status = await readStatus({ table, now: io.now, url, measure, deadLetters });
   return { json: jsonOf(status, url), text: () => statusText(status, url) };
 }
 
@@ -62,7 +62,7 @@ function statusText({ at_ms, service, table_ms, measured, pending, dead_letters,
   const found = known(accounts);
   const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string, unknown = 'unknown') =>
     part === undefined ? unknown : 'value' in part ? text(part.value) : sentenceOf(part.error);
-  const noMetrics = 'unknown: only --stack, or a running npm start, tells';
+  const noMetrics = 'unknown: pass --stack, or run npm start';
   const head: [string, string][] = [
     [
       'service',
@@ -76,7 +76,7 @@ function statusText({ at_ms, service, table_ms, measured, pending, dead_letters,
       'alarms',
       said(
         measured,
-        ({ alarms }) => (alarms ? countText(alarms.length, 'raised alarm') : 'none on a laptop'),
+        ({ alarms }) => (alarms ? countText(alarms.length, 'raised alarm') : 'none: npm start has no alarms'),
         noMetrics,
       ),
     ],

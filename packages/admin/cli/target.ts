@@ -1,7 +1,10 @@
 /** The table that a command works on: that of `npm start`, of a deployed stack, or at a given address. */
 import { createInterface } from 'node:readline/promises';
+import { APIGateway } from '@aws-sdk/client-api-gateway';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { SQS } from '@aws-sdk/client-sqs';
+import { STS } from '@aws-sdk/client-sts';
 import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
-import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
@@ -12,6 +15,7 @@ import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
 import type { RelayPlace } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
+import { measureStack } from '../status/stack-figures.ts';
 import { localUser } from './audited.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -65,8 +69,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
       ...(url && { url }),
       ...(relay && { relay }),
       outputs,
-      async measure() {
-        const { measureStack } = await import('../status/stack-figures.ts');
+      measure() {
         const finishMergesLogGroup = outputs.get('FinishMergesLogs');
         return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
       },
@@ -125,20 +128,13 @@ interface Place {
 
 function connect({ tableName, endpoint, region, accountPlanId }: Place): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
-  const onAws = accountPlanId !== undefined && {
-    // Loaded on demand: most commands do not need it.
-    async provision(account: Int64) {
-      const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
-      const client = new APIGatewayClient(clientConfig(region));
-      return createGatewayKeys(client, table, accountPlanId).provision(account);
-    },
-  };
-  const gatewayKeys = endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table);
-  return { table, endpoint, region, gatewayKeys, close: () => table.client.destroy() };
+  const target = { table, endpoint, region, close: () => table.client.destroy() };
+  if (endpoint !== undefined) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
+  if (accountPlanId === undefined) return { ...target, gatewayKeys: undefined };
+  return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };
 }
 
 async function readStack(name: string, region: string | undefined) {
-  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
   const client = new CloudFormation(clientConfig(region));
   const { Stacks = [] } = await client.describeStacks({ StackName: name });
   const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
@@ -157,7 +153,6 @@ async function readStack(name: string, region: string | undefined) {
 
 /** Number of visible and in-flight messages of a queue. */
 async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
-  const { SQS } = await import('@aws-sdk/client-sqs');
   const { waiting, underWay } = await countMessages(new SQS(clientConfig(region)), queueUrl);
   return waiting + underWay;
 }
@@ -202,7 +197,6 @@ export const callerOf = async (target: Target): Promise<string> =>
 export async function identify({
   region,
 }: Pick<Target, 'region'>): Promise<{ account: string; arn: string; region: string }> {
-  const { STS } = await import('@aws-sdk/client-sts');
   const client = new STS(clientConfig(region));
   const { Account = 'unknown', Arn = 'unknown' } = await client.getCallerIdentity({});
   return { account: Account, arn: Arn, region: await client.config.region() };

@@ -1,5 +1,5 @@
-// The only script of the console. It copies commands, says when the next page takes long, and reloads the page every ten seconds
-// if the reader chooses so.
+// The only script of the console. It copies commands, says when the next page takes long, and, if the reader chooses
+// so, reloads the page every ten seconds.
 const REFRESH_MS = 10_000;
 const SHOWN_MS = 1_500;
 const PATIENCE_MS = 3_000;

@@ -61,10 +61,13 @@ const isSame = (one: string, other: string) => timingSafeEqual(digest(one), dige
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
-/** @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query that lets a single browser in */
+/**
+ * @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query that lets a
+ * single browser in
+ */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
-  // Browsers send a cookie to all ports of a host, but only to its path. The path is secret, so that no other service gets it.
+  // Browsers send a cookie to all ports of a host, but only to its path, which is secret: no other service gets it.
   const prefix = `/${secret()}`;
   const home = `/console${prefix}/`;
   const entrance = `${home}?token=${token}`;

@@ -17,24 +17,24 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
       waiting,
       underWay,
     ]);
+    const messages = rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
+    const records = rowsOf({
+      head: ['sent', 'reason', 'record', 'message'],
+      rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
+        when(sent_at_ms, view.nowMs),
+        reason,
+        record,
+        message_id,
+      ]),
+      none: 'There are none.',
+    });
     const shown = `The first ${refused.length} of about ${queues.refused.waiting}. Send them again: `;
+    const replay = html`<p>${shown}${command(view, 'feed replay --from refused')}</p>`;
+    const replayDead = html`<p>They failed for too long. Send them again: ${command(view, 'feed replay --from dead-letters')}</p>`;
     return html`
-${section('Messages', html`${rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts, none: '' })}${Object.keys(metrics).length > 0 && facts(metricsText(metrics))}`)}
-${section(
-  'Refused records',
-  rowsOf({
-    head: ['sent', 'reason', 'record', 'message'],
-    rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
-      when(sent_at_ms, view.nowMs),
-      reason,
-      record,
-      message_id,
-    ]),
-    none: 'There are none.',
-  }),
-  refused.length > 0 ? html`<p>${shown}${command(view, 'feed replay --from refused')}</p>` : undefined,
-)}
-${queues.deadLetters.waiting > 0 && section('Dead letters', html`<p>They failed for too long. Send them again: ${command(view, 'feed replay --from dead-letters')}</p>`)}`;
+${section('Messages', [messages, Object.keys(metrics).length > 0 && facts(metricsText(metrics))])}
+${section('Refused records', records, refused.length > 0 ? replay : undefined)}
+${queues.deadLetters.waiting > 0 && section('Dead letters', replayDead)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

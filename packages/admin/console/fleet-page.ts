@@ -1,7 +1,7 @@
-/** The page of a fleet: how many hosts have each status, the clusters and versions with the most failures, and the hosts. */
+/** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { readOverview, type ShownHost } from '../fleet/hosts.ts';
+import { isMatch, readOverview, type ShownHost } from '../fleet/hosts.ts';
 import { countText, shellWord } from '../text/printable.ts';
 import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
 import { command, type View } from './view.ts';
@@ -61,12 +61,7 @@ export async function fleetPage(view: View): Promise<Html> {
     return html`<a class="chip ${filter === 'status' && value}" href="${address}"${isOn && html` aria-current="true"`}>${text}</a> `;
   }
   const found = hosts
-    .filter(
-      (host) =>
-        (!status || status === host.status) &&
-        (!cluster || cluster === host.edge_cluster) &&
-        (!version || version === host.agent_version),
-    )
+    .filter((host) => isMatch(host, { status, cluster, agentVersion: version }, view.nowMs))
     .sort((one, other) => WORST_FIRST.indexOf(one.status) - WORST_FIRST.indexOf(other.status));
   const from = Math.max(0, Math.trunc(Number(query.from)) || 0);
   const listed = found.slice(from, from + HOSTS_LISTED);
@@ -197,5 +192,5 @@ function ages(hosts: readonly ShownHost[]): Html {
     const size = found.get(name)?.length ?? 0;
     return [name, bar(size, hosts.length), size];
   });
-  return rowsOf({ head: ['age', 'share', 'hosts'], rows, none: '' });
+  return rowsOf({ head: ['age', 'share', 'hosts'], rows });
 }

@@ -48,7 +48,10 @@ async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigur
   const feed = view.feed?.();
   const [status, feedStatus] = await Promise.all([
     readStatus({
-      ...{ table, url, deadLetters, now: () => nowMs },
+      table,
+      url,
+      deadLetters,
+      now: () => nowMs,
       measure: async () => (await measure()) ?? NO_FIGURES,
     }),
     feed && part(() => readFeedStatus(feed, nowMs)),
@@ -147,14 +150,12 @@ const alarmRows = ({ nowMs }: FrontView, alarms: readonly Alarm[]) =>
   rowsOf({
     head: ['alarm', 'since', 'what it means'],
     rows: alarms.map(({ name, since_ms, what }) => [name, when(since_ms, nowMs), what]),
-    none: '',
   });
 
 const callRows = (operations: readonly OperationFigures[]) =>
   rowsOf({
     head: ['operation', 'calls', 'failed (5xx)', 'p99, ms'],
     rows: operations.map(({ operation, calls, failed, p99_ms }) => [operation, calls, failed, p99_ms]),
-    none: '',
   });
 
 const keyRows = (view: FrontView, keys: readonly ExpiringKey[]) =>
@@ -167,7 +168,6 @@ const keyRows = (view: FrontView, keys: readonly ExpiringKey[]) =>
       note,
       command(view, `app-key rotate ${app_key_id} --account ${account_id}`),
     ]),
-    none: '',
   });
 
 function pendingRows(view: FrontView, { measured }: Status, pending: readonly MergeProgress[]): Html {
@@ -183,9 +183,5 @@ function pendingRows(view: FrontView, { measured }: Status, pending: readonly Me
       command(view, `merge finish ${incident_id} ${sequence} --account ${account_id}`),
     ];
   });
-  return rowsOf({
-    head: ['since', 'account', 'incident', 'progress', 'last attempt', 'how to finish it'],
-    rows,
-    none: '',
-  });
+  return rowsOf({ head: ['since', 'account', 'incident', 'progress', 'last attempt', 'how to finish it'], rows });
 }

@@ -15,7 +15,7 @@ const SECOND_MS = 1_000;
 /** Length of a time's date, such as `2026-01-02`. */
 const DATE = 10;
 
-/** A template that escapes its values for HTML. Characters that reorder or hide text are shown as escapes, as by the commands. */
+/** A template that escapes its values for HTML, and characters that reorder or hide text as the commands do. */
 export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
   template(strings, ...values.map(harmless));
 
@@ -26,7 +26,7 @@ function harmless(value: Value): unknown {
   return Array.isArray(value) ? value.map(harmless) : value;
 }
 
-/** The address of a page, relative to the document's base. Parameters of the query that are undefined or empty are left out. */
+/** The address of a page, relative to the document's base, without empty and undefined parameters. */
 export function href(path: readonly (string | Int64)[], query: Readonly<Record<string, string | undefined>> = {}) {
   const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
   const address = path.length === 0 ? '.' : path.map((part) => encodeURIComponent(String(part))).join('/');
@@ -53,7 +53,7 @@ export interface Table {
   head: readonly string[];
   rows: readonly Row[];
   /** The text that is shown if there are no rows. */
-  none: string;
+  none?: string;
 }
 
 /** A section of a page, with an anchor. */
@@ -62,7 +62,10 @@ export const section = (title: string, content: Value, note?: Html): Html =>
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
-/** A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside each value. */
+/**
+ * A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside
+ * each value.
+ */
 export function rowsOf({ head, rows, none }: Table): Html {
   if (rows.length === 0) return html`<p>${none}</p>`;
   const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));

@@ -53,7 +53,10 @@ export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words:
 /** What the page is about does not exist. */
 export class NotFound extends Error {}
 
-/** @returns a function that describes a caller: an app key of the account by its last digits and note, an operator as stored */
+/**
+ * @returns a function that describes a caller: an app key of the account by its last digits and note, an operator as
+ * stored
+ */
 export async function nameCallers({ table, account }: View): Promise<(by: string) => string> {
   const keys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
   return (by) => {

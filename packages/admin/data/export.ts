@@ -52,9 +52,9 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
 }
 
 /**
- * The data of accounts in the data format, in an order in which it can be imported. App keys are exported as hashes, since the
- * keys are not stored. A merge is exported in full or not at all. Feeds, the merge order, rate counts, Idempotency-Keys and the
- * audit trail are left out.
+ * The data of accounts in the data format, in an order in which it can be imported. App keys are exported as hashes,
+ * since the keys are not stored. A merge is exported in full or not at all. Feeds, the merge order, rate counts,
+ * Idempotency-Keys and the audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist
  */

@@ -6,9 +6,9 @@ const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The lines of newline-delimited JSON. Only a line feed ends a line: Node's readline would also end it at U+2028 and the like,
- * which JSON strings may contain. A line that is not UTF-8 is undefined, so that no character is replaced unnoticed. Of a line
- * that is too long, only the beginning is returned, which is still too long.
+ * The lines of newline-delimited JSON. Only a line feed ends a line: Node's readline would also end it at U+2028 and
+ * the like, which JSON strings may contain. A line that is not UTF-8 is undefined, so that no character is replaced
+ * unnoticed. Of a line that is too long, only the beginning is returned, which is still too long.
  */
 export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGenerator<string | undefined> {
   if (signal) addAbortSignal(signal, input);

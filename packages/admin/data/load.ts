@@ -87,8 +87,9 @@ export function countKinds(entities: readonly Entity[]): LoadReport {
 }
 
 /**
- * Writes checked data: accounts first, then app keys, then everything else, a few batches concurrently. Writing the same data
- * again gives the same rows, and so completes an interrupted run. Revocations, suspensions and deletions in the table are kept.
+ * Writes checked data: accounts first, then app keys, then everything else, a few batches concurrently. Writing the
+ * same data again gives the same rows, and so completes an interrupted run. Revocations, suspensions and deletions in
+ * the table are kept.
  */
 export async function writeData(
   table: Table,

@@ -31,7 +31,10 @@ const isActive = (entity: Entity) => {
 /** Whether merges, too, write rows of this kind. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/** Whether a line has the time of its change. It is then written like a record of the feed, unless the stored row is newer. */
+/**
+ * Whether a line has the time of its change. It is then written like a record of the feed, unless the stored row is
+ * newer.
+ */
 const isTimed = (entity: Entity): entity is Entity<FeedKind> => entity.at_ms !== undefined && !isMerged(entity);
 
 export interface Writing {
@@ -119,8 +122,9 @@ const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, l
   Math.max(moved_sequence, stayed_sequence, loaded_after, last_change?.sequence ?? 0);
 
 /**
- * Writes a row that merges write, too. The row records the latest entry before the import: the effects of entries up to that
- * one are overwritten, and later entries apply to the row. If a merge changes the row meanwhile, the write starts again.
+ * Writes a row that merges write, too. The row records the latest entry before the import: the effects of entries up
+ * to that one are overwritten, and later entries apply to the row. If a merge changes the row meanwhile, the write
+ * starts again.
  * @param latest sequence of the account's latest entry when the import began; 0: there was none
  */
 async function putMerged(table: Table, row: StoredRow, latest: number): Promise<void> {

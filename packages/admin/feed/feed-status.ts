@@ -24,7 +24,9 @@ export const QUEUE_NAMES: Readonly<Record<FeedQueue, string>> = {
 /** Names and values of CloudWatch's metrics. */
 export function metricsText({ rate, oldestSeconds }: Metrics): [name: string, value: string][] {
   const known = (value: number | undefined, unit: string) =>
-    value === undefined ? 'unknown: CloudWatch has it, for a deployed stack' : `${Number(value.toFixed(2))} ${unit}`;
+    value === undefined
+      ? 'unknown: only a deployed stack has it, in CloudWatch'
+      : `${Number(value.toFixed(2))} ${unit}`;
   return [
     ['rate, of the last five minutes', known(rate, 'messages a second')],
     ['oldest message', known(oldestSeconds, 'seconds')],

@@ -8,7 +8,10 @@ const MAX_MESSAGE_BYTES = 60_000;
 /** Maximum lines of a message. */
 const MAX_LINES = 1_000;
 
-/** Records of one account, one a line. SQS delivers the messages of a group, which is an account's, without delaying others. */
+/**
+ * Records of one account, one a line. SQS delivers the messages of a group, which is an account's, without delaying
+ * others.
+ */
 export interface FeedMessage {
   readonly body: string;
   readonly group?: string | undefined;
@@ -35,8 +38,8 @@ export function* messagesOf(group: string, records: Iterable<object>): Generator
 export const refusalOf = ({ Body = '' }: Message): Refusal => parseJson(Body) as Refusal;
 
 /**
- * Builds the message that sends a refused record, or a dead letter, again. A record without a time gets the time at which it was
- * first sent: without one it would count as newer than everything written since.
+ * Builds the message that sends a refused record, or a dead letter, again. A record without a time gets the time at
+ * which it was first sent: without one it would count as newer than everything written since.
  */
 export function replayOf(queue: 'refused' | 'deadLetters', message: Message): FeedMessage & { sentAtMs: number } {
   const { Body = '', Attributes } = message;

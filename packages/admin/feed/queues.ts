@@ -1,6 +1,7 @@
 /** The feed's queues, of a deployed stack or of `npm start`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message, SQS } from '@aws-sdk/client-sqs';
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { type Message, SQS } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -48,12 +49,8 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
   const isLocal = isLoopback(hostname);
   // `npm start` checks no credentials, but the client needs some.
   const local = { endpoint: origin, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  let client: Promise<SQS> | undefined;
-  const sqs = () => {
-    client ??= import('@aws-sdk/client-sqs').then(({ SQS }) => new SQS(isLocal ? local : clientConfig(region)));
-    return client;
-  };
-  const count = async (queue: FeedQueue) => countMessages(await sqs(), urls[queue]);
+  const sqs = new SQS(isLocal ? local : clientConfig(region));
+  const count = (queue: FeedQueue) => countMessages(sqs, urls[queue]);
 
   /**
    * Receives messages until there are `most` or a few more, or none is left.
@@ -62,7 +59,7 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
   async function take(queue: FeedQueue, most: number, holdSeconds: number): Promise<Message[]> {
     const taken: Message[] = [];
     while (taken.length < most) {
-      const { Messages = [] } = await (await sqs()).receiveMessage({
+      const { Messages = [] } = await sqs.receiveMessage({
         QueueUrl: urls[queue],
         MaxNumberOfMessages: MAX_BATCH,
         VisibilityTimeout: holdSeconds,
@@ -87,7 +84,7 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
           MessageBody: body,
           ...(group !== undefined && { MessageGroupId: group }),
         }));
-        const { Failed = [] } = await (await sqs()).sendMessageBatch({ QueueUrl: urls.feed, Entries });
+        const { Failed = [] } = await sqs.sendMessageBatch({ QueueUrl: urls.feed, Entries });
         if (Failed[0]) throw new Error(`SQS does not take a message: ${Failed[0].Code}: ${Failed[0].Message}`);
       }
     },
@@ -108,12 +105,12 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
           ReceiptHandle,
           VisibilityTimeout: 0,
         }));
-        await (await sqs()).changeMessageVisibilityBatch({ QueueUrl: urls[queue], Entries });
+        await sqs.changeMessageVisibilityBatch({ QueueUrl: urls[queue], Entries });
       }
       return found.slice(0, most);
     },
     async remove(queue: FeedQueue, { ReceiptHandle }: Message): Promise<void> {
-      await (await sqs()).deleteMessage({ QueueUrl: urls[queue], ReceiptHandle });
+      await sqs.deleteMessage({ QueueUrl: urls[queue], ReceiptHandle });
     },
   };
 }
@@ -127,7 +124,6 @@ export async function countMessages(sqs: SQS, QueueUrl: string) {
 
 /** Reads a queue's metrics of the last five minutes from CloudWatch. */
 export async function readMetrics(queueUrl: string, region: string | undefined, nowMs: number): Promise<Metrics> {
-  const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
   const Dimensions = [{ Name: 'QueueName', Value: new URL(queueUrl).pathname.split('/').at(-1) }];
   const query = (Id: string, MetricName: string, Stat: string) => ({
     Id,

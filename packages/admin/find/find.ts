@@ -36,8 +36,8 @@ const KEY_ID = /^[0-9a-f]{8,64}$/i;
 export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work item, or the
- * request_id of a merge.
+ * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work
+ * item, or the request_id of a merge.
  */
 export async function find(table: Table, id: string): Promise<Found[]> {
   const accounts = await readAllAccounts(table);
@@ -46,31 +46,25 @@ export async function find(table: Table, id: string): Promise<Found[]> {
   return found;
 }
 
-const ownerOf = ({ account_id, name }: AccountRow) => ({ account: account_id, accountName: name });
+function foundIn(
+  { account_id: account, name: accountName }: AccountRow,
+  found: Omit<Found, 'account' | 'accountName'>,
+): Found {
+  return { account, accountName, ...found };
+}
 
 function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
-    const { account_id: number } = account;
+    const { account_id: number, name, suspended } = account;
     const page = { path: [number, 'account'] };
-    if (id === String(number))
-      yield {
-        ...ownerOf(account),
-        kind: 'account',
-        id,
-        page,
-        detail: account.suspended ? 'suspended' : 'active',
-        command: { words: `account show ${number}` },
-      };
+    if (id === String(number)) {
+      const command = { words: `account show ${number}` };
+      yield foundIn(account, { kind: 'account', id, detail: suspended ? 'suspended' : 'active', command, page });
+    }
+    const command = { words: `app-key list --account ${number}` };
     for (const hash of KEY_ID.test(id) ? (account.app_keys ?? []) : [])
       if (hash.startsWith(id.toLowerCase()))
-        yield {
-          ...ownerOf(account),
-          kind: 'app_key',
-          id: appKeyIdOf(hash),
-          page,
-          detail: `key of ${account.name}`,
-          command: { words: `app-key list --account ${number}` },
-        };
+        yield foundIn(account, { kind: 'app_key', id: appKeyIdOf(hash), detail: `key of ${name}`, command, page });
   }
 }
 
@@ -87,53 +81,35 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
   ];
   const attributes = ['title', 'incident_id', 'deleted_at_ms', 'deleted_by', 'version'] as const;
   const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
-  return accounts.flatMap((account): Found[] => {
+  return accounts.flatMap((account) => {
     const { account_id: number } = account;
     const show = (what: string) => ({ words: `show ${what} --account ${number}`, stored: id });
-    const all: Found[] = [];
+    const all: Omit<Found, 'account' | 'accountName'>[] = [];
     const incident = rows.of(keys.incident(number, id));
     const alert = rows.of(keys.alert(number, id));
     const item = rows.of(keys.workItem(number, id));
     const host = rows.of(keys.host(number, id));
     const status = rows.of(keys.hostStatus(number, id));
     const lower = id.toLowerCase();
-    if (incident)
-      all.push({
-        ...ownerOf(account),
-        kind: 'incident',
-        id: lower,
-        detail: incident.title,
-        command: show('incident'),
-        page: { path: [number, 'incident', lower] },
-      });
-    if (alert)
-      all.push({
-        ...ownerOf(account),
-        kind: 'alert',
-        id: lower,
-        command: show('alert'),
-        detail: `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`,
-        page: { path: [number, 'alert', lower] },
-      });
-    if (host ?? status)
-      all.push({
-        ...ownerOf(account),
-        kind: 'host',
-        id,
-        command: show('host'),
-        detail: host ? 'in the inventory' : 'reports, and is not in the inventory',
-        page: { path: [number, 'host'], query: { id } },
-      });
-    if (item)
-      all.push({
-        ...ownerOf(account),
-        kind: 'work_item',
-        id,
-        command: show('work-item'),
-        detail: `${item.title}; version ${item.version}${deletionText(item)}`,
-        page: { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } },
-      });
-    return all;
+    if (incident) {
+      const page = { path: [number, 'incident', lower] };
+      all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
+    }
+    if (alert) {
+      const detail = `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`;
+      all.push({ kind: 'alert', id: lower, detail, command: show('alert'), page: { path: [number, 'alert', lower] } });
+    }
+    if (host ?? status) {
+      const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
+      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [number, 'host'], query: { id } } });
+    }
+    if (item) {
+      const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
+      // A page begins after an id: the beginning of this one sorts before it.
+      const page = { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } };
+      all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
+    }
+    return all.map((found) => foundIn(account, found));
   });
 }
 
@@ -145,12 +121,13 @@ async function ofMerges(table: Table, account: AccountRow, requestId: string): P
   const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
   return items
     .filter(({ entry }) => entry.request_id === requestId)
-    .map(({ entry, pending }) => ({
-      ...ownerOf(account),
-      kind: 'merge',
-      id: requestId,
-      detail: `entry ${entry.sequence} of incident ${entry.incident_id}, ${pending ? 'pending' : 'done'}`,
-      command: { words: `show incident ${entry.incident_id} --account ${number}` },
-      page: { path: [number, 'incident', entry.incident_id], part: String(entry.sequence) },
-    }));
+    .map(({ entry: { incident_id, sequence }, pending }) =>
+      foundIn(account, {
+        kind: 'merge',
+        id: requestId,
+        detail: `entry ${sequence} of incident ${incident_id}, ${pending ? 'pending' : 'done'}`,
+        command: { words: `show incident ${incident_id} --account ${number}` },
+        page: { path: [number, 'incident', incident_id], part: String(sequence) },
+      }),
+    );
 }

@@ -99,9 +99,9 @@ function explain(host: HostRow, live: LiveStatus, nowMs: number, ifUnreadable: s
 }
 
 export interface HostFilter {
-  readonly status?: FleetStatus;
-  readonly cluster?: string;
-  readonly agentVersion?: string;
+  readonly status?: string | undefined;
+  readonly cluster?: string | undefined;
+  readonly agentVersion?: string | undefined;
   /** Milliseconds since the last report, at least. */
   readonly staleFor?: number;
 }
@@ -115,20 +115,21 @@ export async function findHosts(options: Parameters<typeof readOverview>[0], fil
   const found: { host: ShownHost; readAtMs: number }[] = [];
   let readAtMs = now();
   for await (const { hosts } of readOverview(options)) {
-    for (const host of hosts) if (passes(host, filter, readAtMs)) found.push({ host, readAtMs });
+    for (const host of hosts) if (isMatch(host, filter, readAtMs)) found.push({ host, readAtMs });
     readAtMs = now();
   }
   return found;
 }
 
-function passes(host: ShownHost, { status, cluster, agentVersion, staleFor }: HostFilter, nowMs: number): boolean {
-  return (
-    (status === undefined || host.status === status) &&
-    (cluster === undefined || host.edge_cluster === cluster) &&
-    (agentVersion === undefined || host.agent_version === agentVersion) &&
-    (staleFor === undefined || isStale(host, nowMs - staleFor))
-  );
-}
+export const isMatch = (
+  host: ShownHost,
+  { status, cluster, agentVersion, staleFor }: HostFilter,
+  nowMs: number,
+): boolean =>
+  (status === undefined || host.status === status) &&
+  (cluster === undefined || host.edge_cluster === cluster) &&
+  (agentVersion === undefined || host.agent_version === agentVersion) &&
+  (staleFor === undefined || isStale(host, nowMs - staleFor));
 
 /** False for a host that never reported, or is not expected to report. */
 const isStale = ({ status, reportedAtMs }: ShownHost, beforeMs: number) =>

@@ -57,7 +57,8 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
 }
 
 /**
- * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the highest ids.
+ * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the
+ * highest ids.
  * @param before id of an incident: reads those with lower ids; undefined: from the newest
  * @param also further incidents whose merges are read
  * @returns `next`: the value of `before` for the next call; undefined after the last incident

@@ -11,9 +11,10 @@ export const readWorkItem = (table: Table, account: Int64, workItemId: string) =
   getRow(table, keys.workItem(account, workItemId));
 
 /**
- * Undoes the deletion of a work item. The version is raised, so that a caller who still retries the deletion does not delete the
- * item again; the item records which deletion was undone, so that such a retry is recognized.
- * @param deleted the deleted item as it was read, at a version below `MAX_DELETABLE_VERSION`, so that it can be deleted again
+ * Undoes the deletion of a work item. The version is raised, so that a caller who still retries the deletion does not
+ * delete the item again; the item records which deletion was undone, so that such a retry is recognized.
+ * @param deleted the deleted item as it was read, at a version below `MAX_DELETABLE_VERSION`, so that it can be
+ *   deleted again
  * @param also written in the same transaction
  * @returns false if it has changed since it was read
  */

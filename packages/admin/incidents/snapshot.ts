@@ -1,7 +1,7 @@
 /**
- * A consistent snapshot of an account's incidents and alerts. Rows are read one by one while merges go on, and a large merge
- * moves its alerts after its commit, so the rows may show a part of a merge. Of each merge that they show, the rest is applied
- * to the snapshot.
+ * A consistent snapshot of an account's incidents and alerts. Rows are read one by one while merges go on, and a
+ * large merge moves its alerts after its commit, so the rows may show a part of a merge. Of each merge that they
+ * show, the rest is applied to the snapshot.
  */
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, type Stored } from '../../../lib/dynamodb/keys.ts';
@@ -16,8 +16,8 @@ import { type FeedEntryWithAlerts, readEntryWithMoves } from '../../../lib/opera
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /**
- * Reads all incidents and alerts of an account. A merge that was committed before the start is included in full, one that is
- * committed meanwhile in full or not at all.
+ * Reads all incidents and alerts of an account. A merge that was committed before the start is included in full, one
+ * that is committed meanwhile in full or not at all.
  */
 export async function readSnapshot(table: Table, account: Int64) {
   const order = await readMergeOrder(table, account);
@@ -35,7 +35,8 @@ export async function readSnapshot(table: Table, account: Int64) {
   // A merge that was committed between the two reads above may have changed only a title or owner so far.
   for (const { incident_id: incidentId, last_change: change } of incidents)
     if (change && change.sequence >= lowest) add({ incidentId, sequence: change.sequence });
-  // The entry of a merge is in the feed of the incident that the alert is in, that of an undo in the feed of the one it was in.
+  // The entry of a merge is in the feed of the incident that the alert is in, that of an undo in the feed of the one it
+  // was in.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence } of alerts)
     for (const incidentId of [to, from])
       if (sequence !== undefined && sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });

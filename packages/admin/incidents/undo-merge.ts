@@ -48,9 +48,10 @@ export class UndoError extends Error {
 type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 
 /**
- * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay.
- * The undo has a feed entry of its own. Pending merges of these alerts are finished first. If the undo is too large for one
- * transaction, its alerts are moved after its commit: by this call, by finish-merges, or by the same call again.
+ * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and
+ * owner stay. The undo has a feed entry of its own. Pending merges of these alerts are finished first. If the undo is
+ * too large for one transaction, its alerts are moved after its commit: by this call, by finish-merges, or by the
+ * same call again.
  * @throws UndoError if there is no such merge, or an incident that alerts came from no longer exists
  */
 export async function undoMerge(
@@ -125,7 +126,8 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const assignments = await readAssignments(table, account, alertIds);
   const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
-    // Its last moves were made after its rows were read. Only then do its rows say where those alerts came from: finish it first.
+    // Its last moves were made after its rows were read. Only then do its rows say where those alerts came from: finish
+    // it first.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
       throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
     pending.push({ incidentId, sequence: undone });

@@ -1,11 +1,4 @@
-import {
-  CreateTableCommand,
-  DescribeTimeToLiveCommand,
-  DynamoDBClient,
-  ResourceInUseException,
-  UpdateTimeToLiveCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
+import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../../infra/table-definition.ts';
 import { clientConfig, PATIENT } from '../../../lib/dynamodb/client.ts';
 
@@ -14,43 +7,39 @@ export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
 
 /**
  * Creates the table at a local endpoint, as the stack would deploy it, unless it exists.
- * @param options `stream: false` leaves its stream out. With a stream, DynamoDB Local becomes slower with every write, since it
- *   searches all earlier records of all streams.
+ * @param options `stream: false` leaves its stream out. With a stream, DynamoDB Local becomes slower with every
+ *   write, since it searches all earlier records of all streams.
  */
 export async function createTable(endpoint: string, name: string, options: { stream?: boolean } = {}): Promise<void> {
-  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
+  const client = new DynamoDB(clientConfig({ endpoint, ...PATIENT }));
   try {
-    await client.send(
-      new CreateTableCommand({
-        TableName: name,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [
-          { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
-          { AttributeName: TABLE.sortKey, AttributeType: 'S' },
-        ],
-        KeySchema: [
-          { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
-          { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
-        ],
-        ...(options.stream !== false && {
-          StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },
-        }),
+    await client.createTable({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [
+        { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
+        { AttributeName: TABLE.sortKey, AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
+        { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
+      ],
+      ...(options.stream !== false && {
+        StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },
       }),
-    );
+    });
   } catch (error) {
-    // The table existed, or an attempt whose reply was lost has created it.
+    // The table exists, or an earlier attempt, whose reply was lost, has created it.
     if (!(error instanceof ResourceInUseException)) throw error;
   }
   try {
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
-    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
+    const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: name });
     if (TimeToLiveDescription?.TimeToLiveStatus === 'DISABLED')
-      await client.send(
-        new UpdateTimeToLiveCommand({
-          TableName: name,
-          TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.timeToLive },
-        }),
-      );
+      await client.updateTimeToLive({
+        TableName: name,
+        TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.timeToLive },
+      });
   } finally {
     client.destroy();
   }

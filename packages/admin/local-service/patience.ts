@@ -21,8 +21,8 @@ export interface Patience {
 }
 
 /**
- * The same table, but its calls fail once none of them has been answered for too long. Throttled calls that are sent again and
- * again count as one wait.
+ * The same table, but its calls fail once none of them has been answered for too long. Throttled calls that are sent
+ * again and again count as one wait.
  * @returns `stop` ends the timers
  */
 export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience): { table: Table; stop: () => void } {

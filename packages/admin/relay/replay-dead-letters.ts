@@ -35,9 +35,10 @@ interface BatchInfo {
 }
 
 /**
- * @param audit writes the audit rows of the accounts that the records belong to; absent: nothing is relayed, the letters are
- *   only counted
- * @returns `left`: letters that stay in the queue, since the stream no longer has their records, or relaying failed again
+ * @param audit writes the audit rows of the accounts that the records belong to; absent: nothing is relayed, the
+ *   letters are only counted
+ * @returns `left`: letters that stay in the queue, since the stream no longer has their records, or relaying failed
+ *   again
  */
 export async function replayRelay(
   table: Table,

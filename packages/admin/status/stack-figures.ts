@@ -1,6 +1,6 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
-import { CloudWatchClient, DescribeAlarmsCommand, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
-import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { SERVICE } from '../../../lib/shared/log.ts';
@@ -31,8 +31,8 @@ interface Query {
 
 export async function measureStack({ region, ...place }: StackPlace, nowMs: number): Promise<Measured> {
   const config = clientConfig(region);
-  const cloudWatch = new CloudWatchClient(config);
-  const logs = new CloudWatchLogsClient(config);
+  const cloudWatch = new CloudWatch(config);
+  const logs = new CloudWatchLogs(config);
   try {
     const [figures, alarms, attempts] = await Promise.all([
       readFigures(cloudWatch, place, nowMs),
@@ -61,7 +61,7 @@ const ofTable = (name: string, statistic: string, TableName: string, Operation?:
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
-async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<StackPlace, 'region'>, nowMs: number) {
+async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackPlace, 'region'>, nowMs: number) {
   const own = ownOf(stack);
   const queries: Query[] = [];
   const add = (query: Query) => queries.push(query) - 1;
@@ -102,7 +102,7 @@ async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<
   };
 }
 
-async function readPoints(client: CloudWatchClient, queries: readonly Query[], nowMs: number): Promise<number[][]> {
+async function readPoints(client: CloudWatch, queries: readonly Query[], nowMs: number): Promise<number[][]> {
   const points: number[][] = queries.map(() => []);
   const wanted = {
     StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000),
@@ -126,14 +126,12 @@ async function readPoints(client: CloudWatchClient, queries: readonly Query[], n
 }
 
 /** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
-async function readAlarms(client: CloudWatchClient, stack: string): Promise<Alarm[]> {
-  const { MetricAlarms = [], CompositeAlarms = [] } = await client.send(
-    new DescribeAlarmsCommand({
-      AlarmNamePrefix: `${stack}-`,
-      StateValue: 'ALARM',
-      AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
-    }),
-  );
+async function readAlarms(client: CloudWatch, stack: string): Promise<Alarm[]> {
+  const { MetricAlarms = [], CompositeAlarms = [] } = await client.describeAlarms({
+    AlarmNamePrefix: `${stack}-`,
+    StateValue: 'ALARM',
+    AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
+  });
   return [...CompositeAlarms, ...MetricAlarms]
     .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
       name,
@@ -144,19 +142,17 @@ async function readAlarms(client: CloudWatchClient, stack: string): Promise<Alar
 }
 
 async function readAttempts(
-  client: CloudWatchLogsClient,
+  client: CloudWatchLogs,
   logGroupName: string | undefined,
   nowMs: number,
 ): Promise<Attempt[]> {
   if (logGroupName === undefined) return [];
-  const { events = [] } = await client.send(
-    new FilterLogEventsCommand({
-      logGroupName,
-      startTime: nowMs - WINDOW_MINUTES * 60_000,
-      endTime: nowMs,
-      filterPattern: '{ $.message = "merge not finished" }',
-    }),
-  );
+  const { events = [] } = await client.filterLogEvents({
+    logGroupName,
+    startTime: nowMs - WINDOW_MINUTES * 60_000,
+    endTime: nowMs,
+    filterPattern: '{ $.message = "merge not finished" }',
+  });
   return events.flatMap(({ message = '', timestamp: at_ms = 0 }) => {
     const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
     return sequence === undefined

@@ -14,6 +14,7 @@ import {
   removeGatewayKeys,
   storeGatewayKey,
 } from '../../admin/accounts/accounts.ts';
+
 import { readAudit } from '../../admin/accounts/audit-rows.ts';
 import { checkTable } from '../../admin/check/check.ts';
 import { repair } from '../../admin/check/repair.ts';

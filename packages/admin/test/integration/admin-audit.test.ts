@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 let last = 0;
-/** Never the same twice: the rows of one account are in the order of their times, which are in milliseconds. */
+/** A clock that never returns the same time twice, since audit rows are ordered by their time in milliseconds. */
 const now = () => {
   last = Math.max(last + 1, Date.now());
   return last;
@@ -41,7 +41,7 @@ const rowsOf = (account: number): Promise<(AuditEntry & { ttl: number })[]> =>
   storedUnder(table, collections.audit(account));
 const line = (entity: object) => `${JSON.stringify(entity)}\n`;
 
-/** An account that the operator made, and what its audit says of the commands that follow. */
+/** An account that the operator has made. */
 async function made(): Promise<number> {
   const id = newAccountId();
   await admin(`account create ${id} --name Acme --permission monit`);
@@ -53,7 +53,7 @@ const issued = async (id: number) => {
     ?.app_key_id;
 };
 
-/** A command line of each command that writes, its account prepared; and what its audit says of the target. */
+/** For each command that writes: prepares an account, and returns the command line and the target that the audit shows. */
 const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: string; options?: AdminOptions }>> = {
   'account create': async (id) => ({ args: `account create ${id} --name Acme`, target: 'gateway key' }),
   'account grant': async (id) => ({ args: `account grant ${id} monit`, target: 'monit' }),
@@ -129,16 +129,16 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   },
 };
 
-/** Need API Gateway, or the queues of a stack. `relay replay` changes no row of an account. */
+/** Commands that need API Gateway or the queues of a stack: other files test them. */
 const ELSEWHERE = ['gateway-keys remove', 'feed replay', 'relay replay'];
 
-it('every command that writes is here', () => {
+it('covers every command that writes', () => {
   const writing = [...commandsWith('--dry-run'), ...commandsWith('--write')];
   expect([...Object.keys(WRITING), ...ELSEWHERE].sort()).toEqual(writing.sort());
 });
 
 describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
-  it('leaves a row: who, when, which command, on what, and how it ended', async () => {
+  it('leaves an audit row: who, when, which command, on what, and how it ended', async () => {
     const id = await made();
     const { args, target, options } = await prepare(id);
     const before = (await rowsOf(id)).length;
@@ -156,7 +156,7 @@ describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
 });
 
 describe('the audit', () => {
-  it('is shown from a time on, oldest first, as text and as JSON', async () => {
+  it('is shown since a given time, oldest first, as text and as JSON', async () => {
     const id = await made();
     const days = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
     await admin(`account suspend ${id}`, days(9));
@@ -188,7 +188,7 @@ describe('the audit', () => {
     expect((await rowsOf(id)).at(-1)?.result).toBe('done');
   });
 
-  it('is written with the change or not at all', async () => {
+  it('is written in the transaction of the change', async () => {
     const id = await made();
     const before = (await rowsOf(id)).length;
     const broken = connectAgain(table);
@@ -228,7 +228,7 @@ describe('the audit', () => {
     });
   });
 
-  it('never holds a key', async () => {
+  it('never contains a key', async () => {
     const id = await made();
     const key = (await admin(`app-key issue --account ${id} --note n`)).out.trim();
     const stdin = line({ kind: 'app_key', account_id: id, app_key: `${key}2` });

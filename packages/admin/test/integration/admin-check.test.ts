@@ -68,7 +68,7 @@ const remove = async (tenant: Account, ...names: Key[]) => {
 };
 
 describe('two merges of which a restore has lost the feed rows', () => {
-  it('are reported for as long as it is unknown where their alerts and titles were before', async () => {
+  it('are reported, and not repaired, as long as the earlier incidents and titles are unknown', async () => {
     const tenant = await newAccount(table);
     const { mergeAlerts } = handlersOver(testDeps(table));
     const [from, to] = [await tenant.incident(), await tenant.incident()];
@@ -91,7 +91,7 @@ describe('two merges of which a restore has lost the feed rows', () => {
   });
 });
 
-/** By finding: what breaks an account so. */
+/** For each kind of finding, a change of the account that causes it. */
 const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   alert_misplaced: ({ tenant, alerts, to }) => set(keys.alert(tenant.account, alerts[0] as string), 'incident_id', to),
   alert_entry_missing: ({ tenant, alerts }) =>
@@ -107,7 +107,7 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   },
   pending_mark_missing: ({ tenant, from, large }) => remove(tenant, keys.feedMoves(tenant.account, from, large, 0)),
   pending_mark_left: ({ tenant, from, large }) => set(keys.mergeOrder(tenant.account), 'pending', { [large]: from }),
-  // As a restore to a moment right after the commit leaves it.
+  // As after a restore to a moment right after the commit.
   merge_unfinished: async ({ tenant, from, large }) => {
     await remove(tenant, keys.feedMoves(tenant.account, from, large, 0));
     await set(keys.mergeOrder(tenant.account), 'pending', { [large]: from });
@@ -131,11 +131,11 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   app_key_unlisted: ({ tenant }) => set(keys.account(tenant.account), 'app_keys', undefined),
   app_key_outdated: ({ hash }) => set(keys.appKey(hash), 'permissions', ['monit', 'all']),
 };
-/** Rows of the account of no number: keys that tests make without one. */
+/** Kinds that are found in the account {@link GONE}. */
 const OF_ANOTHER = new Set<FindingKind>(['account_missing']);
 
 describe('admin check and admin repair', () => {
-  it('find nothing wrong in an account that is whole', async () => {
+  it('find nothing in a consistent account', async () => {
     const { tenant } = await merged();
     expect(await admin(`check --account ${tenant.account}`)).toMatchObject({
       exitCode: 0,
@@ -145,7 +145,7 @@ describe('admin check and admin repair', () => {
   });
 
   it.each(Object.keys(FINDINGS) as FindingKind[])('find and fix: %s', async (kind) => {
-    // Only a reading of the whole table finds what an account does not know of. It takes longer the more accounts there are.
+    // Only a check of the whole table finds these. It takes longer the more accounts there are, so they get a new table.
     const ofTable = ['account_missing', 'app_key_unlisted'].includes(kind);
     if (ofTable) await startTable();
     const broken = await merged();
@@ -174,7 +174,7 @@ describe('admin check and admin repair', () => {
     expect((await check()).found).toEqual([]);
   });
 
-  it('say in a line each what is wrong, and where', async () => {
+  it('say in one line for each finding what is wrong, and where', async () => {
     const { tenant, alerts, to, from, large } = await merged();
     await set(keys.alert(tenant.account, alerts[3] as string), 'incident_id', to);
     const { out, err, exitCode } = await admin(`check --account ${tenant.account}`);
@@ -184,7 +184,7 @@ describe('admin check and admin repair', () => {
     expect([err, exitCode]).toEqual(['1 finding. Run `repair` to see what it would change.\n', 1]);
   });
 
-  it('take an alert that was loaded again for what was loaded, until the next merge moves it', async () => {
+  it('accept an alert that was imported again where the import put it, until the next merge moves it', async () => {
     const { tenant, alerts, to } = await merged();
     const line = { kind: 'alert', account_id: tenant.account, alert_id: alerts[0], title: 'Again', incident_id: to };
     const incident = { kind: 'incident', account_id: tenant.account, incident_id: to, title: 'Again' };
@@ -199,7 +199,7 @@ describe('admin check and admin repair', () => {
   });
 
   it.each(['alert', 'incident'])(
-    'take an %s that was loaded while a merge changed it for what was loaded',
+    'accept an %s that was imported while a merge changed it as the import wrote it',
     async (kind) => {
       const { tenant, alerts, to } = await merged();
       const [third, alertId] = [await tenant.incident(), alerts[0] as string];
@@ -235,7 +235,7 @@ describe('admin check and admin repair', () => {
     expect((await stored(table, key)).moved_sequence).toBe(9_999_999_999_999);
   });
 
-  it('name no merge as pending that was finished since', async () => {
+  it('do not mark a merge as pending that has been finished meanwhile', async () => {
     const { tenant, from, large } = await merged();
     await remove(tenant, keys.feedMoves(tenant.account, from, large, 0));
     const findings = await checkAccount(table, tenant.account);
@@ -263,7 +263,7 @@ describe('admin check and admin repair', () => {
         return keys.listedAccount(other);
       },
     ],
-  ])('delete nothing that was written since: %s', async (kind, make) => {
+  ])('do not delete what has been written again meanwhile: %s', async (kind, make) => {
     const tenant = await newAccount(table);
     const key = await make(tenant, 1);
     const of = kind === 'account_missing' ? 1_000_000_000 + tenant.account : tenant.account;
@@ -276,7 +276,7 @@ describe('admin check and admin repair', () => {
     expect(await stored(table, key)).toMatchObject(key);
   });
 
-  it('find nothing wrong while merges are going on', async () => {
+  it('find nothing while merges go on', async () => {
     const { tenant, alerts, from, to } = await merged();
     const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
     let going = true;

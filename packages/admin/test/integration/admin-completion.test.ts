@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../support/run-admin.ts';
 
 const run = promisify(execFile);
-/** What a command prints, in this process: the shells below run the program. The library that completes prints to the console. */
+/** What a command prints, run in this process. The library of completion prints with `console.log`. */
 async function printed(...words: string[]) {
   const log = vi.spyOn(console, 'log').mockReturnValue();
   onTestFinished(() => log.mockRestore());
@@ -22,7 +22,7 @@ const completed = async (...words: string[]) =>
     .filter((word) => word !== '' && !word?.startsWith(':'));
 
 describe('admin complete', () => {
-  it('tells commands, those within a group, options and choices', async () => {
+  it('completes commands, commands of a group, options and choices', async () => {
     expect(await completed('sh')).toEqual(['show']);
     expect(await completed('show', '')).toEqual(['incident', 'incidents', 'alert', 'work-item', 'host', 'fleet']);
     expect(await completed('show', 'fl')).toEqual(['fleet']);
@@ -32,7 +32,7 @@ describe('admin complete', () => {
   });
 });
 
-/** What a shell shows for the words at its cursor, by the script in the file that `$1` names. */
+/** For each shell, a script that completes a command line with the completion script in the file `$1`. */
 const SHELLS = {
   // With what the package bash-completion has, or the part of it that the script needs.
   bash: `source /usr/share/bash-completion/bash_completion 2>/dev/null ||
@@ -54,7 +54,7 @@ const SHELLS = {
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit']).status === 0;
 
 describe('admin completion', () => {
-  // A service in a folder whose name shells would read otherwise.
+  // The path contains characters that shells must have quoted.
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
   const service = join(folder, "it's [a] (service)");
   symlinkSync(fileURLToPath(new URL('../../../../', import.meta.url)), service);
@@ -75,7 +75,7 @@ describe('admin completion', () => {
     },
   );
 
-  it('knows no other shell', async () => {
+  it('refuses other shells', async () => {
     expect(await runCommand(['completion', 'csh'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });

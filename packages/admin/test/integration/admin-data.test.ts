@@ -58,7 +58,7 @@ const sorted = (value: unknown): unknown =>
         )
       : value;
 
-/** All rows of a table but its audit, and but those secrets that are made anew in each. */
+/** All rows of a table, without the audit and without the values that differ in every table. */
 async function contents(of: Table): Promise<string[]> {
   const rows: string[] = [];
   for await (const { Items = [] } of paginateScan({ client: of.client }, { TableName: of.name }))
@@ -69,7 +69,7 @@ async function contents(of: Table): Promise<string[]> {
 }
 
 describe('import', () => {
-  it('writes a file, says what it wrote, and leads to the same rows when it is run again', async () => {
+  it('writes a file, says what it wrote, and gives the same rows when it is run again', async () => {
     const other = await newTable();
     const file = join(folder, 'sample.ndjson');
     // Of the hosts one in ten.
@@ -86,7 +86,7 @@ describe('import', () => {
     expect(await contents(other)).toEqual(before);
   });
 
-  it('checks the whole of it first: of wrong data nothing is written', async () => {
+  it('checks the whole file first, and writes nothing of it if a line is invalid', async () => {
     const id = newAccountId();
     const stdin = `${lines(accountLine(id), member(id, 1))}{"kind":"member","account_id":${id}}\nx\n`;
     const { exitCode, out, err } = await admin('import -', { stdin });
@@ -97,7 +97,7 @@ describe('import', () => {
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });
 
-  it('warns of incidents and owners that are neither in the data nor in the table, and writes all the same', async () => {
+  it('warns of incidents and owners that are neither in the data nor in the table, and still writes the data', async () => {
     const id = newAccountId();
     const objectId = (digit: string) => digit.repeat(24);
     const incident = { kind: 'incident', account_id: id, title: 't' };
@@ -122,7 +122,7 @@ describe('import', () => {
     expect(again.err).not.toContain('warning');
   });
 
-  it('writes an account and its keys as their lines say', async () => {
+  it('writes an account and its keys with the fields of their lines', async () => {
     const account_id = newAccountId();
     const [appKey, hash] = [newAppKey(), 'ab'.repeat(32)];
     const stdin = lines(
@@ -173,7 +173,7 @@ describe('import', () => {
     });
   });
 
-  it('slows down and goes on when DynamoDB throttles or leaves rows unprocessed', async () => {
+  it('slows down and continues when DynamoDB throttles', async () => {
     const id = newAccountId();
     const other = await newTable();
     let refusals = 0;
@@ -194,7 +194,7 @@ describe('import', () => {
     expect(await storedUnder(other, collections.members(id))).toHaveLength(200);
   });
 
-  it('fails with what DynamoDB refuses for good, and says how far it came', async () => {
+  it('fails with the row that DynamoDB refuses, and says how many lines were written', async () => {
     const id = newAccountId();
     const proxy = await startFaultProxy(dynamodbEndpoint());
     proxy.plan(({ action }) => (action === 'BatchWriteItem' ? 'invalid' : undefined));
@@ -206,7 +206,7 @@ describe('import', () => {
     expect(err).toMatch(/1 of 2 lines were written\.\nstdin:2: member \d+ 1 cannot be written: a planted fault\n$/);
   });
 
-  /** Lines of 200 members, and a way to the table on which DynamoDB takes the first of their batches and no other. */
+  /** Lines of 200 members, and a proxy of DynamoDB that answers only the first batch of them. */
   async function halfWay() {
     const id = newAccountId();
     const proxy = await startFaultProxy(dynamodbEndpoint());
@@ -225,7 +225,7 @@ describe('import', () => {
     return { text, proxy, written };
   }
 
-  it('stopped half-way reports that, and the same command completes it', async () => {
+  it('says so when it is stopped half-way, and is completed by the same command', async () => {
     const { text, proxy, written } = await halfWay();
     const stop = new AbortController();
     const stopping = runCommand(['import', '-', '--endpoint', proxy.endpoint, '--table', table.name], {
@@ -243,7 +243,7 @@ describe('import', () => {
     expect(await written(table)).toBe(200);
   });
 
-  it('killed half-way, the same command leads to where one that was not killed leads to', async () => {
+  it('gives the same rows as an uninterrupted import if it is killed and run again', async () => {
     const file = join(folder, 'killed.ndjson');
     const { text, proxy, written } = await halfWay();
     writeFileSync(file, text);
@@ -270,7 +270,7 @@ describe('import', () => {
 });
 
 describe('export', () => {
-  it('gives what imports as the same rows, app keys by their hash', async () => {
+  it('can be imported to give the same rows, with app keys by their hashes', async () => {
     const from = await newTable();
     const to = await newTable();
     const appKey = newAppKey();
@@ -311,14 +311,13 @@ describe('export', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(appKey);
     await adminOf(to)(['import', file]);
     const again = await adminOf(to)('export');
-    // The moment that a key was revoked is that of its import.
     expect(again.out).toBe(readFileSync(file, 'utf8'));
     await adminOf(to)('account unsuspend 77');
     expect(await createAppKeys(testDeps(to)).find(appKey)).toMatchObject({ accountId: 77 });
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('gives of every kind of row what was stored, field by field', async () => {
+  it('contains every stored field of every kind of row', async () => {
     const from = await newTable();
     const account = 4_611_686_018_427_387_905n;
     const [hash, bareHash] = ['a'.repeat(64), 'b'.repeat(64)];
@@ -404,7 +403,7 @@ describe('export', () => {
     ]);
   });
 
-  it('contains the named accounts, and names missing ones', async () => {
+  it('contains only the named accounts, and fails if one does not exist', async () => {
     const [one, other] = [newAccountId(), newAccountId()];
     await admin('import -', { stdin: lines(accountLine(one), accountLine(other), member(one, 1), member(other, 1)) });
     const { out } = await admin(`export --account ${one}`);
@@ -421,7 +420,7 @@ describe('export', () => {
     ]);
   });
 
-  it('is a file that only its owner can read, also in place of one that others can', async () => {
+  it('is a file that only its owner can read, even if it replaces one that others could read', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     const file = join(folder, 'private.ndjson');
@@ -431,7 +430,7 @@ describe('export', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('follows no link that others planted beside the file', async () => {
+  it('does not follow a link that others put beside the file', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     const [file, victim] = [join(folder, 'linked.ndjson'), join(folder, 'victim')];
@@ -455,7 +454,7 @@ describe('export', () => {
     expect([exitCode, err]).toEqual([1, 'Cannot write /nowhere/x (ENOENT): check --out.\n']);
   });
 
-  it('property: what is exported of any hosts, alerts and work items imports as the same', async () => {
+  it('property: the export of any imported hosts and work items equals what was imported', async () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
     const natural = fc
       .bigInt({ min: 0n, max: 2n ** 63n - 1n })
@@ -500,7 +499,7 @@ describe('export', () => {
 });
 
 describe('fleet simulate', () => {
-  it('plays as many hosts as said, in several statuses, the same ones for the same seed', async () => {
+  it('simulates the given number of hosts, in several statuses, and the same hosts for the same seed', async () => {
     const fleets = [];
     const now = () => 1_800_000_000_000;
     for (const seed of [1, 1, 2]) {
@@ -515,14 +514,14 @@ describe('fleet simulate', () => {
         expect(shown.statuses[status]).toBeGreaterThan(0);
       expect(Object.keys(shown.edge_clusters)).toHaveLength(6);
       const rows = stringifyJson(await storedUnder(table, collections.hosts(id)));
-      // The account is part of what orders records of one time.
+      // The order of records with the same time contains the account.
       fleets.push(rows.replaceAll(String(id), '').replaceAll(/"feed_order":\d+/g, ''));
     }
     expect(fleets[0]).toBe(fleets[1]);
     expect(fleets[0]).not.toBe(fleets[2]);
   });
 
-  it('goes on for as long as said, and statuses change', async () => {
+  it('keeps reporting for the given time; after that the hosts become stale', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     const hosts = async () => stringifyJson(await storedUnder(table, collections.hosts(id)));

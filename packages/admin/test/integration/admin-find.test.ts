@@ -8,10 +8,10 @@ import { serveConsole } from '../support/console-pages.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 let table: Table;
-/** The options go first: after `--` there are none. */
+/** The options come first, since after `--` there can be none. */
 const admin = (...args: string[]) => runCommand(['--endpoint', dynamodbEndpoint(), '--table', table.name, ...args]);
 let tenant: Awaited<ReturnType<typeof newAccount>>;
-/** Ids of one account, by what each is; another account has an alert and a host of the same ids. */
+/** Ids of one account, by kind. Another account has an alert and a host with the same ids. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   table = await newTable();
@@ -47,7 +47,7 @@ const find = async (id: string) => {
 
 describe('admin find', () => {
   it.each(['incident', 'alert', 'host', 'work_item', 'app_key', 'account', 'merge'])(
-    'names the account of an id: %s',
+    'names the account that has an id: %s',
     async (kind) => {
       const id = ids[kind] as string;
       const found = (await find(id)).filter(({ account_id }) => account_id === tenant.account);
@@ -59,7 +59,7 @@ describe('admin find', () => {
     },
   );
 
-  it('names all accounts that have it', async () => {
+  it('names every account that has the id', async () => {
     for (const id of [ids.alert, ids.host])
       expect((await find(id as string)).map(({ account_id }) => String(account_id)).sort()).toEqual(
         [ids.account, ids.other].sort(),
@@ -72,7 +72,7 @@ describe('admin find', () => {
   });
 
   it.each(['nothing', '9c29ccd0-8a26-4dba-b194-9e140490c3c1', '64f000000000000000000001'])(
-    'fails where there is nothing: %s',
+    'fails if nothing has the id: %s',
     async (id) => {
       const { exitCode, err } = await admin('find', id);
       expect([exitCode, err]).toEqual([1, expect.stringContaining(id)]);
@@ -81,7 +81,7 @@ describe('admin find', () => {
 });
 
 describe('the search box of the console', () => {
-  it('is on its pages, and leads to a page of what it finds', async () => {
+  it('is on every page, and leads to a page of results', async () => {
     const console = await serveConsole({ table });
     await console.enter();
     expect((await console.page('/')).text).toMatch(/<form action="find"[^>]*>.*name="id"/s);

@@ -30,7 +30,7 @@ afterAll(() => {
 
 const onStack = (...args: string[]) => runCommand([...args, '--stack', 'Service', '--region', 'eu-west-1', '--yes']);
 const onTable = (...args: string[]) => runCommand([...args, '--table', table.name, '--region', 'eu-west-1', '--yes']);
-const noted = async (id: number) => (await stored(table, keys.account(id))).gateway_key;
+const gatewayKeyOf = async (id: number) => (await stored(table, keys.account(id))).gateway_key;
 /** What `cdk destroy` does: the usage plan goes, the keys stay. */
 const destroyStack = () => {
   aws.gateway.attached = [];
@@ -38,19 +38,19 @@ const destroyStack = () => {
 const others = ['of-others', 'of-another'];
 
 describe('gateway-keys remove', () => {
-  it('deletes the keys of all accounts of a destroyed stack, no others, and nothing names them any more', async () => {
+  it('deletes the keys of all accounts of a destroyed stack, and no others, and removes them from the table', async () => {
     const appKey = (await onTable('app-key', 'issue', '--account', '2')).out.trim();
     expect(await createAppKeys(testDeps(table)).find(appKey)).toHaveProperty('gatewayKey');
     destroyStack();
     const { exitCode, out } = await onTable('gateway-keys', 'remove');
     expect([exitCode, out]).toEqual([0, '3 gateway keys deleted.\n']);
     expect(aws.gateway.keys.map(({ id }) => id)).toEqual(others);
-    for (const id of [1, 2, 10]) expect(await noted(id)).toBeUndefined();
+    for (const id of [1, 2, 10]) expect(await gatewayKeyOf(id)).toBeUndefined();
     expect(await createAppKeys(testDeps(table)).find(appKey)).not.toHaveProperty('gatewayKey');
     expect((await onTable('gateway-keys', 'remove')).out).toBe('0 gateway keys deleted.\n');
   });
 
-  it('deletes those of a table that went with its ephemeral stack, and says when there is neither', async () => {
+  it('deletes the keys of a table that was deleted with its stack, and fails if there are no keys either', async () => {
     aws.gateway.keys.push({ id: 'of-gone', name: 'Preview-Table-account-1', value: 'x' });
     const remove = () =>
       runCommand(['gateway-keys', 'remove', '--table', 'Preview-Table', '--region', 'eu-west-1', '--yes']);
@@ -61,7 +61,7 @@ describe('gateway-keys remove', () => {
     expect(await remove()).toMatchObject({ exitCode: 1, err: expect.stringContaining('Preview-Table') });
   });
 
-  it('leaves a row in the audit of every account of the table, also when it fails', async () => {
+  it('leaves a row in the audit of every account, even if it fails', async () => {
     const entriesOf = async (id: number) =>
       JSON.parse((await onTable('audit', '--account', String(id), '--json')).out)
         .filter(({ command }: { command: string }) => command === 'gateway-keys remove')
@@ -80,7 +80,7 @@ describe('gateway-keys remove', () => {
       expect(done).toMatchObject({ by, target: 'gateway key', result: 'done' });
       expect(more).toEqual([]);
     }
-    // What reads, or only says what it would do, leaves none.
+    // A dry run leaves none.
     await onTable('gateway-keys', 'remove', '--dry-run');
     expect(await entriesOf(1)).toHaveLength(2);
   });
@@ -90,15 +90,15 @@ describe('gateway-keys remove', () => {
     const [first] = aws.gateway.keys.filter(({ id }) => !others.includes(id));
     aws.gateway.keys = aws.gateway.keys.filter((key) => key !== first);
     expect((await onTable('gateway-keys', 'remove')).out).toBe('2 gateway keys deleted.\n');
-    expect(await noted(1)).toBeUndefined();
+    expect(await gatewayKeyOf(1)).toBeUndefined();
   });
 
-  it('refuses while a usage plan has the keys: its callers would be refused', async () => {
+  it('refuses while a usage plan uses the keys, since API Gateway would refuse the callers', async () => {
     const { exitCode, err } = await onTable('gateway-keys', 'remove');
     expect(exitCode).toBe(1);
     expect(err).toContain('The gateway keys are in use by the usage plan plan: destroy its stack first.\n');
     expect(aws.gateway.keys).toHaveLength(5);
-    expect(await noted(1)).toBeDefined();
+    expect(await gatewayKeyOf(1)).toBeDefined();
   });
 
   it('with --dry-run deletes nothing', async () => {
@@ -107,14 +107,14 @@ describe('gateway-keys remove', () => {
     expect(aws.gateway.keys).toHaveLength(5);
   });
 
-  it('of a table that is not on AWS is wrong use', async () => {
+  it('exits with 2 if the table is not on AWS', async () => {
     const { exitCode, err } = await adminOf(table)('gateway-keys remove');
     expect([exitCode, err]).toEqual([2, 'Only AWS has gateway keys to remove: pass --table and --region.\n']);
   });
 });
 
 describe('gateway-keys create', () => {
-  it('gives every account of an adopted table a key of the new stack, made anew or kept', async () => {
+  it('gives every account of an adopted table a key in the new usage plan: the existing key or a new one', async () => {
     const [kept] = aws.gateway.keys.filter(({ name }) => name === `${table.name}-account-1`);
     destroyStack();
     aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== `${table.name}-account-2`);
@@ -122,17 +122,17 @@ describe('gateway-keys create', () => {
     expect(aws.gateway.attached).toEqual([]);
     expect((await onStack('gateway-keys', 'create')).out).toBe('Gateway keys of 3 accounts exist.\n');
     expect(aws.gateway.attached).toHaveLength(3);
-    expect(await noted(1)).toBe(kept?.value);
-    expect(await noted(2)).toBe(aws.gateway.keys.find(({ name }) => name === `${table.name}-account-2`)?.value);
+    expect(await gatewayKeyOf(1)).toBe(kept?.value);
+    expect(await gatewayKeyOf(2)).toBe(aws.gateway.keys.find(({ name }) => name === `${table.name}-account-2`)?.value);
   });
 
-  it('makes and attaches one key after the other: API Gateway refuses more', () => {
+  it('makes and attaches one key after the other, since API Gateway refuses concurrent changes', () => {
     const changes = aws.gateway.calls.filter((call) => call.startsWith('POST'));
     const ofOne = ['POST /apikeys', 'POST /usageplans/plan/keys'];
     expect(changes).toEqual([...ofOne, ...ofOne, ...ofOne]);
   });
 
-  it('needs a stack, for the usage plan is its', async () => {
+  it('requires a stack, which has the usage plan', async () => {
     const { exitCode, err } = await onTable('gateway-keys', 'create');
     expect(exitCode).toBe(2);
     expect(err).toContain('Unknown usage plan: pass --stack NAME instead of --table.\n');

@@ -22,7 +22,7 @@ let answer = 401;
 const api = createServer((_request, response) => response.writeHead(answer).end('{}'));
 const outputs: Record<string, string> = {};
 
-/** Account 1 is as it should be; of 2 everything needs attention. */
+/** In account 1 nothing needs attention, in account 2 everything does. */
 beforeAll(async () => {
   table = await newTable();
   const admin = adminOf(table);

@@ -54,7 +54,7 @@ const request = (tenant: Account, incidentId: string, sequence: number) => ({
 });
 
 describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
-  it('moves them back where they came from, with a feed entry of its own', async () => {
+  it('moves them back to where they came from, with a feed entry of its own', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(count);
     const { exitCode, out } = await admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
     expect(exitCode).toBe(0);
@@ -71,8 +71,8 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
   });
 });
 
-describe.each([3, 150])('two undos of one merge of %i alerts', (count) => {
-  it('that meet are one undo', async () => {
+describe.each([3, 150])('two concurrent undos of one merge of %i alerts', (count) => {
+  it('are one undo', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(count);
     const slower = connectAgain(table);
     let first: Awaited<ReturnType<typeof undoMerge>> | undefined;
@@ -102,7 +102,7 @@ describe.each([3, 150])('undoing a merge of %i alerts', (count) => {
     expect(new Set(await tenant.placements(alerts.slice(2)))).toEqual(new Set([from]));
   });
 
-  it('leaves alerts moved since, and reports how many', async () => {
+  it('leaves alerts that have moved since, and reports how many', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(count);
     const elsewhere = await tenant.incident();
     await merge(tenant, alerts.slice(0, 1), elsewhere);
@@ -151,7 +151,7 @@ describe('an undo', () => {
     expect(entries.map(({ large = false }) => large)).toEqual([false, count === MANY]);
   });
 
-  it('of alerts that were in no incident puts them in none', async () => {
+  it('moves alerts that were in no incident back to none', async () => {
     const tenant = await newAccount(table);
     const to = await tenant.incident();
     const alerts = await tenant.alerts(2);
@@ -161,7 +161,7 @@ describe('an undo', () => {
     expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
   });
 
-  it('of any of two merges leaves the other', async () => {
+  it('of one of two merges leaves the other', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(4);
     const elsewhere = await tenant.incident();
     await merge(tenant, alerts.slice(0, 2), elsewhere);
@@ -169,12 +169,12 @@ describe('an undo', () => {
     await undoMerge(undoDeps(table), request(tenant, elsewhere, later));
     expect(await tenant.placements(alerts)).toEqual([to, to, to, to]);
     const undo = await undoMerge(undoDeps(table), request(tenant, to, sequence));
-    // The first two came there again by the undoing: that is not the first merge's doing.
+    // The first two alerts are in that incident by the other undo, not by the first merge.
     expect(undo.moves.map(({ alertId }) => alertId).sort()).toEqual(alerts.slice(2).sort());
     expect(await tenant.placements(alerts)).toEqual([to, to, from, from]);
   });
 
-  it('interrupted after its commit is completed by repeating it, and by finish-merges', async () => {
+  it('that is interrupted after its commit is completed by repeating it, or by finish-merges', async () => {
     for (const by of ['again', 'finish-merges', 'both at once']) {
       const { tenant, from, to, alerts, sequence } = await merged(MANY);
       const dying = connectAgain(table);
@@ -212,7 +212,7 @@ describe('an undo', () => {
     }
   });
 
-  it('racing merges of the same alerts leaves feeds that lead to where the alerts are', async () => {
+  it('leaves feeds that explain where the alerts are, if merges of the same alerts race with it', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(20);
     const others = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
     const [, ...answers] = await Promise.all([
@@ -222,7 +222,7 @@ describe('an undo', () => {
       ),
     ]);
     const feeds = (await Promise.all([to, ...others].map((id) => entriesOf(tenant, id)))).flat();
-    // Each that says that it is done has its entry, beside the merge that is undone.
+    // Each successful merge has an entry, beside the merge that is undone.
     const done = answers.filter(({ status }) => status === 200).length;
     expect(done).toBeGreaterThan(0);
     expect(feeds.filter(({ kind }) => kind === 'merge')).toHaveLength(1 + done);
@@ -240,7 +240,7 @@ describe('an undo', () => {
   it.each([
     ['an entry that is not there', 5, 'has no entry 5'],
     ['an undo', undefined, 'is not a merge: an undo cannot be undone'],
-  ])('of %s has a message of its own', async (_what, given, message) => {
+  ])('of %s says why it is impossible', async (_what, given, message) => {
     const { tenant, to, sequence } = await merged(2);
     await undoMerge(undoDeps(table), request(tenant, to, sequence));
     const own = (await lastEntry(tenant, to)).sequence;
@@ -303,7 +303,7 @@ describe('restoring a work item', () => {
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
   });
 
-  it('that is missing is reported', async () => {
+  it('reports an item that does not exist', async () => {
     const tenant = await newAccount(table);
     const missing = await admin(`work-item restore wi-2 --account ${tenant.account}`);
     expect([missing.exitCode, missing.err]).toEqual([1, `Account ${tenant.account} has no work item wi-2.\n`]);
@@ -314,7 +314,7 @@ describe('a command whose write does not fit into a row that another system fill
   /** A text that leaves a row of these other attributes a few bytes. */
   const filler = (row: object) => 'x'.repeat(MAX_ITEM_BYTES - itemBytes(marshall(row)) - 5);
 
-  it('says so in plain words and changes nothing', async () => {
+  it('says that the row is too large, and changes nothing', async () => {
     const { account } = await newAccount(table);
     const item = keys.workItem(account, 'wi-1');
     const deletion = { version: 4, deleted_at_ms: 1, deleted_by: 'k' };

@@ -43,14 +43,14 @@ const textOf = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('who is let in', () => {
-  it('is a browser that opens the printed address, once, and then sends its cookie', async () => {
+  it('is the one browser that opens the printed address first, by its cookie', async () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
     const { status, headers } = await console.enter();
     const { home } = console;
     expect(home).toMatch(/^\/console\/[\w-]{43}$/);
     expect([status, headers.location, headers['cache-control']]).toEqual([302, `${home}/`, 'no-store']);
-    // Browsers send a cookie to every port of a host: only to this path.
+    // Browsers send a cookie to every port of a host, but only to its path.
     expect(String(headers['set-cookie'])).toMatch(
       new RegExp(`^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`),
     );
@@ -58,7 +58,7 @@ describe('who is let in', () => {
     const text = expect.stringContaining(`<base href="${home}/">`);
     for (const path of ['', '/', '/feed']) expect(await console.page(path)).toMatchObject({ status: 200, text });
     expect((await console.ask(console.entrance)).status).toBe(401);
-    // Who is in already is only led on.
+    // A browser that is already in is redirected.
     const again = await console.page(console.entrance.replace(home, ''));
     expect([again.status, again.headers.location]).toEqual([302, `${home}/`]);
     await console.close();
@@ -77,7 +77,7 @@ describe('who is let in', () => {
     },
   );
 
-  it('is nobody by another name of this machine', async () => {
+  it('is nobody who uses another host name', async () => {
     for (const host of [
       'evil.example',
       `evil.example:${open.port}`,
@@ -102,7 +102,7 @@ describe('who is let in', () => {
     const post = (body: string, more = {}) =>
       open.page(path, { method: 'POST', headers: { ...headers, ...more }, body });
     const page = async () => (await open.page(path)).text;
-    // As an image elsewhere asks, and a form elsewhere.
+    // As an image, or a form, of another site would send it.
     expect((await open.page(`${path}?check=now`)).status).toBe(200);
     for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
     const body = `token=${formTokenIn(await page())}`;
@@ -113,7 +113,7 @@ describe('who is let in', () => {
     expect(await page()).toContain('Checked at ');
   });
 
-  it('is no other site, and runs no script but its own', async () => {
+  it('excludes other sites and foreign scripts, by the headers of every answer', async () => {
     const refused = [
       open.page('/nowhere'),
       open.page('/0/fleet'),
@@ -135,7 +135,7 @@ describe('who is let in', () => {
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('leaves nothing in the cache of a browser', async () => {
+  it('keeps pages out of the browser cache', async () => {
     for (const { headers } of await Promise.all([open.page(''), open.page('/0/fleet'), open.ask('/console')]))
       expect(headers['cache-control']).toBe('no-store');
   });
@@ -147,7 +147,7 @@ const OWN_SCRIPT = '<script type="module" src="/console/console.js"></script>';
 const SHOWN = '&lt;script&gt;alert(1)&lt;/script&gt;\\u202e&quot;&#39;&amp;\\u0007\\u2066';
 
 describe('stored text', () => {
-  it('is shown on every page without effect', async () => {
+  it('has no effect on any page', async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     await putAccount(table, { account_id: account, name: HOSTILE, permissions: [HOSTILE] });
@@ -185,7 +185,7 @@ describe('stored text', () => {
     }
   });
 
-  it('is no option of a command to copy', async () => {
+  it('is never an option of a command to copy', async () => {
     const { account } = await newAccount(table);
     const id = '--endpoint=http://192.0.2.1';
     const deletion = { deleted_at_ms: NOW, deleted_by: 'x' };
@@ -225,14 +225,14 @@ describe('stored text', () => {
     expect(open.failures).toEqual([]);
   });
 
-  it('that is longer than any key is no address', async () => {
+  it('is not found if it is longer than any key', async () => {
     const { account } = await newAccount(table);
     const long = 'x'.repeat(2_000);
     for (const path of [`/${account}/incident/${long}`, `/${account}/fleet?after=${long}`])
       expect((await open.page(path)).status).toBe(404);
   });
 
-  it('of any length is shown cut', async () => {
+  it('is cut if it is long', async () => {
     const { account } = await newAccount(table);
     await put(table, keys.incident(account, objectId()), { title: '🔥'.repeat(100_000) });
     expect((await open.page(`/${account}/incidents`)).text.length).toBeLessThan(30_000);
@@ -303,7 +303,7 @@ describe('the fleet', () => {
     expect((await host('gone')).status).toBe(404);
   });
 
-  it('filters by what the address says', async () => {
+  it('filters by the query of the address', async () => {
     const { page } = await fleetOf(20, 3);
     const hostsIn = (text: string) => text.slice(text.indexOf(' snapshot ')).match(/host-\d{5}/g) ?? [];
     expect(hostsIn(await page('?status=stale&cluster=bad'))).toEqual([hostId(0), hostId(2), hostId(4)]);
@@ -312,7 +312,7 @@ describe('the fleet', () => {
     expect(hostsIn(await page('?status=&cluster=&version='))).toHaveLength(20);
   });
 
-  it('reads at most 2,000 hosts unless asked for all, and leads to each host once', async () => {
+  it('reads at most 2,000 hosts unless asked for all, and its links lead to each host once', async () => {
     const { account } = await fleetOf(2_130, 3, 20);
     const nextOf = (text: string) =>
       /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
@@ -323,13 +323,13 @@ describe('the fleet', () => {
     for (let path = nextOf(first)?.replace('from=50', 'from=0'); path; ) {
       const { text }: { text: string } = await open.page(path.replace('#hosts', ''));
       const listed = textOf(text.slice(text.indexOf('>Hosts<'))).match(/host-\d{5}/g) ?? [];
-      // The worst are the first of each part of the fleet that is read at once.
+      // The worst come first within each 2,000 hosts.
       if (seen.length === 0) expect(listed.slice(0, 3)).toEqual([hostId(0), hostId(2), hostId(4)]);
       seen.push(...listed);
       path = nextOf(text);
     }
     expect(seen.toSorted()).toEqual(Array.from({ length: 2_130 }, (_, index) => hostId(index)));
-    // Of those that were read none matches: the next page goes on after them.
+    // None of the hosts that were read matches: the next page continues after them.
     const { text: none } = await open.page(`/${account}/fleet?status=disabled`);
     expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}#hosts`);
     const whole = textOf((await open.page(`/${account}/fleet?read=all`)).text);
@@ -355,7 +355,7 @@ describe('merges', () => {
     return { ...tenant, first, second, alert: alerts[0] ?? '', requests };
   }
 
-  it('are listed with who, when, how many and the request, and the printed command undoes the last one', async () => {
+  it('are listed with caller, time, alerts and request id, and the printed command undoes one', async () => {
     const { account, second, requests } = await merged();
     const show = async () => textOf((await open.page(`/${account}/incidents`)).text);
     const before = await show();
@@ -373,7 +373,7 @@ describe('merges', () => {
     expect(after).not.toContain(undo);
   });
 
-  it('of an incident are a timeline, of an alert its history', async () => {
+  it('are listed on the page of an incident, and on the page of an alert', async () => {
     const { account, second, alert, requests } = await merged();
     const timeline = textOf((await open.page(`/${account}/incident/${second}`)).text);
     expect(timeline).toMatch(/3 alerts from First comment: same cause/);
@@ -383,7 +383,7 @@ describe('merges', () => {
     expect(history).toMatch(new RegExp(`Merge into Second .*${requests[1]}.* Merge into First .*${requests[0]}`));
   });
 
-  it('are beside the incidents, with their owners and how many alerts they have', async () => {
+  it('are listed with the incidents, their owners and their numbers of alerts', async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     const incident = await tenant.incident({ title: 'Owned', owner_id: 7 });
@@ -397,7 +397,7 @@ describe('merges', () => {
     expect(await countAlerts(table, account, alerts.length - 1)).toBeUndefined();
   });
 
-  it('that are elsewhere are not passed over in silence', async () => {
+  it('that the page does not read are mentioned', async () => {
     const { account, page } = { ...(await merged()), page: open.page };
     await putAll(
       table,
@@ -413,7 +413,7 @@ describe('merges', () => {
 });
 
 describe('an account', () => {
-  it('shows its keys without them, its windows without counting, and quotas', async () => {
+  it('shows its keys but not their text, its rate windows without counting a call, and its quotas', async () => {
     const { account } = await newAccount(table);
     const appKey = (await adminOf(table)(`app-key issue --account ${account} --note pipeline`)).out.trim();
     await put(table, keys.rumResource(account), { version: 'free', status: 'enabled', 'session_replay.free_cnt': 200 });
@@ -429,7 +429,7 @@ describe('an account', () => {
     expect(textOf(await show())).toContain('1 of 30');
   });
 
-  it('that does not exist is not found', async () => {
+  it('is not found if it does not exist', async () => {
     for (const path of [
       '/999999999/fleet',
       '/0/fleet',
@@ -443,7 +443,7 @@ describe('an account', () => {
 });
 
 describe('work items', () => {
-  it('that are deleted are shown with who did it, by which call, and the command that restores them', async () => {
+  it('show who deleted them, by which call, and the command that restores them', async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     for (const id of ['kept', 'lost'])
@@ -489,7 +489,7 @@ describe('health', () => {
     expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
   });
 
-  it('distinguishes its own bug from an error of DynamoDB', async () => {
+  it('distinguishes a bug of the console from an error of DynamoDB', async () => {
     const { account } = await newAccount(table);
     const wrong = await serveConsole({
       table,

@@ -1,4 +1,4 @@
-/** What can be imported can be stored, what commands write can be imported, and a refusal names its line. */
+/** The limits of import and export: odd field names, rows that DynamoDB refuses, short key ids, devices as files. */
 import { lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const table = await newTable();
 const admin = adminOf(table);
 
 describe('import', () => {
-  it('stores members of any name, and export gives them back', async () => {
+  it('stores fields of any name, and export returns them', async () => {
     const id = newAccountId();
     const odd = { constructor: { name: 'Set' }, toString: 1, list: [{ constructor: null, hasOwnProperty: [true] }] };
     const item = itemLine(id, { odd, constructor: 'top' });
@@ -25,7 +25,7 @@ describe('import', () => {
     expect(JSON.parse(out.split('\n')[1] ?? '')).toEqual(item);
   });
 
-  it('names the line and the id of a row that DynamoDB refuses all the same, and has written those before it', async () => {
+  it('names the line and the id of a row that DynamoDB refuses, and has written the rows before it', async () => {
     const id = newAccountId();
     const refusing = connectAgain(table);
     refusing.client.middlewareStack.add(
@@ -52,7 +52,7 @@ describe('import', () => {
 
 describe('an id of a key', () => {
   it.each(['revoke', 'rotate'])(
-    'needs at least 8 characters to %s it, so that an empty one names no key',
+    'must have at least 8 characters to %s the key, so that an empty one matches no key',
     async (verb) => {
       const id = newAccountId();
       await admin(['account', 'create', String(id), '--name', 'Acme']);
@@ -70,14 +70,14 @@ describe('an id of a key', () => {
 });
 
 describe('export', () => {
-  it('writes an account once that is named twice', async () => {
+  it('contains an account once if it is named twice', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     const { out } = await admin(`export --account ${id} --account ${id}`);
     expect(out.trim().split('\n')).toHaveLength(1);
   });
 
-  it('writes directly to what is not a regular file, and reports a full disk', async () => {
+  it('is written directly to a device, and reports a full disk', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     for (const [device, expected] of [

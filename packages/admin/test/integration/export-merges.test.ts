@@ -1,4 +1,4 @@
-/** Merges go on while an export reads row by row: each is in it whole, or not at all. */
+/** An export reads row by row while merges go on, and contains each merge in full or not at all. */
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -40,7 +40,7 @@ async function exported(of: Table, { account }: Account) {
   };
 }
 
-/** A client that does something once, before it reads a partition key: by default the ninth of the alerts' sixteen. */
+/** A client that calls `act` once, before it first reads a partition: by default the ninth of the sixteen of alerts. */
 function interrupted(act: () => Promise<unknown>, before = '#ALERTS#8'): Table {
   const own = connectAgain(table);
   let done = false;
@@ -57,7 +57,7 @@ function interrupted(act: () => Promise<unknown>, before = '#ALERTS#8'): Table {
   return own;
 }
 
-/** Merges as a function that dies after its commit. */
+/** Merges as a function does that crashes right after its commit. */
 async function mergeCutShort(tenant: Account, body: { alert_ids: string[]; incident_id: string; title?: string }) {
   const own = connectAgain(table);
   let committed = false;
@@ -70,7 +70,7 @@ async function mergeCutShort(tenant: Account, body: { alert_ids: string[]; incid
 }
 
 describe('an export', () => {
-  it('has a merge whole whose moves are pending', async () => {
+  it('contains a pending merge in full', async () => {
     const { tenant, to, alerts } = await filled(150);
     await mergeCutShort(tenant, { alert_ids: alerts, incident_id: to });
     expect(await tenant.pending()).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('an export', () => {
   it.each([
     ['small', 16],
     ['large', 150],
-  ])('has a %s merge whole, its title too, that is committed while it reads', async (_size, count) => {
+  ])('contains a %s merge that is committed during the export in full, with its title', async (_size, count) => {
     const { tenant, to, alerts } = await filled(count);
     const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
     const own = interrupted(() => tenant.merge(handlers.mergeAlerts, body));
@@ -89,7 +89,7 @@ describe('an export', () => {
     expect(titleOf(to)).toBe('Merged');
   });
 
-  it('has the moves of a large merge of which it reads the title alone', async () => {
+  it('contains the moves of a large merge of which it has read only the title', async () => {
     const { tenant, to, alerts } = await filled(150);
     const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
     const own = interrupted(() => mergeCutShort(tenant, body), '#INCIDENTS');
@@ -108,7 +108,7 @@ describe('an export', () => {
     expect((await exported(own, tenant)).places).toEqual(new Set([from]));
   });
 
-  it('of alerts and incidents that no merge changed reads no feed', async () => {
+  it('reads no feed if no merge has changed the alerts and incidents', async () => {
     const { tenant, from } = await filled(3);
     const own = interrupted(() => Promise.reject(new Error('a feed is read')), '#FEED');
     expect((await exported(own, tenant)).places).toEqual(new Set([from]));

@@ -1,4 +1,4 @@
-import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -11,14 +11,14 @@ import { startFakeAws } from '../support/aws.ts';
 
 let aws: Awaited<ReturnType<typeof startFakeAws>>;
 let gateway: typeof aws.gateway;
-let client: APIGatewayClient;
+let client: APIGateway;
 let table: Table;
 
 beforeAll(async () => {
   table = await newTable();
   aws = await startFakeAws({ name: 'none', outputs: {} });
   gateway = aws.gateway;
-  client = new APIGatewayClient({
+  client = new APIGateway({
     endpoint: aws.url,
     region: 'local',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
@@ -36,13 +36,13 @@ async function account(id: number): Promise<string> {
 }
 
 describe('the gateway key of an account', () => {
-  it('is made, attached to the usage plan, and noted where usage-key-authorizer finds it', async () => {
+  it('is made, attached to the usage plan, and stored where usage-key-authorizer reads it', async () => {
     const appKey = await account(1);
     const value = await createGatewayKeys(client, table, 'plan').provision(1);
     expect(gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-1`, value }]);
     expect(gateway.attached).toEqual(['id0']);
     expect(value).not.toBe(appKey);
-    // What API Gateway takes for certain: 20 to 128 letters and digits.
+    // API Gateway accepts 20 to 128 letters and digits; other characters are not documented.
     expect(value).toMatch(/^[0-9a-f]{64}$/);
     expect(await createAppKeys(testDeps(table)).find(appKey)).toMatchObject({ gatewayKey: value });
     expect(await stored(table, keys.account(1))).toMatchObject({ gateway_key: value });
@@ -51,7 +51,7 @@ describe('the gateway key of an account', () => {
     expect(await stored(table, keys.appKey(hashAppKey(later)))).toMatchObject({ gateway_key: value });
   });
 
-  it('is not created twice, nor confused with that of an account whose number has the same prefix', async () => {
+  it('is made once, and not confused with the key of an account whose id begins alike', async () => {
     await account(12);
     await account(1);
     const gatewayKeys = createGatewayKeys(client, table, 'plan');
@@ -63,7 +63,7 @@ describe('the gateway key of an account', () => {
     expect(gateway.attached).toEqual(['id0', 'id1']);
   });
 
-  it('is found attached also behind the keys of many accounts whose numbers begin alike', async () => {
+  it('is found on a later page, after the keys of accounts whose ids begin alike', async () => {
     const ids = [100, 101, 102, 103, 10];
     await Promise.all(ids.map(account));
     const gatewayKeys = createGatewayKeys(client, table, 'plan');
@@ -72,14 +72,14 @@ describe('the gateway key of an account', () => {
     expect(gateway.attached).toEqual(['id0', 'id1', 'id2', 'id3', 'id4']);
   });
 
-  it('is not that of the same account of another stack', async () => {
+  it('differs from the key of an account with the same id in another stack', async () => {
     const other = await newTable();
     for (const each of [table, other]) await putAccount(each, { account_id: 1, name: 'n', permissions: [] });
     const value = await createGatewayKeys(client, table, 'plan').provision(1);
     expect(await createGatewayKeys(client, other, 'plan').provision(1)).not.toBe(value);
   });
 
-  it('is made in further attempts while API Gateway is busy', async () => {
+  it('is retried while API Gateway is busy', async () => {
     const ids = [21, 22, 23];
     await Promise.all(ids.map(account));
     gateway.failures = ['ConflictException', 'TooManyRequestsException', 'ConflictException'];
@@ -89,7 +89,7 @@ describe('the gateway key of an account', () => {
     expect(gateway.attached.sort()).toEqual(['id0', 'id1', 'id2']);
   });
 
-  it('goes on where it was left after a failure half-way', async () => {
+  it('is completed by another call after a failure', async () => {
     const appKey = await account(31);
     const gatewayKeys = createGatewayKeys(client, table, 'plan');
     gateway.calls = [];

@@ -50,10 +50,10 @@ it('has an example for every command', () => {
     ).not.toEqual([]);
 });
 
-/** What they print is data already, or for a person or a shell. */
+/** Commands whose output is data anyway, or is for a person or a shell. */
 const WITHOUT_JSON = ['export', 'console', 'complete', 'completion', 'preflight'];
 
-it('has --json for every command that is no group', () => {
+it('has --json for every command that is not a group', () => {
   const withJson = commandsWith('--json');
   const words = commandNames.map((name) => name.join(' '));
   const leaves = words.filter(
@@ -68,7 +68,10 @@ it('shows defaults as they would be typed, such as 7d', () => {
   for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
 });
 
-/** A key that is revoked cannot be rotated any more, and a stack must be gone before its keys are. */
+/**
+ * Sorts last what prevents other examples: a revoked key cannot be rotated, and a stack with removed keys cannot be
+ * used.
+ */
 const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
 
 describe('an example of the help', () => {
@@ -81,19 +84,19 @@ describe('an example of the help', () => {
           ? join(folder, word)
           : /^IncidentMonitoringRum-Table/.test(word)
             ? table.name
-            : /^\d{3,5}$/.test(word) // hosts that are played
+            : /^\d{3,5}$/.test(word) // hosts to simulate
               ? '3'
               : word,
     );
     if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
     const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
     let clock = Date.now();
-    const now = args.includes('--for') ? () => (clock += MINUTE_MS) : Date.now; // ten minutes are soon over
+    const now = args.includes('--for') ? () => (clock += MINUTE_MS) : Date.now; // so that `--for 10m` ends soon
     const { exitCode, err } = await adminOn(table)(args, { now, stdin });
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });
 
-  it.each(pipes)('%s, npm and all', async (pipe) => {
+  it.each(pipes)('%s, in a shell', async (pipe) => {
     const other = await newTable();
     const command = pipe.replace('--stack Other --yes', `--table ${other.name} --endpoint ${dynamodbEndpoint()}`);
     expect(command).not.toBe(pipe);

@@ -1,4 +1,7 @@
-/** Imported data is not trusted: a file takes nothing from another account, and takes nothing back that happened once. */
+/**
+ * Imported data is not trusted: a file takes nothing from another account, and undoes no revocation, suspension or
+ * deletion.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ const keyLine = (account_id: number, app_key: string, more: object = {}) => ({
   ...more,
 });
 
-/** Who a key is to a function that has no memory of it. */
+/** The caller of a key, as a function finds it that has not cached the key. */
 const callerOf = (appKey: string, nowMs = Date.now()) =>
   createAppKeys(testDeps(table, { now: () => nowMs })).find(appKey);
 const idOf = (appKey: string) => hashAppKey(appKey).slice(0, 16);
@@ -49,7 +52,7 @@ it('refuses lines of accounts that --account does not name, and creates one that
   expect((await admin(`import - --account ${id}`, { stdin: lines(accountLine(id)) })).exitCode).toBe(0);
 });
 
-describe('a file for which no --account is given', () => {
+describe('a file that is imported without --account', () => {
   const NOTE = 'ci\u001b[2J';
   async function planted() {
     const [id, other] = [newAccountId(), newAccountId()];
@@ -69,7 +72,7 @@ describe('a file for which no --account is given', () => {
     return { id, other, stdin, listed };
   }
 
-  it('is listed by what it gives to whom, also in a dry run', async () => {
+  it('is summarized by account, also in a dry run: permissions and new keys', async () => {
     const { id, stdin, listed } = await planted();
     const dry = await admin('import - --dry-run', { stdin });
     expect(dry.err).toContain(listed);
@@ -78,13 +81,13 @@ describe('a file for which no --account is given', () => {
     expect([done.exitCode, done.err.startsWith(listed)]).toEqual([0, true]);
   });
 
-  it('is not listed where --account names every account', async () => {
+  it('is not summarized if --account names every account', async () => {
     const { id, other, stdin } = await planted();
     const { exitCode, err } = await admin(`import - --account ${id} --account ${other}`, { stdin });
     expect([exitCode, err]).toEqual([0, expect.not.stringContaining('new key')]);
   });
 
-  /** The command on a stack, where every question is answered alike. */
+  /** Imports on a stack. The first question is answered with yes, further ones with the given answer. */
   async function onStack(answer: string, ...more: string[]) {
     const { id, stdin, listed } = await planted();
     const folder = mkdtempSync(join(tmpdir(), 'import-'));
@@ -108,7 +111,7 @@ describe('a file for which no --account is given', () => {
     return { ...result, listed, questions: questions.length, account: await stored(table, keys.account(id)) };
   }
 
-  it('is written elsewhere after a second question alone, which follows the list', async () => {
+  it('is written to AWS only after a second question, which follows the summary', async () => {
     const refused = await onStack('n');
     expect([refused.exitCode, refused.questions, refused.account]).toEqual([1, 2, undefined]);
     expect(refused.err.indexOf('Continue?', refused.err.indexOf('new key'))).toBeGreaterThan(0);
@@ -123,7 +126,7 @@ describe('a file for which no --account is given', () => {
   });
 });
 
-describe('a key belongs to the account that it was first stored for', () => {
+describe('an app key belongs to the account that it was first stored for', () => {
   it.each(['the key', 'its hash'])(
     'so that an import of %s for another account is refused by its line',
     async (what) => {
@@ -140,7 +143,7 @@ describe('a key belongs to the account that it was first stored for', () => {
     },
   );
 
-  it('also where the other account stores it while the file is checked', async () => {
+  it('even if that account stores it while the file is checked', async () => {
     const appKey = newAppKey();
     const [first, second] = [newAccountId(), newAccountId()];
     const slow = connectAgain(table);
@@ -158,7 +161,7 @@ describe('a key belongs to the account that it was first stored for', () => {
     expect(await callerOf(appKey)).toMatchObject({ accountId: first });
   });
 
-  it('and changes of another account never touch it, whatever its row lists', async () => {
+  it('and changes of another account never touch it, even if that account lists it', async () => {
     const { id, appKey } = await imported();
     const other = newAccountId();
     const own = newAppKey();
@@ -175,7 +178,7 @@ describe('a key belongs to the account that it was first stored for', () => {
   });
 });
 
-describe('what happened once stays when an export from before it is imported', () => {
+describe('the import of an earlier export does not undo', () => {
   it('a revocation', async () => {
     const { id, appKey, exported } = await imported();
     const before = await exported();
@@ -184,7 +187,7 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await callerOf(appKey)).toBeUndefined();
   });
 
-  it('a suspension, also where the file denies it; `account unsuspend` ends it', async () => {
+  it('a suspension, even with suspended: false; `account unsuspend` ends it', async () => {
     const { id, appKey } = await imported();
     await admin(`account suspend ${id}`);
     await admin('import -', { stdin: lines(accountLine(id, { suspended: false })) });
@@ -193,7 +196,7 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await callerOf(appKey)).toBeDefined();
   });
 
-  it('an expiry, which a rotation brought nearer', async () => {
+  it('an earlier expiry that a rotation has set', async () => {
     const { id, appKey, exported } = await imported();
     const before = await exported();
     await admin(`app-key rotate ${idOf(appKey)} --account ${id} --overlap 1h`);
@@ -203,7 +206,7 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await callerOf(appKey)).toBeDefined();
   });
 
-  it('a deletion of a work item, which is said; `work-item restore` takes it back', async () => {
+  it('a deletion of a work item, and says so; `work-item restore` undoes it', async () => {
     const { id } = await imported();
     const deleted = itemLine(id, { version: 2, deleted_at_ms: 5, deleted_by: 'k' });
     await admin('import -', { stdin: lines(deleted) });
@@ -216,7 +219,7 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
   });
 
-  it('a later change, over which a line of an earlier one is imported; without a time the line counts', async () => {
+  it('a later change, if the line has the time of an earlier one; a line without a time is written', async () => {
     const { id } = await imported();
     const titled = async (title: string, more: object = {}) => {
       expect((await admin('import -', { stdin: lines(itemLine(id, { title, ...more })) })).exitCode).toBe(0);
@@ -227,7 +230,7 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await titled('as of now')).toBe('as of now');
   });
 
-  it('a deletion of the RUM resource; `rum restore` takes it back', async () => {
+  it('a deletion of the RUM resource; `rum restore` undoes it', async () => {
     const { id } = await imported();
     const record = {
       ...{ kind: 'rum_resource', account_id: id, product: 'rum', version: 'free', status: 'enabled', offering_id: 1 },
@@ -247,7 +250,7 @@ describe('what happened once stays when an export from before it is imported', (
   });
 });
 
-it('keeps the status of a retired host that an import brings back', async () => {
+it('makes a retired host active again, with its stored status', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventory = { ...host, agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true };

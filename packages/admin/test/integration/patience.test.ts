@@ -13,7 +13,7 @@ import { clientConfig } from '../../aws/client-config.ts';
 import { NoAnswerError, withPatience } from '../../local-service/patience.ts';
 import { runCommand } from '../support/run-admin.ts';
 
-/** Takes calls, and never answers. */
+/** A server that accepts calls and never answers. */
 async function startMute() {
   const server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,7 +40,7 @@ const waited = (of: Table, sayMs = 500) => {
 };
 
 describe('waiting for DynamoDB', () => {
-  it('is said once, and ends with advice', async () => {
+  it('is reported once, and ends with an error', async () => {
     const { endpoint } = await startMute();
     const { table: patient, said } = waited(connectTable({ name: 't', endpoint, ...PATIENT }));
     const began = performance.now();
@@ -49,7 +49,7 @@ describe('waiting for DynamoDB', () => {
     expect(said()).toBe(1);
   });
 
-  it('ends also where calls are throttled and sent again', async () => {
+  it('ends even if calls are throttled and sent again', async () => {
     await put(table, keys.listedAccount(1), {});
     const proxy = await startFailingTable(dynamodbEndpoint(), ['throttle']);
     const throttled = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
@@ -58,7 +58,7 @@ describe('waiting for DynamoDB', () => {
     await proxy.close();
   });
 
-  it('is not said where answers come', async () => {
+  it('is not reported while answers arrive', async () => {
     // Longer than an answer takes on a busy machine.
     const sayMs = 3_000;
     const { table: patient, said, stop } = waited(table, sayMs);
@@ -71,7 +71,7 @@ describe('waiting for DynamoDB', () => {
   it.each([
     ['DynamoDB', (endpoint: string) => ['--endpoint', endpoint, '--table', 't']],
     ['AWS', () => ['--stack', 'Mute', '--region', 'eu-west-1']],
-  ])('is said by a command after three seconds: %s', async (what, of) => {
+  ])('is reported by a command after three seconds: %s', async (what, of) => {
     const { endpoint, close } = await startMute();
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', endpoint);
     const said = Promise.withResolvers<string>();
@@ -81,7 +81,7 @@ describe('waiting for DynamoDB', () => {
     expect((await running).exitCode).toBe(1);
   });
 
-  it('ends for other services of AWS, too', async () => {
+  it('ends for calls of other services of AWS, too', async () => {
     const { endpoint } = await startMute();
     const client = new STSClient({ ...clientConfig('eu-west-1', 100), endpoint });
     await expect(client.send(new GetCallerIdentityCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' });

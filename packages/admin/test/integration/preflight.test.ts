@@ -31,7 +31,7 @@ const preflight = (stack: string, ...more: string[]) =>
 describe('preflight', () => {
   it.each<[string, string[], Partial<typeof FINE> | { logsRole: string }, string[]]>([
     ['all', [], {}, []],
-    ['what all settings need', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
+    ['settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
     [
       'a new account',
       [],
@@ -69,7 +69,7 @@ describe('preflight', () => {
     expect(result.exitCode).toBe(changes.length > 0 ? 1 : 0);
   });
 
-  it('says what an account without a reservation risks, and refuses a setting as cdk deploy does', async () => {
+  it('says what the lack of a reservation risks, and refuses invalid settings', async () => {
     Object.assign(aws.region, FINE);
     expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
     for (const [context, message] of [
@@ -92,7 +92,7 @@ describe('preflight', () => {
     rmSync(root, { recursive: true });
   });
 
-  it('finds the table that an earlier stack left, but not that of one that is deployed', async () => {
+  it('reports the table of an earlier stack, but not that of a deployed one', async () => {
     Object.assign(aws.region, FINE);
     const left = `Left${randomUUID().slice(0, 8)}`;
     for (const stack of [left, 'Deployed'])
@@ -112,7 +112,7 @@ describe('preflight', () => {
     });
   });
 
-  it('says what it could not find out, and goes on', async () => {
+  it('reports a check that fails, and continues with the others', async () => {
     Object.assign(aws.region, FINE);
     const endpoint = process.env.AWS_ENDPOINT_URL_LAMBDA;
     process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:9';

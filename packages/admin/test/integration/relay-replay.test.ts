@@ -67,7 +67,7 @@ async function standIn(letters: object[], records: DynamoDBRecord[]) {
   return { queue, sent, details, place };
 }
 
-it('relays what its letters name, in the stream or in themselves, and leaves what the stream has no more', async () => {
+it('relays the records that dead letters contain or point to, and leaves letters whose records the stream no longer has', async () => {
   const table = await newTable({ stream: true });
   const tenant = await newAccount(table);
   const incidents = await Promise.all([1, 2, 3].map(() => tenant.incident()));

@@ -16,7 +16,7 @@ import { createTable } from '../../local-service/local-table.ts';
 const text = readFileSync(new URL('../../../../docs/operate.md', import.meta.url), 'utf8');
 const steps = stepsOf(text.split('## Restore to a point in time')[1] ?? '');
 
-/** What differs from run to run. */
+/** Replaces what differs from run to run. */
 const steadily = (output: string) =>
   steady(output)
     .replace(/\b[0-9a-f]{24}\b/g, '<id>')
@@ -39,19 +39,18 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     const before = await snapshot(table, tenant.account);
     await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts, incident_id: incident });
     const after = await snapshot(table, tenant.account);
-    // The restore brought everything of the merge back but the move of one alert.
+    // The restored table has everything of the merge but the move of one alert.
     const { pk, sk } = keys.alert(tenant.account, alerts[0] as string);
     const came = changedRows(before, after).filter((row) => row !== `${pk}\n${sk}`);
     await overwrite(table, after, torn(before, after, came));
-    // The test's key came without its account: that is another story.
-    await repair(
-      table,
-      (await Array.fromAsync(checkTable(table))).flat().filter(({ kind }) => /^app_key/.test(kind)),
-    );
-    await repair(
-      table,
-      (await Array.fromAsync(checkTable(table))).flat().filter(({ kind }) => /^app_key/.test(kind)),
-    );
+    // The account does not list the test's app key, and once it does, the key is outdated: not part of this walk.
+    for (let repairs = 0; repairs < 2; repairs += 1) {
+      const findings = (await Array.fromAsync(checkTable(table))).flat();
+      await repair(
+        table,
+        findings.filter(({ kind }) => kind.startsWith('app_key')),
+      );
+    }
 
     ({ printed, calls } = await walk(steps, {
       adapt: (script) =>
@@ -71,11 +70,11 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     },
   );
 
-  it('moves the alert that was left behind', async () => {
+  it('moves the alert that the restore had not moved', async () => {
     expect(await tenant.placements(alerts)).toEqual([incident, incident]);
   });
 
-  it('restores beside the table, gives the new one what a restore does not, and deploys with it', () => {
+  it('restores to a new table, sets what a restore leaves out, and deploys with it', () => {
     const restored = `${source}-restored`;
     expect(calls.map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
       'npx cdk deploy',

@@ -89,14 +89,17 @@ describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
     expect(hostile.split('\n').length).toBe(harmless.split('\n').length);
   });
 
-  it.skipIf(/grant|create/.test(name))('prints JSON that is exact and has no control characters', async () => {
-    const printed = await run(HOSTILE, ' --json');
-    expect(printed).not.toMatch(UNSAFE);
-    expect(printed).not.toContain('\n  0000');
-    const texts: string[] = [];
-    JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
-    expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
-  });
+  // The JSON of these two does not contain the text.
+  const hasText = !/grant|create/.test(name);
+  if (hasText)
+    it('prints JSON that is exact and has no control characters', async () => {
+      const printed = await run(HOSTILE, ' --json');
+      expect(printed).not.toMatch(UNSAFE);
+      expect(printed).not.toContain('\n  0000');
+      const texts: string[] = [];
+      JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
+      expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
+    });
 });
 
 it('an export is exact and has no control characters', async () => {

@@ -1,5 +1,4 @@
-/** The account that help and documents use in their examples, with all that these name. */
-
+/** The account of the examples in help and documents, with everything that they name. */
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { deleteWorkItem, mergeAlerts } from '../../../../lib/http/operations.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -22,7 +21,7 @@ const NO_RUM_RESOURCE = {
   deleted: true,
 };
 
-/** Makes the account in a table: a work item and a RUM resource that are deleted, and two alerts that were merged. */
+/** Makes the account: with a deleted work item, a deleted RUM resource, and two merged alerts. */
 export async function makeAcme(table: Table): Promise<void> {
   const admin = adminOf(table);
   await admin(`account create ${ACME} --name Acme --permission monit`);
@@ -62,7 +61,7 @@ export const adminOn =
     const env: Record<string, string> = onAws
       ? { AWS_REGION: 'eu-west-1' }
       : { DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
-    // The console is served until it is stopped.
+    // The console runs until it is stopped.
     const signal = args[0] === 'console' && { signal: AbortSignal.timeout(100) };
     return runCommand([...args, '--yes'], { env, ...signal, ...options });
   };

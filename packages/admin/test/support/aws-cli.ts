@@ -1,4 +1,4 @@
-/** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
+/** Checks commands of the AWS CLI against the SDK: their names and options are those of the API, in kebab-case. */
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import * as cloudformation from '@aws-sdk/client-cloudformation';
 import * as dynamodb from '@aws-sdk/client-dynamodb';
@@ -16,12 +16,12 @@ const SERVICES: Readonly<Record<string, object>> = {
 };
 const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
 
-/** A structure of a service's model: kind, namespace, name, traits, names of its members, their types. */
+/** A structure in the model of a service: kind, namespace, name, traits, names of its members, types of its members. */
 type Structure = readonly [number, string, string, unknown, readonly string[], readonly unknown[]];
 
 const pascal = (kebab: string) => kebab.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** @param words of the command, `aws` first */
+/** What is wrong with a command, whose first word is `aws`; undefined: nothing. */
 export function awsProblem([, service = '', command = '', ...rest]: readonly string[]): string | undefined {
   const model = SERVICES[service] as Record<string, unknown> | undefined;
   if (!model) return `no service ${service}`;

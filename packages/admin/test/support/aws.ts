@@ -1,9 +1,12 @@
-/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch, SQS, STS. */
+/**
+ * AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch,
+ * SQS, STS.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';
 
-/** A stand-in for AWS, and what it has and was asked. */
+/** Starts a server in place of AWS. @returns its state, its URL, and the calls that it got */
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
@@ -12,7 +15,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
-    /** Deletions are answered with a mistake of the caller's. */
+    /** Whether deletions are answered with a client error. */
     refuseDeletions: false,
   };
 
@@ -22,7 +25,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
   };
 
-  /** Of any queue: as SQS says them, or the name of the error that it answers with. */
+  /** The attributes of every queue, or the name of the error that SQS answers with. */
   let queue: Record<string, string> | string = {};
   function answerSqs(text: string, response: ServerResponse) {
     const { AttributeNames = [] } = JSON.parse(text) as { AttributeNames?: string[] };
@@ -33,7 +36,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     return response.end(JSON.stringify({ Attributes: Object.fromEntries(given) }));
   }
 
-  /** What CloudWatch and its logs answer, by action; nothing: they know nothing. */
+  /** The answers of CloudWatch and CloudWatch Logs, by action. Others are empty. */
   const replies: Record<string, (input: Record<string, unknown>) => object> = {};
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
@@ -52,7 +55,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       );
     const body = text ? JSON.parse(text) : {};
     const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
-    // A page holds one, so that what reads only the first is found out.
+    // A page has a single item, so that tests fail if only the first page is read.
     const page = (items: readonly object[]) => {
       const from = Number(searchParams.get('position') ?? 0);
       return answer(200, {
@@ -145,7 +148,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dynamoDb = await startDynamoDbForAnyone();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  /** In which the SDK finds it, and the run's DynamoDB. */
+  /** The environment in which the SDK uses this server, and the DynamoDB of the test run. */
   const environment = {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
@@ -167,12 +170,12 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       queue = attributes;
     },
     environment,
-    /** Sets the environment of this process. @returns sets it back */
+    /** Sets the environment of this process. @returns a function that restores it */
     enter() {
       const before = { ...process.env };
       Object.assign(process.env, environment);
       return () => {
-        // In place: modules that were loaded meanwhile hold this object.
+        // In place, since modules that were loaded meanwhile refer to this object.
         for (const name of Object.keys(environment))
           if (before[name] === undefined) delete process.env[name];
           else process.env[name] = before[name];

@@ -1,4 +1,4 @@
-/** The operator's console on a table, and a browser's cookie for it. */
+/** Serves the operator's console, and asks it as a browser does. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +28,7 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
 
-  /** One request as given, without redirects. */
+  /** Sends a request, and follows no redirect. */
   async function ask(path: string, { method = 'GET', headers = {} as Record<string, string>, body = '' } = {}) {
     const sent = request({ port, host: '127.0.0.1', path, method, headers }).end(body);
     const [answer] = await once(sent, 'response');
@@ -41,19 +41,19 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   let cookie = '';
   return {
     port,
-    /** Bugs of the console that it reported. */
+    /** The bugs that the console has reported. */
     failures,
     entrance: console.entrance,
     /** Path of the pages. */
     home,
     ask,
-    /** Lets this browser in. */
+    /** Opens the printed address, and keeps the cookie. */
     async enter(): Promise<Answer> {
       const answer = await ask(console.entrance);
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;
     },
-    /** A page, for the browser that was let in. */
+    /** A page, asked for with the cookie. */
     page: (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
       ask(`${home}${path}`, { ...options, headers: { cookie, ...options.headers } }),
     async close() {

@@ -1,4 +1,4 @@
-/** Lines of the data format, as files for `admin import` have them. */
+/** Lines of the data format, as in a file for `admin import`. */
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 
 export const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');

@@ -52,7 +52,7 @@ export const adminOf =
 const stream = new PassThrough();
 const nowhere = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
 
-/** The commands, each with its words: none for the program itself, `app-key revoke` for another. */
+/** All commands with their words, such as `app-key revoke`; the program itself has none. */
 function* commandsFrom(
   command: Command,
   words: readonly string[],
@@ -62,7 +62,7 @@ function* commandsFrom(
 }
 const commands = [...commandsFrom(createProgram(nowhere), [])];
 
-/** The words of every command, groups and the program itself included. */
+/** The words of every command, including groups and the program itself. */
 export const commandNames = commands.map(({ words }) => words);
 
 /** Names of the commands that have an option. */

@@ -3,7 +3,7 @@ import { accountId, duration, feedEntry, integer, interval, lifetime, objectId, 
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Of each parser: what it reads, and the closest values that it refuses. */
+/** For each parser: values with their results, and the closest values that it refuses. */
 it.each<[(value: string) => unknown, Record<string, unknown>, string[]]>([
   [accountId, { 1: 1, [`${INT64_MAX}`]: INT64_MAX }, ['0', '-1', '1.5', '1e3', `${INT64_MAX + 1n}`, '']],
   [objectId, { ['A'.repeat(24)]: 'a'.repeat(24) }, ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24)]],

@@ -19,11 +19,11 @@ test.each([
   [-765, '<time>03:04:04 UTC</time> <small>less than a second ago</small>'],
   [90_000, '<time>03:05:35 UTC</time> <small>in 2 minutes</small>'],
   [-86_400_000, '<time>2026-01-01 03:04:05 UTC</time> <small>1 day ago</small>'],
-])('a moment %i ms from now is shown with its distance, and with its date if that is another', (ms, text) => {
+])('a time %i ms from now is shown with its distance, and with its date unless that is today', (ms, text) => {
   expect(String(when(NOW + ms, NOW))).toBe(text);
 });
 
-test('a table leaves out the columns in which nothing stands', () => {
+test('a table leaves out empty columns', () => {
   const table = rowsOf({
     head: ['a', 'b', 'c'],
     rows: [

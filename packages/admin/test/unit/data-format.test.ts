@@ -51,14 +51,14 @@ describe('the size of a row', () => {
     ...more,
   });
 
-  it('leaves the service 2 KB of the 400 KB to write', async () => {
+  it('is limited to 398 KB, so that the service can add 2 KB', async () => {
     expect(await problemsOf([item(397 * KB)])).toEqual([]);
     expect(await problemsOf([item(398 * KB)])).toEqual([
       'f:1: makes a row of 408176 bytes, more than the 407552 allowed: shorten it',
     ]);
   });
 
-  it('does not count what the service has written: a row can be loaded that it exports', async () => {
+  it('does not include fields that the service has written, so that every exported row can be imported', async () => {
     const largest = 407_552 - 600 - 24;
     expect(await problemsOf([item(largest)])).toEqual([]);
     expect(await problemsOf([item(largest + 1)])).toHaveLength(1);
@@ -67,7 +67,7 @@ describe('the size of a row', () => {
     );
   });
 
-  it('is that of DynamoDB, not of the line: short numbers and lists take more there', async () => {
+  it('is that in DynamoDB, where short numbers and lists are larger than in JSON', async () => {
     expect(await problemsOf([item(1, { list: Array(150_000).fill(1) })])).toEqual([
       expect.stringContaining('makes a row of 450'),
     ]);
@@ -75,19 +75,19 @@ describe('the size of a row', () => {
 });
 
 describe('the data format', () => {
-  it('takes the line of every kind that its document shows', async () => {
+  it('accepts the documented line of every kind', async () => {
     expect(documented.map((line) => JSON.parse(line).kind)).toEqual(KINDS);
     expect(await problemsOf(documented)).toEqual([]);
   });
 
-  it('takes the sample, in which every kind occurs', async () => {
+  it('accepts the sample data, which contains every kind', async () => {
     const entities = await checkData('sample', sampleData(Date.now()), nobody);
     expect(new Set(entities.map(({ kind }) => kind))).toEqual(new Set(KINDS));
   });
 
   it.each(
     documented.flatMap((line) => Object.keys(JSON.parse(line)).map((field) => [JSON.parse(line).kind, field, line])),
-  )('knows whether %s needs %s, and names it where it is missing', async (kind, field, line) => {
+  )('knows whether %s requires %s, and names a missing field', async (kind, field, line) => {
     const { [field]: _left, ...rest } = JSON.parse(line);
     const problems = await problemsOf([rest]);
     const optional = [
@@ -108,7 +108,7 @@ describe('the data format', () => {
       expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
   });
 
-  it('reports every problem of a line, with the line number, and loads nothing of the file', async () => {
+  it('reports every problem of every line, with the line number', async () => {
     const lines = [
       '',
       host,
@@ -149,12 +149,12 @@ describe('the data format', () => {
       Array.from({ length: 40 }).reduce((inner) => [inner], 1),
       'more must not be nested deeper than 31 levels',
     ],
-  ])('refuses a work item with %s, which the table would not take', async (_what, more, problem) => {
+  ])('refuses a work item with %s, which the table cannot store', async (_what, more, problem) => {
     const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', more };
     expect(await problemsOf([JSON.stringify(item)])).toEqual([`f:1: ${problem}`]);
   });
 
-  it('refuses a line that no row holds, and fields that are the table’s own', async () => {
+  it('refuses a line that is too long for a row, and fields that the table reserves', async () => {
     const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
     expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
       'f:1: is longer than 409600 bytes, the limit of a row',
@@ -197,7 +197,7 @@ describe('the data format', () => {
     [{ kind: 'app_key', app_key: APP_KEY, expires_at: 1_830_000_000_000 }, 'expires_at'],
     [{ ...JSON.parse(documented[5] ?? ''), created_at: 1_830_000_000_000 }, 'created_at'],
     [{ ...JSON.parse(documented[5] ?? ''), window_end_time: 1_830_000_000_000 }, 'window_end_time'],
-  ])('takes %j for milliseconds where seconds are meant, and says so', async (line, field) => {
+  ])('refuses %j: the time is in milliseconds, and the message asks for seconds', async (line, field) => {
     const problems = await problemsOf([{ account_id: 1, ...line }]);
     expect(problems).toEqual([expect.stringMatching(`^f:1: ${field} .* it is in seconds`)]);
     expect(await problemsOf([{ account_id: 1, ...line, [field]: 1_830_000_000 }])).toEqual([]);
@@ -208,13 +208,13 @@ describe('the data format', () => {
     expect(await problemsOf([member])).toEqual([]);
   });
 
-  it('lists problems in the order of lines, whatever they are found by', async () => {
+  it('lists problems in the order of lines, whichever check finds them', async () => {
     const lines = [{ ...host, account_id: 7 }, '{', { ...host, account_id: 7, host_id: 'g' }];
     const problems = await problemsOf(lines, nobody);
     expect(problems.map((problem) => problem.slice(0, 3))).toEqual(['f:1', 'f:2', 'f:3']);
   });
 
-  it('reads no more of a line than a row holds, and says that it is too long', async () => {
+  it('keeps no more of a line than a row can hold, and says that it is too long', async () => {
     let read = 0;
     const chunk = Buffer.alloc(1 << 16, 'é');
     const endless = Readable.from(
@@ -231,7 +231,7 @@ describe('the data format', () => {
     expect(await problemsOf([kept[0] ?? ''])).toEqual(['f:1: is longer than 409600 bytes, the limit of a row']);
   });
 
-  it('takes an app key by its hash in place of the key, and not both', async () => {
+  it('accepts an app key or its hash, but not both', async () => {
     const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
     const key = { kind: 'app_key', account_id: 7 };
     const hash = hashAppKey(APP_KEY);
@@ -250,7 +250,7 @@ describe('the data format', () => {
     expect(problems.at(-1)).toBe('f: 25 problems, of which 20 are shown');
   });
 
-  it('refuses what is said twice, ids in either letter case', async () => {
+  it('refuses duplicate lines, whatever the letter case of their ids', async () => {
     const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
     const again = { ...alert, alert_id: 'A'.repeat(24) };
     expect(await problemsOf([host, alert, host, again, { ...host, account_id: 2 }])).toEqual([
@@ -259,7 +259,7 @@ describe('the data format', () => {
     ]);
   });
 
-  it('needs the account of every line, in the data or in the table, and never shows a key', async () => {
+  it('requires the account of every line in the data or the table, and never shows a key', async () => {
     const key = { kind: 'app_key', account_id: 7, app_key: DEMO_KEYS.demo };
     const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
     const missing = await problemsOf([key], nobody);
@@ -283,7 +283,7 @@ describe('the data format', () => {
     expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
   });
 
-  it('answers any text with problems or with entities, never with an error of its own', async () => {
+  it('property: returns entities or throws a DataError for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom(...documented))), async (lines) => {
         await checkData('f', lines, nobody).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));

@@ -24,15 +24,15 @@ describe('a replay', () => {
     replayOf('deadLetters', { Body, Attributes: { SentTimestamp: '5', MessageGroupId: '42' } });
 
   it.each<[what: string, record: object, again: object]>([
-    ['gives a record without a time that of its message', { kind: 'host' }, { kind: 'host', at_ms: 5 }],
-    ['leaves one with a time', { kind: 'host', at_ms: 3 }, { kind: 'host', at_ms: 3 }],
+    ['gives a record without a time the time of its message', { kind: 'host' }, { kind: 'host', at_ms: 5 }],
+    ['keeps the time of a record', { kind: 'host', at_ms: 3 }, { kind: 'host', at_ms: 3 }],
     [
-      'gives a snapshot the time at which it came',
+      'gives a snapshot the time of its message as its time of receipt',
       { kind: 'host_status', node_count: 1 },
       { kind: 'host_status', node_count: 1, at_ms: 5, received_at_ms: 5 },
     ],
     [
-      'leaves a report without a snapshot without one',
+      'gives a report without a snapshot no time of receipt',
       { kind: 'host_status', health_at_ms: 4 },
       { kind: 'host_status', health_at_ms: 4, at_ms: 5 },
     ],
@@ -41,14 +41,14 @@ describe('a replay', () => {
     expect([JSON.parse(body), group, sentAtMs]).toEqual([again, '42', 5]);
   });
 
-  it('keeps integers exact, and lines that are no records as they are', () => {
+  it('keeps integers exact, and does not change lines that are not records', () => {
     const lines = ['not JSON', '[]', '{"account_id":9007199254740993}'];
     const { body } = deadLetter(lines.join('\n'));
     expect(body.split('\n')).toEqual([...lines.slice(0, 2), '{"account_id":9007199254740993,"at_ms":5}']);
     expect(accountsIn(body)).toEqual([9007199254740993n]);
   });
 
-  it('of a refused record has the time of its own message', () => {
+  it('of a refused record has the time at which the record was first sent', () => {
     const refusal = { reason: 'r', message_id: 'm', sent_at_ms: 3, line: 1, record: '{"kind":"host"}' };
     const message = { Body: JSON.stringify(refusal), Attributes: { SentTimestamp: '5' } };
     expect(replayOf('refused', message)).toEqual({ body: '{"kind":"host","at_ms":3}', group: undefined, sentAtMs: 3 });

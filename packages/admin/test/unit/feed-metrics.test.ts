@@ -6,7 +6,10 @@ import { readMetrics } from '../../feed/queues.ts';
 
 const NOW = 1_795_000_000_000;
 
-/** Asks a server in place of CloudWatch, with an answer of the shape that the API reference of GetMetricData has. @returns what it was asked */
+/**
+ * Runs `act` with a server in place of CloudWatch, which answers as in the API reference of GetMetricData.
+ * @returns the requests
+ */
 async function asking(results: object[], act: () => Promise<void>) {
   const asked: { MetricDataQueries: { Id: string; MetricStat: object }[]; StartTime: number; EndTime: number }[] = [];
   const server = createServer(async (request, response) => {
@@ -35,16 +38,12 @@ const result = (Id: string, Values: number[]) => ({
 
 it.each([
   [
-    'of the latest five minutes',
+    'for the latest five minutes',
     [result('sent', [600, 3]), result('age', [12.5, 400])],
     { rate: 2, oldestSeconds: 12.5 },
   ],
-  ['that are not known where there are no points', [result('sent', []), result('age', [])], {}],
-  [
-    'by their ids, in whatever order they come',
-    [result('age', [0]), result('sent', [0])],
-    { rate: 0, oldestSeconds: 0 },
-  ],
+  ['as unknown if there are no data points', [result('sent', []), result('age', [])], {}],
+  ['by the ids of the results, in any order', [result('age', [0]), result('sent', [0])], { rate: 0, oldestSeconds: 0 }],
 ])('reads rate and age of a queue %s', async (_what, results, expected) => {
   const [asked] = await asking(results, async () => {
     expect(await readMetrics('https://sqs.eu-west-1.amazonaws.com/1/Stack-Feed', 'eu-west-1', NOW)).toEqual(expected);
