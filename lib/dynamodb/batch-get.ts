@@ -1,3 +1,4 @@
+import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { chunksOf } from '../shared/chunks.ts';
 import { backoff, THROTTLED } from './backoff.ts';
@@ -9,7 +10,7 @@ import { forEach } from './pool.ts';
 
 /** Maximum keys of one call. */
 export const MAX_BATCH = 100;
-/** Maximum attempts without a signal: about ten seconds. */
+/** Maximum attempts of a batch without a signal: about ten seconds. */
 const MAX_ATTEMPTS = 50;
 
 /** Name of a row in a {@link RowMap}. */
@@ -65,6 +66,10 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;
+        if (!signal && attempt === MAX_ATTEMPTS) {
+          const { $metadata } = answer;
+          throw new ProvisionedThroughputExceededException({ $metadata, message: 'some keys stay unprocessed' });
+        }
       } catch (error) {
         if (!isThrottled(error) || (!signal && attempt === MAX_ATTEMPTS)) throw error;
       }

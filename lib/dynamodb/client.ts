@@ -42,12 +42,15 @@ export interface TableOptions {
 const LOCAL = 'local';
 
 /**
- * Splits the URL of a DynamoDB-compatible server with its credentials, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`. DynamoDB Local has
+ * Splits the URL of a DynamoDB-compatible server with its credentials, percent-encoded: `http://ACCESS_KEY_ID:SECRET@HOST:PORT`. DynamoDB Local has
  * separate tables for each access key id, and checks no secret.
  */
 export function splitEndpoint(text: string) {
   const url = new URL(text);
-  const credentials = { accessKeyId: url.username || LOCAL, secretAccessKey: url.password || LOCAL };
+  const credentials = {
+    accessKeyId: decodeURIComponent(url.username) || LOCAL,
+    secretAccessKey: decodeURIComponent(url.password) || LOCAL,
+  };
   url.username = '';
   url.password = '';
   return { url: url.href.replace(/\/$/, ''), credentials };

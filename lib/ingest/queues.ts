@@ -11,8 +11,10 @@ export interface Refusal {
   sent_at_ms: number;
   /** The record's line in the message, from 1; absent if the whole message is refused. */
   line?: number;
-  /** The record as received; only its beginning if all of it is too large for a message. */
+  /** The record as received. */
   record: string;
+  /** Present if `reason` and `record` are only beginnings, since all of them would be too large for a message. */
+  cut?: true;
 }
 
 /** When a failed message is received again. */
@@ -32,6 +34,8 @@ export interface Queues {
 const MAX_BATCH = 10;
 /** SQS takes 1 MiB for all messages of a batch. A longer record is cut, since its beginning is enough to find it at its source. */
 const MAX_BATCH_BYTES = 1_000_000;
+/** A character of JSON text takes at most six bytes, and two texts are cut. */
+const MAX_CUT_LENGTH = MAX_BATCH_BYTES / 12 - 1_000;
 const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 
 /** Both methods throw if a call fails, and `refuse` also if SQS does not take all messages. */
@@ -68,8 +72,8 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
 function bodyOf(refusal: Refusal): string {
   const body = stringifyJson(refusal);
   if (Buffer.byteLength(body) <= MAX_BATCH_BYTES) return body;
-  // A character of JSON text takes at most six bytes.
-  return stringifyJson({ ...refusal, record: refusal.record.slice(0, MAX_BATCH_BYTES / 6 - 1_000), cut: true });
+  const [reason, record] = [refusal.reason, refusal.record].map((text) => text.slice(0, MAX_CUT_LENGTH));
+  return stringifyJson({ ...refusal, reason, record, cut: true });
 }
 
 function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry[]): Generator<Entry[]> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { batchGet, rowName } from '../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -83,4 +83,24 @@ it('goes on while DynamoDB throttles, for longer than the SDK repeats a call', a
   const { rows } = await batchGet(table, [key]);
   expect(rows.of(key)).toMatchObject({ title: 't' });
   expect(tap.attempts).toHaveLength(6);
+});
+
+it('gives up without a signal when keys stay unprocessed', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
+  onTestFinished(() => void vi.restoreAllMocks());
+  const table = await newTable();
+  let calls = 0;
+  table.client.middlewareStack.add(
+    (next) => async (args) => {
+      calls += 1;
+      const result = await next(args);
+      const { RequestItems } = args.input as { RequestItems: object };
+      const output = { ...(result.output as object), UnprocessedKeys: calls < 100 ? RequestItems : {} };
+      return { ...result, output: output as never };
+    },
+    { step: 'initialize', priority: 'high', name: 'leavesAllKeys' },
+  );
+  await expect(batchGet(table, [keys.alert(1, objectId())])).rejects.toMatchObject({
+    name: 'ProvisionedThroughputExceededException',
+  });
 });

@@ -208,6 +208,21 @@ describe('an alert whose row cannot be updated', () => {
     await expectMerged(tenant, to, alerts);
   });
 
+  it('fails a merge before its commit also when the row has room for a first move only', async () => {
+    const tenant = await newAccount(table);
+    const [first, second] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150);
+    const [full = ''] = alerts;
+    const room = itemBytes(marshall({ incident_id: first, moved_sequence: 999_999_999_999_999, moved_from: first }));
+    await put(table, keys.alert(tenant.account, full), fullRow(tenant.account, full, room));
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: first }), 200);
+    await tenant.finish(first);
+    const answer = await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: second });
+    expectEnvelope(answer, 400, 'BadRequest');
+    expect(answer.body.error.message).toContain(full);
+    expect(await tenant.feed(second)).toEqual([]);
+  });
+
   it('is named, and the other alerts of its merge are moved', async () => {
     const tenant = await newAccount(table);
     const [to, later] = [await tenant.incident(), await tenant.incident()];

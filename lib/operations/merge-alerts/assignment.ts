@@ -111,11 +111,14 @@ export const moveActions = (
 const FULL_ROW_UNITS = MAX_ITEM_BYTES / 4_096 - 1;
 const MAX_SEQUENCE = 999_999_999_999_999;
 
-/** An alert's row after a merge: moved, or left in place. */
-const afterMerge = (row: AlertRow) => [
-  { ...row, incident_id: 'f'.repeat(24), moved_sequence: MAX_SEQUENCE, moved_from: row.incident_id },
-  { ...row, stayed_sequence: MAX_SEQUENCE },
-];
+/** An alert's row after a merge, as large as {@link moveActions} may make it. */
+const afterMerge = (row: AlertRow) => ({
+  ...row,
+  incident_id: 'f'.repeat(24),
+  moved_sequence: MAX_SEQUENCE,
+  moved_from: row.incident_id,
+  previous_sequence: row.moved_sequence,
+});
 const bytesOf = (row: object) => itemBytes(marshall(row, { removeUndefinedValues: true }));
 
 /**
@@ -129,6 +132,6 @@ export async function findUnmovable(table: Table, batches: readonly ReadBatch<Ro
   if (suspected.length === 0) return [];
   const { rows } = await batchGet(table, suspected);
   return ofKind('alert', [...rows.values()])
-    .filter((row) => afterMerge(row).some((after) => bytesOf(after) > MAX_ITEM_BYTES))
+    .filter((row) => bytesOf(afterMerge(row)) > MAX_ITEM_BYTES)
     .map((row) => row.alert_id);
 }
