@@ -40,12 +40,12 @@ const byResource = (comparison: '=' | '!=') =>
   operations.map(({ path }) => FilterPattern.stringValue('$.resource', comparison, path));
 
 /** Lines of calls of operations. */
-export const OF_OPERATIONS: JsonPattern = FilterPattern.any(...byResource('='));
+export const OPERATION_LINES: JsonPattern = FilterPattern.any(...byResource('='));
 /** Lines of calls to other paths. */
-export const OF_OTHERS: JsonPattern = FilterPattern.all(...byResource('!='));
+export const OTHER_LINES: JsonPattern = FilterPattern.all(...byResource('!='));
 /** Lines of calls of operations that were answered with a status, such as `429` or `5*`. */
 export const answeredWith = (status: string): JsonPattern =>
-  FilterPattern.all(OF_OPERATIONS, FilterPattern.stringValue('$.status', '=', status));
+  FilterPattern.all(OPERATION_LINES, FilterPattern.stringValue('$.status', '=', status));
 
 /**
  * Counts lines of the access log.

@@ -108,6 +108,7 @@ export class ServiceApi extends Construct {
   }
 
   private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
+    // The id is that of the first release.
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
       handler: props.authorizer,
       identitySources: [IdentitySource.queryString('app_key')],

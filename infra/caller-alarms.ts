@@ -13,7 +13,7 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { answeredWith, countLines, OF_OPERATIONS, OF_OTHERS } from './access-log.ts';
+import { answeredWith, countLines, OPERATION_LINES, OTHER_LINES } from './access-log.ts';
 import { createRunbookAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
@@ -49,7 +49,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
     });
 
   // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
-  countLines(scope, accessLog, 'OperationCalls', OF_OPERATIONS, { resource: '$.resource' });
+  countLines(scope, accessLog, 'OperationCalls', OPERATION_LINES, { resource: '$.resource' });
   const calls = Object.fromEntries(
     operations.map(({ path }, index) => [
       `calls${index}`,
@@ -82,7 +82,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
       scope,
       'Flood',
       'Many calls go to paths that are no operation',
-      countLines(scope, accessLog, 'OtherCalls', OF_OTHERS).with({ period: PERIOD }),
+      countLines(scope, accessLog, 'OtherCalls', OTHER_LINES).with({ period: PERIOD }),
       FLOOD,
       3,
     ),

@@ -31,7 +31,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [
     ResponseType.UNSUPPORTED_MEDIA_TYPE,
     'BadRequest',
-    'Content-Encoding must be gzip or deflate, as the body is, or absent.',
+    'Content-Encoding must be absent, or gzip or deflate and match the body.',
   ],
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],

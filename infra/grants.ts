@@ -19,12 +19,12 @@ export type FunctionName =
   | 'fallback-route'
   | 'openapi-document';
 
-const OF_OPERATIONS = Object.fromEntries(
+const OPERATION_GRANTS = Object.fromEntries(
   operations.map(({ name, grants }: ListedOperation) => [name, grants]),
 ) as Record<OperationName, readonly Grant[]>;
 
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
-  ...OF_OPERATIONS,
+  ...OPERATION_GRANTS,
   'finish-merges': [
     { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed'] },

@@ -27,7 +27,7 @@ import {
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE_SECONDS = 300;
-/** Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes: one has failed by then. */
+/** Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes: after six an attempt has failed. */
 const PENDING_MINUTES = 6;
 /** A change is usually relayed within two seconds. */
 const RELAY_LATE_MS = 60_000;
@@ -83,7 +83,7 @@ export class Monitoring extends Construct {
     this.notifyOf(createRunbookAlarm(this, id, description, ...condition));
   }
 
-  /** Alarms on the throttles of each function that exists already, and on the concurrency of the account in the region. */
+  /** Alarms on the throttles of each function that was added to the stack before, and on the concurrency of the account in the region. */
   private addCapacityAlarms(concurrencyLimit: number): void {
     const scope = new Construct(this, 'Capacity');
     const alarm = (id: string, description: string, metric: IMetric, threshold: number) =>

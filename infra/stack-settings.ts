@@ -7,7 +7,7 @@ const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
 
 const ROLLOUTS = ['all-at-once', 'canary', 'canary-forced'] as const;
 
-/** Days that CloudWatch Logs can keep logs for. */
+/** The retentions that can be chosen: those of CloudWatch Logs up to two years. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
 const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
@@ -63,7 +63,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
-    // CloudWatch would take up to seven days.
+    // At most a day, although CloudWatch allows seven.
     noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
     smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),

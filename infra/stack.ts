@@ -16,7 +16,7 @@ import { addSmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { addBackups, createServiceTable } from './table.ts';
 
-/** API Gateway waits no longer for an answer. */
+/** API Gateway waits at most this long for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer itself gives up after a second; this is for one that hangs. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);

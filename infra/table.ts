@@ -13,7 +13,7 @@ import { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
-/** The one table, or the one that the setting `adoptTable` names. It is kept when the stack is deleted, unless the stack is ephemeral. */
+/** Creates the table, or refers to the one that the setting `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(
   scope: Construct,
   { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,
@@ -56,7 +56,7 @@ function requireSamePlace(adopted: string, { account, region }: Stack): void {
 const BACKUP_RETENTION = Duration.days(35);
 
 /**
- * Daily backups of the table. They outlive the stack, and their copies outlive the loss of the account.
+ * Daily backups of the table, which outlive the stack. Copies in a vault of another account outlive the loss of the account.
  * @param copyVaultArn vault, in another account or region, that takes a copy of each backup
  */
 export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): void {

@@ -86,7 +86,7 @@ export function createAppKeys(
   return {
     /**
      * The caller that an app key identifies; undefined if the key is unknown, expired or revoked, or its account is suspended.
-     * These take the same work, so that the duration of a refusal does not tell why.
+     * A lookup takes the same work for all of these, so that its duration does not tell why.
      * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
      */
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bounds of the wait before a retry, in milliseconds. */
+/** Milliseconds. */
 export interface Backoff {
+  /** Half of the longest first wait; each further wait may be twice as long. */
   readonly baseMs: number;
+  /** The longest wait. */
   readonly maxMs: number;
 }
 
@@ -13,7 +15,7 @@ export const CONFLICT: Backoff = { baseMs: 10, maxMs: 200 };
  */
 export const MERGE_ORDER_CONFLICT: Backoff = { baseMs: 10, maxMs: 80 };
 /** After throttling: the capacity of a partition is replenished every second. */
-export const THROTTLED: Backoff = { baseMs: 25, maxMs: 400 };
+export const THROTTLING: Backoff = { baseMs: 25, maxMs: 400 };
 
 /**
  * Waits before the next attempt: capped exponential backoff with full jitter.

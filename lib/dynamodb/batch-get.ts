@@ -1,7 +1,7 @@
 import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { chunksOf } from '../shared/chunks.ts';
-import { backoff, THROTTLED } from './backoff.ts';
+import { backoff, THROTTLING } from './backoff.ts';
 import { optionsOf, type Table } from './client.ts';
 import { expressionsOf, projection } from './expression.ts';
 import { isThrottled } from './failures.ts';
@@ -31,7 +31,7 @@ export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
   /** How many of the rows exist. */
   found: number;
-  /** Read units used: one per row for each started 4 KB. */
+  /** Read units used: one per row for each started 4 KB, half of that if not consistent. */
   units: number;
 }
 
@@ -73,7 +73,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
       } catch (error) {
         if (!isThrottled(error) || (!signal && attempt === MAX_ATTEMPTS)) throw error;
       }
-      await backoff(attempt, THROTTLED, ending);
+      await backoff(attempt, THROTTLING, ending);
     }
   }
 

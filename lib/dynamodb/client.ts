@@ -42,8 +42,8 @@ export interface TableOptions {
 const LOCAL = 'local';
 
 /**
- * Splits the URL of a DynamoDB-compatible server with its credentials, percent-encoded: `http://ACCESS_KEY_ID:SECRET@HOST:PORT`. DynamoDB Local has
- * separate tables for each access key id, and checks no secret.
+ * Splits the URL of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`, whose credentials are percent-encoded. DynamoDB
+ * Local has separate tables for each access key id, and checks no secret.
  */
 export function splitEndpoint(text: string) {
   const url = new URL(text);
@@ -69,10 +69,10 @@ export const PATIENT = {
 const RETRY_DELAY_MS = 25;
 
 /**
- * The SDK's strategy with a retry quota per call. The SDK's own quota is shared by all calls of a client: some twenty throttled calls
- * use it up, and then the next call fails at a single lost reply.
+ * The SDK's strategy without its retry quota, which all calls of a client share: some twenty throttled calls use it up, and then the next
+ * call fails at a single lost reply.
  */
-class RetryByCall extends StandardRetryStrategy {
+class RetryWithoutQuota extends StandardRetryStrategy {
   override async refreshRetryTokenForRetry(
     ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
   ) {
@@ -94,7 +94,7 @@ export function clientConfig({
   return {
     maxAttempts,
     retryMode: 'standard',
-    retryStrategy: new RetryByCall(maxAttempts),
+    retryStrategy: new RetryWithoutQuota(maxAttempts),
     requestHandler: createHttpHandler(timeouts),
     ...(region && { region }),
     ...(server && { endpoint: server.url, region: LOCAL, credentials: server.credentials }),

@@ -1,28 +1,30 @@
 /** Classifies the error that the SDK throws after its last attempt. */
 
-const THROTTLED = new Set<string | undefined>([
+const THROTTLING_ERRORS = new Set<string | undefined>([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
 ]);
-const OVERLOAD = new Set<string | undefined>([
-  ...THROTTLED,
+/** Names of errors after which the same call may succeed later. */
+const UNAVAILABLE = new Set<string | undefined>([
+  ...THROTTLING_ERRORS,
   'LimitExceededException',
   'InternalServerError',
   'ServiceUnavailable',
   'TransactionConflictException',
   'TransactionInProgressException',
   'ReplicatedWriteConflictException',
+  // No reply in time.
+  'AbortError',
+  'TimeoutError',
   // Problems of the environment, not bugs.
   'ExpiredTokenException',
   'CredentialsProviderError',
-  'AbortError',
   // Rows of a transaction that are not visible yet, or that a restored table lacks.
   'EntryUnreadableError',
-  'TimeoutError',
 ]);
 /** Names of errors for a reply that is not DynamoDB's, such as a proxy's. */
-const UNNAMED = new Set<string | undefined>(['Unknown', 'SyntaxError']);
+const FOREIGN_REPLY = new Set<string | undefined>(['Unknown', 'SyntaxError']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -48,27 +50,27 @@ interface Failure {
 }
 
 /**
- * Whether DynamoDB is down, throttles beyond the retries or is too slow. Any other error, such as a validation error, a missing permission
- * or a missing table, is a bug.
+ * Whether DynamoDB is down, throttles beyond the retries or is too slow, or the environment has no valid credentials. Any other error, such
+ * as a validation error, a missing permission or a missing table, is a bug.
  */
 export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
-  if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // `$metadata` marks errors of a sent call: connection errors have a code, and DynamoDB's have a name.
-  if ($metadata && (code !== undefined || UNNAMED.has(name))) return true;
+  if (UNAVAILABLE.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  // With `$metadata`, a code means a lost connection, and one of these names a reply that is not DynamoDB's.
+  if ($metadata && (code !== undefined || FOREIGN_REPLY.has(name))) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
   return name === 'TransactionCanceledException' && CancellationReasons?.some(isTransient) === true;
 }
 
 /** Whether DynamoDB asks for a slower pace. */
-export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
+export const isThrottled = (error: unknown) => error instanceof Error && THROTTLING_ERRORS.has(error.name);
 
 /** Why a call failed, for the log: what an operator looks at first. */
 export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB error' | 'bug' {
   if (!isUnavailable(error)) return 'bug';
   const { name, code, $metadata, CancellationReasons } = error as Failure;
-  if (THROTTLED.has(name) || CancellationReasons?.some(isThrottling)) return 'throttled';
+  if (THROTTLING_ERRORS.has(name) || CancellationReasons?.some(isThrottlingReason)) return 'throttled';
   if (NETWORK.has(code) || NO_REPLY.has(name) || ($metadata && !$metadata.httpStatusCode)) return 'no reply';
   return 'DynamoDB error';
 }
@@ -76,7 +78,7 @@ export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB er
 const THROTTLING_REASONS = new Set<string | undefined>(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const NO_REPLY = new Set<string | undefined>(['AbortError', 'TimeoutError']);
 
-const isThrottling = ({ Code }: { Code?: string }) => THROTTLING_REASONS.has(Code);
+const isThrottlingReason = ({ Code }: { Code?: string }) => THROTTLING_REASONS.has(Code);
 
 const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
 

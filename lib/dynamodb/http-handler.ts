@@ -24,7 +24,7 @@ const abortError = ({ reason }: AbortSignal) =>
   Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
 
 /**
- * Sends the SDK's requests over `node:http` and `node:https`, with one timer, and buffers each reply. It replaces the SDK's handler to save
+ * Sends the SDK's requests over `node:http` and `node:https`, on a kept connection with one timer, and buffers each reply. It replaces the SDK's handler to save
  * 12 to 15 % of a warm call's CPU. It rejects with the same errors after time-outs, aborts and lost connections.
  */
 export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
@@ -39,7 +39,7 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
     return new Promise((resolve, reject) => {
       if (abortSignal?.aborted) return reject(abortError(abortSignal));
       const isPlain = protocol === 'http:';
-      // Node resolves an IPv6 address without its brackets only.
+      // Node resolves an IPv6 address only without its brackets.
       const host = hostname.replace(/^\[|\]$/g, '');
       const target = { method, path, host, port, headers, agent: isPlain ? plainAgent : tlsAgent };
       const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
@@ -75,13 +75,13 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
           end();
           const { statusCode = -1, statusMessage: reason = '' } = reply;
           const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts);
-          // DynamoDB answers with JSON: an empty success would read as a row that does not exist.
+          // DynamoDB answers with JSON: an empty success would read as a row that does not exist. The SDK retries a time-out.
           if (statusCode === 200 && !whole?.length) return reject(timeoutError('the reply is empty'));
           const response = { statusCode, reason, headers: reply.headers as Record<string, string>, body: whole };
           resolve({ response: new HttpResponse(response) });
         });
       });
-      // Given whole, the body goes out with the head, in one write.
+      // `end` with the whole body sends it with the head, in one write.
       sent.end(body);
     });
   }

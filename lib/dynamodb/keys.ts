@@ -1,6 +1,6 @@
 /**
- * The only code that builds or parses a key. Every partition key of a tenant begins with the account, so no query spans tenants. An app
- * key has none, since it is looked up to find the account.
+ * The only code that builds or parses a key. Partition keys begin with the account, so no query reads rows of two accounts. Two kinds do
+ * not: app keys, which are looked up to find the account, and the operator's list of all accounts.
  */
 import { type Int64, toInt64 } from '../shared/json.ts';
 import type { Rows } from './rows.ts';
@@ -70,7 +70,7 @@ export const collections = {
   idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
 } as const;
 
-/** The key of each kind of row. ObjectIDs go in lower case, so that they compare without it. */
+/** The key of each kind of row. ObjectIDs are in lower case, so that the letter case of a request does not matter. */
 export const keys = {
   account: (account: Int64) => ({ pk: tenantPartition<'account'>(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
   appKey: (hash: string) => ({ pk: `APP_KEY#${hash}` as PartitionOf<'appKey'>, sk: 'APP_KEY' }),
@@ -111,7 +111,7 @@ export const keys = {
     pk: feedPartition<'feedMoves'>(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
-  // The sort key is the merge order's first name.
+  // `LEDGER` is the former name of the merge order.
   mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'LEDGER' }),
   mergeOrderShard: (account: Int64, shard: number) => ({
     pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
@@ -140,7 +140,7 @@ export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: 
 
 const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
 
-/** Parses a key; undefined for one that {@link keys} cannot have built. */
+/** Parses a key that {@link keys} has built; undefined for an unknown partition key. */
 export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
   if (pk === collections.accounts())

@@ -13,7 +13,7 @@ import type { AttributeOf, PartitionOf, Read, RowKind, Stored } from './keys.ts'
 export interface QueryOptions<Name> {
   /** Only rows whose sort key begins with this. */
   prefix?: string;
-  /** Only rows with this sort key or a higher one. */
+  /** Only rows with this sort key or a higher one; takes precedence over `prefix`. */
   from?: string;
   /** Attributes to read; absent: all. */
   attributes?: readonly Name[];
@@ -55,7 +55,7 @@ export interface PageOptions {
   descending?: boolean;
 }
 
-/** Reads one page of a partition, strongly consistent. `next` is the `after` of the next page; undefined on the last one. */
+/** Reads one page of a partition, strongly consistent. `next` is the `after` of the next page, which may be empty; undefined: none follows. */
 export async function queryPage<Kind extends RowKind>(
   table: Table,
   partition: PartitionOf<Kind>,
@@ -97,7 +97,7 @@ export interface Range {
 export interface RangePage<Row> {
   /** In ascending order of their sort keys. */
   rows: Row[];
-  /** The last sort key that DynamoDB read; absent when the range has no further row. */
+  /** The last sort key that DynamoDB read; absent when it knows of no further row. */
   reached: string | undefined;
 }
 
@@ -115,8 +115,8 @@ export async function queryRange<Row>(
   keyName: string,
   attributes: readonly string[],
 ): Promise<RangePage<Row>> {
-  const begins = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
-  const range = between ? expression` AND sk BETWEEN ${{ S: between[0] }} AND ${{ S: between[1] }}` : begins;
+  const beyond = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
+  const range = between ? expression` AND sk BETWEEN ${{ S: between[0] }} AND ${{ S: between[1] }}` : beyond;
   const command = new RawQueryCommand({
     TableName: table.name,
     ...(expressionsOf({
@@ -143,6 +143,6 @@ function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // The service does not write other types.
+  // The service's own fields have no other types.
   return table.unmarshall<{ value: unknown }>({ value }).value;
 }

@@ -25,7 +25,7 @@ export type CommandEvent =
       readonly event_detail: { readonly work_item_id: string; readonly work_item_version: Int64 };
     };
 
-/** One command of an operator, as it was run. Never an app key. */
+/** One command of an operator, as it was run. It contains no app key. */
 export interface AuditEntry {
   readonly id: string;
   /** Unix milliseconds of the operator's clock. */
@@ -60,6 +60,7 @@ export interface AppKeyRow {
   expires_at?: number;
   /** Unix seconds; its presence revokes, whatever the clock says. */
   revoked_at?: number;
+  /** The last characters of the key, for people. */
   last_digits?: string;
   /** Unix seconds. */
   created_at?: number;
@@ -77,7 +78,7 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
-  /** Of the call that deleted it; absent: an import, or a release before events, did. */
+  /** Of the call that deleted it; absent: it was imported as deleted, or a release deleted it that did not publish events. */
   deleted_request_id?: string;
   /** The deletion that was undone last; `version` is the item's version after it. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
@@ -88,7 +89,7 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** Sequence of the account's latest entry when the row was imported. Earlier entries do not apply to it. */
+  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
   loaded_after?: number;
 }
 
@@ -107,7 +108,7 @@ export interface AlertRow {
   title: string;
   /** Absent: in no incident. */
   incident_id?: string;
-  /** Sequence of the latest feed entry that took it, even as a no-op. */
+  /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
   /** Its incident before this entry; absent: none. */
   moved_from?: string;
@@ -115,7 +116,7 @@ export interface AlertRow {
   previous_sequence?: number;
   /** Written by the previous release: sequence of the latest small entry that took it as a no-op. */
   stayed_sequence?: number;
-  /** Sequence of the account's latest entry when the row was imported. Earlier entries do not apply to it. */
+  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
   loaded_after?: number;
 }
 
@@ -158,7 +159,9 @@ export interface AlertListRow {
 
 /** The row of the merge order, or one that the previous release writes beside it: see `merge-order.ts`. */
 export interface MergeOrderRow {
+  /** Sequence of the latest entry. */
   last?: number;
+  /** Sequence of the latest large entry. */
   last_large?: number;
 }
 

@@ -15,7 +15,7 @@ export interface Write<Result> {
 
 /**
  * Sends a write, and verifies it if its outcome is unknown: a time-out, a reset or a 5xx does not say whether it was applied, nor does
- * a temporary refusal, since an earlier attempt of the SDK may have been. So a lost reply never turns a success into a failure.
+ * a temporary refusal, since an earlier attempt of the SDK may have been applied. So a lost reply never turns a success into a failure.
  * @param table its signal ends the write; verifying may take 250 ms longer
  * @throws what `send` threw, if the write was not applied or cannot be verified
  */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { backoff, THROTTLED } from './backoff.ts';
+import { backoff, THROTTLING } from './backoff.ts';
 import { optionsOf, type Table } from './client.ts';
 import { type Expression, expressionsOf } from './expression.ts';
 import { isThrottled, isUnavailable } from './failures.ts';
@@ -49,12 +49,12 @@ function send({ name: TableName, client, signal }: Table, actions: readonly Acti
 }
 
 /**
- * Outcome of a transaction. Unless `applied`, nothing is written:
+ * Outcome of a transaction. Unless it is `applied` or `in progress`, nothing is written:
  * - `changed`: a condition does not hold. `stored`: the row of the failed action, if it is the only one and returns its row
  * - `conflict`: another transaction uses one of the rows
  * - `in progress`: an earlier attempt of this one is running, and may be applied
  * - `throttled`: not enough write units
- * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
+ * - `refused`: DynamoDB rejects it as invalid: it, or a resulting row, is too large
  */
 export type TransactionResult =
   | { outcome: 'applied' | 'conflict' | 'in progress' | 'throttled' }
@@ -125,7 +125,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
         token = randomUUID();
       } else repeats += 1;
       if (!isUnavailable(error) || attempt === MAX_ATTEMPTS || repeats > MAX_REPEATS) throw error;
-      await backoff(attempt, THROTTLED, table.signal);
+      await backoff(attempt, THROTTLING, table.signal);
     }
 }
 

@@ -68,6 +68,7 @@ async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false, moved = {} } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, from: { request_id } };
   const movedIds = Object.values(moved).flat();
+  // Of a large entry it is not known yet which alerts stay in their incident.
   const alerts = large ? entry.alerts : movedIds.length;
   if (kind === 'merge_undone')
     return createEvent('MergeUndone', common, {

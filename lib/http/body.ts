@@ -18,8 +18,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
  *
- * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads the others, and those that
- * middy's rejects: a member named `__proto__` is an unknown field like any other. Parser errors quote the body, so they are dropped.
+ * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads those bodies, and the ones
+ * that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
  *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones. A body that is still encoded is `BadRequest`.
  */

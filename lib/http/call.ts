@@ -47,14 +47,14 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
 
-/** The first value of a header; undefined when it is absent. */
+/** The value of a header, of several the last, as API Gateway has it; undefined when it is absent. */
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
   valuesIn(headers, name)[0];
 
-/** At most this much time before the handler's start counts, in milliseconds, since API Gateway's clock may differ. */
+/** An arrival earlier than this before the handler's start, in milliseconds, counts as this much earlier: API Gateway's clock may differ. */
 const MAX_BEFORE_MS = 1_000;
 
-/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway. */
+/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway, but later after a cold start of over a second. */
 export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
   before({ event }) {
     const { startedMs } = event.call;

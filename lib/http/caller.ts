@@ -8,7 +8,7 @@ const MAX_APP_KEY_LENGTH = 256;
 
 /**
  * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Whatever is wrong with the
- * key, even if there are several, the response is the same `Unauthorized`.
+ * key, and if several are sent, the response is the same `Unauthorized`.
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {

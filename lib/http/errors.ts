@@ -27,7 +27,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** An error code, with the type of the values that the message takes. */
 type CodeWith<Values> = ErrorCode & { readonly values?: Values };
 
-/** Refusals with a message of their own, which each language's catalog has by this name: the code of each, and its message's values. */
+/** The error code of each refusal that has a message of its own, and, as a type, the values of that message. Catalogs have it by this name. */
 const REFUSALS = {
   invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: FieldError[] }>,
   malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
@@ -36,8 +36,10 @@ const REFUSALS = {
   bodyTooDeep: 'InvalidParameter' as CodeWith<{ levels: number }>,
   bodyNotObject: 'InvalidParameter' as CodeWith<undefined>,
   bodyTooLarge: 'EntityTooLarge' as CodeWith<{ maxBytes: number }>,
-  /** `other`: the first character that a key may not hold. */
-  invalidIdempotencyKey: 'InvalidParameter' as CodeWith<{ other: { position: number; codePoint: string } | undefined }>,
+  /** `invalid`: the first character that a key may not hold. */
+  invalidIdempotencyKey: 'InvalidParameter' as CodeWith<{
+    invalid: { position: number; codePoint: string } | undefined;
+  }>,
   idempotencyKeyReused: 'InvalidParameter' as CodeWith<undefined>,
   workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
@@ -56,6 +58,8 @@ const REFUSALS = {
   mergesReadTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   permissionMissing: 'AccessDenied' as CodeWith<{ permission: string }>,
   tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
+  writesFrozen: 'ServiceUnavailable' as CodeWith<undefined>,
+  serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
 };
 
@@ -78,11 +82,13 @@ export interface FieldError {
   missing?: boolean;
   /** Index of the first invalid item, if the field is an array with invalid items; `schema` is then that of the items. */
   item?: number;
+  /** A text of it is not well-formed Unicode: `schema` does not say so. */
+  illFormed?: boolean;
   /** How many more items of the field are invalid. */
   moreItems?: number;
 }
 
-/** The part of JSON Schema that this service's request schemas use. */
+/** The part of JSON Schema that this service's request schemas use, and what cross-checks add. */
 export interface FieldSchema {
   readonly type?: string;
   readonly format?: string;
@@ -120,7 +126,7 @@ export class ApiError extends Error {
 }
 
 type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
-  ? []
+  ? [values?: undefined, headers?: Record<string, string>]
   : [values: Explanations[K], headers?: Record<string, string>];
 
 /** Builds the {@link ApiError} of a refusal. */

@@ -12,9 +12,9 @@ const INVALID = /[^\x20-\x7e]/u;
 export function idempotencyKeyOf(event: ApiEvent): string | undefined {
   const [key, ...more] = headerValuesOf(event, 'idempotency-key');
   if (key === undefined) return undefined;
-  const other = firstInvalidCharacter(key);
-  if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || other)
-    throw refuse('invalidIdempotencyKey', { other });
+  const invalid = firstInvalidCharacter(key);
+  if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || invalid)
+    throw refuse('invalidIdempotencyKey', { invalid });
   return key;
 }
 

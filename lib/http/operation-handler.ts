@@ -7,7 +7,7 @@ import { bodyMiddleware } from './body.ts';
 import { type ApiEvent, deadlineMiddleware, type Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
 import { envelopeMiddleware, observeMiddleware } from './envelope.ts';
-import { ApiError } from './errors.ts';
+import { refuse } from './errors.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { CATALOGS } from './messages/index.ts';
 import type { Operation } from './operations.ts';
@@ -35,20 +35,20 @@ export interface Implementation<Body, Data> {
   /** Compiled from the operation's request schema. */
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
-  /** The last check before the rate limit counts the call. @throws ApiError */
-  check?(): void;
+  /** Whether the operation is available on this deployment: checked after the body, before the rate limit counts. @throws ApiError */
+  checkAvailable?(): void;
   operate(call: Call<Body>): Promise<Reply<Data>>;
 }
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body, exact
- * rate limit. API Gateway has checked path and method.
+ * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
+ * whether the operation is available, exact rate limit, Idempotency-Key. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,
-  { validate, crossCheck, check, operate }: Implementation<Body, Data>,
+  { validate, crossCheck, checkAvailable, operate }: Implementation<Body, Data>,
   deps: Deps,
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
@@ -59,14 +59,14 @@ export function createOperationHandler<Body, Data>(
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
   if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
-  if (check) chain.before(check);
+  if (checkAvailable) chain.before(checkAvailable);
   const { rateWindows } = operation;
   if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 
 function refuseFrozenWrite(): never {
-  throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+  throw refuse('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {

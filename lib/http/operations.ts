@@ -10,7 +10,7 @@ import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
 
-/** A window of the exact limit: at most `limit` calls of one account in each `seconds` of the clock. */
+/** A window of the exact limit: at most `limit` calls of one account in each period of `seconds`, which the clock divides. */
 export interface RateWindow {
   readonly name: string;
   readonly limit: number;
@@ -117,7 +117,7 @@ export const browseFleet = {
         minimum: 1,
         maximum: 2000,
         default: 1000,
-        description: 'Maximum number of hosts examined to fill the page, from limit (default 50) to 2000',
+        description: 'Maximum number of hosts examined to fill the page: at least limit, at most 2000',
       },
       statuses: {
         type: 'array',

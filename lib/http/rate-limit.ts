@@ -37,8 +37,8 @@ const KEPT_SECONDS = 2 * 3_600;
 /**
  * Counts an operation's calls exactly, in two windows: the inner is the shorter, and the outer a multiple of it. There is a row for each
  * account and outer window, with the count of each inner window in it, so that one conditional write counts a call in both windows. Each
- * call adds a random nonce to the row, which shows whether a write was applied whose reply was lost, also to the SDK's next attempt. After
- * a refusal, further calls of the account in that window are refused from memory.
+ * call adds a random nonce to the row: after a lost reply it shows whether the write was applied, and a repeated write fails on it, so that
+ * no call counts twice. After a refusal, further calls of the account in that window are refused from memory.
  */
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,

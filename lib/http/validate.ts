@@ -72,11 +72,11 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];
     if (offending.has(field)) continue;
-    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema });
+    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema, illFormed: true });
     const item = Array.isArray(value)
       ? value.findIndex((item) => typeof item === 'string' && !item.isWellFormed())
       : -1;
-    if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item });
+    if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item, illFormed: true });
   }
   return fieldErrors;
 }

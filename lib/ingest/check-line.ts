@@ -56,7 +56,7 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** A work item's own fields must not have these names: the service's attributes, and `large`, by which relay finds large merges. */
+/** A work item's own fields must not have these names: attributes of the service's rows. */
 const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
 
 /** Maximum nesting levels of a row, counting the row itself. */

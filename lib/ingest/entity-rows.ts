@@ -26,7 +26,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // With `deleted_request_id`, relay would publish the deletion again, which the table of the export has published.
+      // With `deleted_request_id`, relay would publish the deletion again, as the exporting deployment has done.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),

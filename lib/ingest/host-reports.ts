@@ -96,7 +96,7 @@ const storedOrder = (row: StoredOrders, group: string, field: Field) =>
 
 /**
  * Writes each field that is later than the stored one. The first attempt takes one write and no read: it succeeds if all fields are later
- * than the orders of their groups. Otherwise the failed condition returns the row, by which the next attempt chooses the fields.
+ * than the orders of their groups, and the host is not retired. Otherwise the failed condition returns the row, by which the next attempt chooses the fields.
  * @returns whether anything was written
  */
 export async function writeReports(
@@ -111,7 +111,7 @@ export async function writeReports(
       ? new Map([...cells].filter(([field, { order }]) => order > storedOrder(known, groupOf(field), field)))
       : cells;
     if (later.size === 0) return false;
-    const { update, condition } = known ? conditionalWrite(known, later) : blindWrite(later);
+    const { update, condition } = known ? writeAsRead(known, later) : writeUnread(later);
     const { done, row } = await updateRow(table, key, update, condition, {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
@@ -127,7 +127,7 @@ interface Write {
   condition: Expression;
 }
 
-/** Removes the time to live of a status row, since its retired host is back at this order. */
+/** Removes the time to live of a status row, since a record of this order has brought its retired host back. */
 export async function cancelRemoval(
   table: Table,
   key: ReturnType<typeof keys.hostStatus>,
@@ -137,8 +137,8 @@ export async function cancelRemoval(
   await updateRow(table, key, set({ feed_order: order, ttl: undefined }), isRetired);
 }
 
-/** The write without a read, on condition that all cells are later than the orders of their groups. */
-function blindWrite(cells: Cells): Write {
+/** The write of a row that was not read, on condition that all cells are later than the orders of their groups. */
+function writeUnread(cells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = cells.has('ttl') ? [] : [is('ttl', undefined)];
   for (const [group, fields] of GROUPS) {
@@ -169,7 +169,7 @@ function blindWrite(cells: Cells): Write {
 }
 
 /** The write on condition that the row still has the orders and the time to live that were read. */
-function conditionalWrite(row: StoredOrders, later: Cells): Write {
+function writeAsRead(row: StoredOrders, later: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = [is('ttl', row.ttl)];
   const cells = new Map(later);

@@ -144,7 +144,10 @@ export const FEED_LINES = {
   }),
 } as const;
 
-/** The field that identifies an entity of a kind within its account. Kinds without one have one entity an account. */
+/**
+ * The field that identifies an entity of a kind within its account. Kinds without one have one entity an account, but for app keys, which
+ * `packages/admin` identifies by their hash.
+ */
 const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
   member: 'member_id',
   host: 'host_id',

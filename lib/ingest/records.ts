@@ -18,7 +18,7 @@ export const MAX_LINES = 1_000;
 /** How far a sender's clock may be ahead. A record with a later time would make all records until then count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
-/** A report with a value of one of these fields has a snapshot, which `received_at_ms` dates. */
+/** A report with a value of one of these fields has a snapshot; `received_at_ms` is the time of that snapshot. */
 const SNAPSHOT_SIGNS = ['node_count', 'edge_count', 'observed_at_ms'];
 
 /**

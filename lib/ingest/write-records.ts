@@ -33,26 +33,28 @@ type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>
 const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
   records.reduce((latest, record) => (record.order > latest.order ? record : latest));
 
-const isLater = (order: bigint) => isBelow('feed_order', order);
+/** Condition: the row was last written by an earlier record. */
+const storedIsEarlier = (order: bigint) => isBelow('feed_order', order);
 const STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 interface Ordered {
   /** The order of the latest record that was written to the row. */
   feed_order?: number | bigint;
 }
-const isLate = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
+/** Whether a record is not newer than the stored row. */
+const isOutdated = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
 
 /** Replaces the row by the latest record. */
 async function writeWhole(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const { entity, order } = latest;
-  return (await putRow(table, { ...rowOf(entity), feed_order: order }, isLater(order))).done;
+  return (await putRow(table, { ...rowOf(entity), feed_order: order }, storedIsEarlier(order))).done;
 }
 
 /**
  * Replaces the inventory row by the latest record. A retirement first empties the status row and gives it a time to live, so that a later
- * record that brings the host back finds the time to live and cancels it. A record that does not retire the host first expects an active
- * host; after a failed attempt the condition is by the row that is stored.
+ * record that brings the host back finds the time to live and cancels it. Any other record is first written on condition that the host is
+ * active; after a failed attempt, on condition that the row is as it was returned.
  */
 async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
@@ -64,12 +66,12 @@ async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<
   const row = retired
     ? { ...keys.host(account_id, String(host_id)), retired, ttl: removalTime(atMs), feed_order: order }
     : { ...rowOf(entity), feed_order: order };
-  const isActive = all(EXISTS, isLater(order), is('retired', undefined));
-  let condition = retired ? isLater(order) : isActive;
+  const isActive = all(EXISTS, storedIsEarlier(order), is('retired', undefined));
+  let condition = retired ? storedIsEarlier(order) : isActive;
   for (;;) {
     const { done, row: found } = await putRow(table, row, condition, STORED);
     const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
-    if (done || (stored && isLate(stored, latest))) {
+    if (done || (stored && isOutdated(stored, latest))) {
       if (retirements.length > 0 && !stored?.retired) await cancelRemoval(table, status, stored?.feed_order ?? order);
       return done || isEmptied;
     }
@@ -103,7 +105,7 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   const row = { ...rowOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
-  const isNeverRestored = all(isAlive, isLater(order), expression`attribute_not_exists(undone_deletion)`);
+  const isNeverRestored = all(isAlive, storedIsEarlier(order), expression`attribute_not_exists(undone_deletion)`);
   for (let stored: (WorkItemRow & Ordered) | undefined; ; ) {
     const undone = stored?.undone_deletion;
     const kept = undone && {
@@ -114,7 +116,7 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
     const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isNeverRestored, STORED);
     if (done) return true;
     stored = found as (WorkItemRow & Ordered) | undefined;
-    if (!stored || stored.deleted_at_ms !== undefined || isLate(stored, latest)) return false;
+    if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, latest)) return false;
   }
 }
 
@@ -126,12 +128,12 @@ async function writeIncident(table: Table, records: readonly FeedRecord[]): Prom
   const key = keys.incident(entity.account_id, incident_id);
   const isUnmergedSince = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
   let update = set({ incident_id, title, owner_id, feed_order: order });
-  let condition = all(isLater(order), isUnmergedSince);
+  let condition = all(storedIsEarlier(order), isUnmergedSince);
   for (;;) {
     const { done, row } = await updateRow(table, key, update, condition, STORED);
     if (done) return true;
     const stored = row as IncidentRow & Ordered;
-    if (isLate(stored, latest)) return false;
+    if (isOutdated(stored, latest)) return false;
     const merged = await mergedSince(table, entity, stored, atMs);
     const kept = { ...(!merged.title && { title }), ...(!merged.owner && { owner_id }) };
     update = set({ incident_id, ...kept, feed_order: order });
@@ -164,7 +166,7 @@ async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise
   const created = await putRow(table, { ...fields, ...(incident_id !== undefined && { incident_id }) }, IS_NEW);
   if (created.done) return true;
   const { pk, sk, ...changed } = fields;
-  return (await updateRow(table, { pk, sk } as KeyOf<'alert'>, set(changed), all(EXISTS, isLater(order)))).done;
+  return (await updateRow(table, { pk, sk } as KeyOf<'alert'>, set(changed), all(EXISTS, storedIsEarlier(order)))).done;
 }
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {

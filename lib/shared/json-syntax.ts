@@ -8,8 +8,8 @@ const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
 /**
- * The index of the first syntax error; undefined for valid JSON. It is that of the wrong character, or the start of the word, number or
- * escape that it breaks. `JSON.parse` reports it only for some errors.
+ * The index of the first syntax error; undefined for valid JSON. It points at the wrong character, or at the start of the word, number or
+ * escape around it. `JSON.parse` reports it only for some errors.
  */
 export function syntaxErrorAt(text: string): number | undefined {
   /** The closing brackets of the objects and arrays that are open. */

@@ -53,8 +53,8 @@ function exactNumber(value: number, source: string): number | bigint {
 }
 
 /**
- * Parses JSON. An integer, in whatever notation, becomes an {@link Int64}. A fraction that a double rounds to an integer becomes NaN, so
- * that it does not pass for an integer. A member named `__proto__` is dropped.
+ * Parses JSON. An integer of up to 20 digits, in whatever notation, is read exactly: as a number or, beyond 2^53, as a bigint. A fraction
+ * that a double rounds to an integer becomes NaN, so that it does not pass for an integer. A member named `__proto__` is dropped.
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string): unknown {

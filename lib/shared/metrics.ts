@@ -29,7 +29,7 @@ export interface MetricsSink {
   /** One answered call, by its operation and the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
-  /** Feed records. `late` ones were no later than the stored rows, and changed nothing. */
+  /** Records of the ingest queue. `late` ones were not newer than the stored rows, and changed nothing. */
   records(counts: RecordCounts): void;
 }
 
@@ -43,7 +43,7 @@ export function createMetrics({
   now = Date.now,
 }: {
   namespace?: string | undefined;
-  /** The function's version, if calls may be served by several; its failures are then also counted by version. */
+  /** The function's version, if calls may be served by several; only then failures are counted, in all and by version. */
   version?: string | undefined;
   now?: () => number;
 } = {}): MetricsSink {

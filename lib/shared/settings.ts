@@ -1,4 +1,4 @@
-/** The settings of a deployment, read once from the environment. All problems are reported together. */
+/** The settings of a deployment, read once from the environment. */
 
 /** Type, default and bounds of a setting. */
 type SettingSpec =
@@ -42,7 +42,7 @@ export interface Settings extends SettingValues {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Thrown once for all settings that are missing or wrong; the message has a line for each. */
+/** Settings are missing or wrong; the message has a line for each. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

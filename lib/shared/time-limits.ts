@@ -1,6 +1,9 @@
 /** How long the parts of a call may take, in milliseconds. */
 export const TIME_LIMITS = {
-  /** Counted from the request's first byte. Then calls to DynamoDB are cancelled, which leaves time to answer within 3 s. */
+  /**
+   * Counted from the request's first byte, but at most a second of a cold start. Then calls to DynamoDB are cancelled, which leaves time
+   * to answer within 3 s.
+   */
   callMs: 2_700,
   /** The authorizer's lookup of the app key, part of `callMs`. After that it fails, and API Gateway answers 503. */
   authorizerMs: 900,

@@ -38,7 +38,7 @@ const ANSWERS: Row[] = [
     400,
     'BadRequest',
     {},
-    'Content-Encoding must be gzip or deflate, as the body is, or absent.',
+    'Content-Encoding must be absent, or gzip or deflate and match the body.',
   ],
   ['WAF_FILTERED', 403, 'AccessDenied'],
 ];

@@ -35,9 +35,10 @@ describe('the fieldErrors of a body', () => {
 
   it('are empty for a valid body, and report strings with half a surrogate pair', () => {
     expect(errorsOf([], { list: ['abc'] })).toEqual([]);
-    const fieldErrors = [{ field: 'list', schema: ITEM, item: 0 }];
-    expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
-    expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
+    const item = { field: 'list', schema: ITEM, item: 0 };
+    const illFormed = { fieldErrors: [{ ...item, illFormed: true }] };
+    expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual(illFormed);
+    expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors: [item] });
   });
 
   it('may come from a check that uses the caller', () => {

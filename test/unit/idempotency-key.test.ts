@@ -4,11 +4,11 @@ import { idempotencyKeyOf } from '../../lib/http/idempotency-key.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
-/** The refusal of a key. @param other its first character that is not printable ASCII */
-const refusalWith = (other?: object) =>
+/** The refusal of a key. @param invalid its first character that is not printable ASCII */
+const refusalWith = (invalid?: object) =>
   expect.objectContaining({
     code: 'InvalidParameter',
-    explanation: { name: 'invalidIdempotencyKey', values: { other } },
+    explanation: { name: 'invalidIdempotencyKey', values: { invalid } },
   });
 const thrownBy = (act: () => unknown) => {
   try {
@@ -37,8 +37,8 @@ describe('an Idempotency-Key', () => {
     ['a\u007f', { position: 2, codePoint: 'U+007F' }],
     ['a b\tb\u0001', { position: 4, codePoint: 'U+0009' }],
     ['x\u{1f600}', { position: 2, codePoint: 'U+1F600' }],
-  ])('may not be %j: the refusal names the first wrong character', (key, other) => {
-    expect(thrownBy(() => keyOf({ 'Idempotency-Key': key }))).toEqual(refusalWith(other));
+  ])('may not be %j: the refusal names the first wrong character', (key, invalid) => {
+    expect(thrownBy(() => keyOf({ 'Idempotency-Key': key }))).toEqual(refusalWith(invalid));
   });
 
   it('is refused when given twice, in whatever letter case', () => {

@@ -25,7 +25,7 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   bodyNotObject: [undefined, ['JSON']],
   bodyTooLarge: [{ maxBytes: 262_144 }, ['262144']],
   invalidIdempotencyKey: [
-    { other: { position: 3, codePoint: 'U+00E9' } },
+    { invalid: { position: 3, codePoint: 'U+00E9' } },
     ['Idempotency-Key', '255', 'ASCII', '3', 'U+00E9'],
   ],
   idempotencyKeyReused: [undefined, ['Idempotency-Key']],
@@ -40,6 +40,8 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   permissionMissing: [{ permission: 'monit' }, ['monit']],
   mergesReadTooMuch: [{ limit: 120, windowSeconds: 60 }, ['120', '60', 'Retry-After']],
   tooFrequent: [{ limit: 30, windowSeconds: 60 }, ['30', '60', 'Retry-After']],
+  writesFrozen: [undefined, ['Retry-After']],
+  serviceMapDisabled: [undefined, []],
   methodNotAllowed: [{ allow: 'POST' }, ['POST']],
 };
 

@@ -50,14 +50,14 @@ describe('fleet browse', () => {
     [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 (limit) to 2000.'],
     [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 (limit) to 2000.'],
     [{ cursor: 5 }, 'cursor must be a string.'],
-    [{ cursor: '\ud800' }, 'cursor must be a string.'],
+    [{ cursor: '\ud800' }, 'cursor must be a string, in well-formed Unicode.'],
     ...['active', Array(21).fill('active')].map((statuses): [object, string] => [
       { statuses },
       `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`,
     ]),
     [{ statuses: ['active', 'Active'] }, `statuses[1] must be one of ${STATUS_NAMES}.`],
     [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more) must be a string.'],
-    [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string.'],
+    [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string, in well-formed Unicode.'],
     [{ capture_modes: ['ebpf', 'none'] }, 'capture_modes[1] must be one of ebpf, polling, unknown.'],
   ])('answers %o: %s', (body, message) => {
     expect(messageFor('browse', body)).toBe(message);

@@ -4,7 +4,7 @@ import type { ErrorCode, Explanations, RefusalName } from '../errors.ts';
 export interface Catalog {
   /** BCP 47 tag, sent as `Content-Language`. */
   readonly language: string;
-  /** The message of each code without an explanation. */
+  /** The message of each code, for errors without an explanation. */
   readonly codes: Readonly<Record<ErrorCode, string>>;
   /** The messages with field names, ids or bounds. */
   readonly explain: Explain;

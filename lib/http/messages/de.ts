@@ -40,11 +40,12 @@ function expected({ type, format, enum: values, minimum, maximum, items = {}, ..
   }
 }
 
-function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} fehlt: erwartet wird ${expected(schema)}`;
-  if (item === undefined) return `${field} ist ungültig: erwartet wird ${expected(schema)}`;
+function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
+  const wanted = `${expected(schema)}${illFormed ? ' in wohlgeformtem Unicode' : ''}`;
+  if (missing) return `${field} fehlt: erwartet wird ${wanted}`;
+  if (item === undefined) return `${field} ist ungültig: erwartet wird ${wanted}`;
   const more = moreItems ? ` (und ${moreItems} weitere)` : '';
-  return `${field}[${item}]${more} ist ungültig: erwartet wird ${expected(schema)}`;
+  return `${field}[${item}]${more} ist ungültig: erwartet wird ${wanted}`;
 }
 
 const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as const;
@@ -100,8 +101,8 @@ export const catalog: Catalog = {
     bodyTooDeep: ({ levels }) => `Der Inhalt der Anfrage darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
     bodyNotObject: () => 'Der Inhalt der Anfrage muss ein JSON-Objekt sein.',
     bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
-    invalidIdempotencyKey: ({ other }) =>
-      `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${other ? `: Zeichen ${other.position} ist ${other.codePoint}` : ''}.`,
+    invalidIdempotencyKey: ({ invalid }) =>
+      `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${invalid ? `: Zeichen ${invalid.position} ist ${invalid.codePoint}` : ''}.`,
     idempotencyKeyReused: () =>
       'Der Idempotency-Key wurde schon mit einem anderen Inhalt verwendet. Eine neue Anfrage braucht einen neuen.',
     workItemNotFound: ({ workItemId }) => `Das Work Item ${workItemId} existiert nicht.`,
@@ -125,6 +126,9 @@ export const catalog: Catalog = {
     tooFrequent: ({ limit, windowSeconds }) =>
       `Zu viele Anfragen: höchstens ${limit} pro ${windowSeconds === 1 ? 'Sekunde' : `${windowSeconds} Sekunden`}. ` +
       'Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    writesFrozen: () =>
+      'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
     methodNotAllowed,
   },
 };

@@ -42,11 +42,12 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
   }
 }
 
-function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} is required and must be ${must(schema)}`;
-  if (item === undefined) return `${field} must be ${must(schema)}`;
+function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
+  const wanted = `${must(schema)}${illFormed ? ', in well-formed Unicode' : ''}`;
+  if (missing) return `${field} is required and must be ${wanted}`;
+  if (item === undefined) return `${field} must be ${wanted}`;
   const more = moreItems ? ` (and ${moreItems} more)` : '';
-  return `${field}[${item}]${more} must be ${must(schema)}`;
+  return `${field}[${item}]${more} must be ${wanted}`;
 }
 
 const routeCodes: RouteCatalog['codes'] = {
@@ -90,15 +91,15 @@ export const catalog: Catalog = {
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
     malformedBody: ({ line, column }) =>
-      `The request body must be valid JSON in UTF-8: it is not at line ${line}, column ${column}.`,
+      `The request body must be valid JSON in UTF-8: it has a syntax error at line ${line}, column ${column}.`,
     bodyNotUtf8: () => 'The request body must be valid JSON in UTF-8: it is not UTF-8.',
     bodyEncoded: ({ encoding }) =>
       `The request body cannot be read with Content-Encoding ${encoding}. Send it without Content-Encoding.`,
     bodyTooDeep: ({ levels }) => `The request body may be nested at most ${levels} levels deep. Reduce the nesting.`,
     bodyNotObject: () => 'The request body must be a JSON object.',
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
-    invalidIdempotencyKey: ({ other }) =>
-      `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${other ? `: character ${other.position} is ${other.codePoint}` : ''}.`,
+    invalidIdempotencyKey: ({ invalid }) =>
+      `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${invalid ? `: character ${invalid.position} is ${invalid.codePoint}` : ''}.`,
     idempotencyKeyReused: () =>
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
     workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
@@ -116,12 +117,15 @@ export const catalog: Catalog = {
     mergesPending: ({ pending }) =>
       `${pending} large merges of this account are still moving alerts. Nothing was merged. Try again after the time in the Retry-After header.`,
     mergesReadTooMuch: ({ limit, windowSeconds }) =>
-      `Too many alerts in merges of this account: at most ${limit} reads per ${windowSeconds} seconds. Nothing was merged. Try again after the time in the Retry-After header.`,
+      `The merges of this account have read too many alerts: at most ${limit} reads per ${windowSeconds} seconds. Nothing was merged. Try again after the time in the Retry-After header.`,
     permissionMissing: ({ permission }) =>
       `The account lacks the permission ${permission}, which this operation requires. Ask the account's owner for it.`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `Too many requests: at most ${limit} per ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
       'Try again after the time in the Retry-After header.',
+    writesFrozen: () =>
+      'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
+    serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
     methodNotAllowed,
   },
 };

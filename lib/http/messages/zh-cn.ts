@@ -48,10 +48,11 @@ const must = (schema: FieldSchema) =>
     .replace(/^(?=[\w-])/, ' ')
     .replace('） ', '）')}`;
 
-function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} 为必填项，${must(schema)}`;
-  if (item === undefined) return `${field} ${must(schema)}`;
-  return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${must(schema)}`;
+function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
+  const wanted = `${must(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}`;
+  if (missing) return `${field} 为必填项，${wanted}`;
+  if (item === undefined) return `${field} ${wanted}`;
+  return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${wanted}`;
 }
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
@@ -102,8 +103,8 @@ export const catalog: Catalog = {
     bodyTooDeep: ({ levels }) => `请求体的嵌套不得超过 ${levels} 层。`,
     bodyNotObject: () => '请求体必须是 JSON 对象。',
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
-    invalidIdempotencyKey: ({ other }) =>
-      `Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可见 ASCII 字符或空格${other ? `：第 ${other.position} 个字符是 ${other.codePoint}` : ''}。`,
+    invalidIdempotencyKey: ({ invalid }) =>
+      `Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可见 ASCII 字符或空格${invalid ? `：第 ${invalid.position} 个字符是 ${invalid.codePoint}` : ''}。`,
     idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的 Idempotency-Key。',
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
@@ -122,6 +123,8 @@ export const catalog: Catalog = {
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
+    writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
+    serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed,
   },
 };

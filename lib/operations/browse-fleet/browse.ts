@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/app-keys.ts';
-import { ApiError } from '../../http/errors.ts';
+import { refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../../http/operations.ts';
 import type { CrossCheck } from '../../http/validate.ts';
@@ -57,9 +57,9 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
   /** Refuses every call while the subsystem is switched off. */
-  function check(): void {
+  function checkAvailable(): void {
     if (!settings.serviceMapEnabled)
-      throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+      throw refuse('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
 
   async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
@@ -103,7 +103,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
     return { data };
   }
 
-  return { crossCheck, check, operate };
+  return { crossCheck, checkAvailable, operate };
 }
 
 export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
@@ -120,7 +120,7 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
     last: undefined as string | undefined,
     /** At least one candidate follows `last`. */
     more: true,
-    /** Reading took too long, so the page ends before either limit. */
+    /** Reading took too long, as with very large rows, so the page ends before either limit. */
     outOfTime: false,
   };
   while (scan.more && !scan.outOfTime && scan.items.length < body.limit && scan.scanned < body.scan_limit) {

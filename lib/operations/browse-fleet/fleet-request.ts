@@ -4,12 +4,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FieldError } from '../../http/errors.ts';
 import { browseFleet, type RequestOf } from '../../http/operations.ts';
 
-/** Version of the signed format. A new version invalidates old cursors. */
-const PURPOSE = 'fleet-cursor-1:';
+/** Purpose and version, which are signed with the host id. A new version invalidates old cursors. */
+const SIGNED_PREFIX = 'fleet-cursor-1:';
 const TAG_BYTES = 16;
 
 function tagOf(secret: Uint8Array, hostId: Buffer): Buffer {
-  return createHmac('sha256', secret).update(PURPOSE).update(hostId).digest().subarray(0, TAG_BYTES);
+  return createHmac('sha256', secret).update(SIGNED_PREFIX).update(hostId).digest().subarray(0, TAG_BYTES);
 }
 
 /** A cursor that continues after `hostId`, signed with the account's secret. */

@@ -1,4 +1,4 @@
-/** The two rows of a host: inventory and status. Other systems write them, so they may hold anything: every read decodes them here. */
+/** The two rows of a host: inventory and status. Their data is from other systems, and may hold anything: every read decodes it here. */
 import { isInt64 } from '../../shared/json.ts';
 import { codes, flag, hostId, natural, type RowOf, text } from '../../shared/schema.ts';
 

@@ -20,7 +20,7 @@ const NO_REPORT: Omit<HostStatusRow, 'host_id'> = {
 /** Age of a snapshot in milliseconds, never below 0. */
 const ageOf = (receivedAtMs: Int64, nowMs: number) => (receivedAtMs >= nowMs ? 0 : nowMs - Number(receivedAtMs));
 
-/** The status of a host, the rule of the table that decided it, and the reason codes that the rule adds. */
+/** The status of a host, the rule of `docs/decisions.md` that decided it, and the reason codes that the rule adds. */
 export interface Derived {
   status: FleetStatus;
   rule: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;

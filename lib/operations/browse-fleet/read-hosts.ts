@@ -36,7 +36,7 @@ export interface Chunk {
   candidates: Candidate[];
   /** Further candidates follow. */
   more: boolean;
-  /** The time for the inventory ended before `size` candidates were read. */
+  /** The time for the inventory ended before `size` candidates, and the one that shows that more follow, were read. */
   outOfTime: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createHostReader(options: HostReaderOptions) {
   const statuses = new Map<string, RawRow>();
   let progress = startAfter(options.after);
 
-  /** Leaves out what retired hosts leave; where there is nothing else, it reads on, in large pages. */
+  /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
   async function readHosts(range: Omit<Range, 'partition'>): Promise<Found> {
     const partition = collections.hosts(account);
     const attributes = [...HOST_ATTRIBUTES, 'retired'];

@@ -58,7 +58,7 @@ export const startAfter = (hostId = ''): Progress => ({
  * The next step towards `size` hosts with their status, and one more host, which shows whether any is left.
  *
  * Both ranges are read concurrently until a range of status ends before the hosts do. From then on, status is read for known hosts: a
- * range, then single rows for the hosts that it did not reach. So a host costs at most four rows of status.
+ * range, then single rows for the hosts that it did not reach. So at most four status rows are read for a host.
  * @param isLate the time for the inventory is over: two hosts are enough
  * @returns undefined when no read is necessary
  */
@@ -82,7 +82,7 @@ export function nextRead(progress: Progress, size: number, isLate = false): Read
 }
 
 export function withHosts(progress: Progress, { rows, reached }: Found): Progress {
-  // Beyond the last row, where the rows after it are of retired hosts. At the end no more is read.
+  // `reached` is beyond the last of `rows` if rows of retired hosts follow it. It is undefined at the end, where no more is read.
   const lastHost = reached ?? progress.lastHost;
   const hosts = progress.hosts.concat(rows);
   return { ...progress, hosts, lastHost, complete: reached === undefined, ahead: rowsAfter(progress.ahead, lastHost) };

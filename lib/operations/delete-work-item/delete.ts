@@ -48,7 +48,7 @@ interface Deletion {
   version: Int64;
 }
 
-/** Whether this version was deleted already, or this call deleted it and it was restored since. Then the call is a retry. */
+/** Whether this version was deleted already, as by the same call before, or this call's own write did it and an operator restored it since. */
 function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
   const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;

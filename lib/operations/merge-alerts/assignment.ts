@@ -33,12 +33,12 @@ export async function readAssignments(
   return new Map([...rows.values()].map((row) => [row.sk, row]));
 }
 
-/** Sorts alert ids for the list of a large entry: by partition key, so that a slice has few of them. */
+/** Sorts alert ids for the list of a large entry: by partition key, so that a slice spans few partition keys. */
 export const inListOrder = (alertIds: readonly string[]): string[] =>
   alertIds
     .map((id) => alertShard(id) + id)
     .sort()
-    .map((text) => text.slice(1));
+    .map((text) => text.slice(1)); // without the shard, one character
 
 /** The incident that an entry assigns an alert to, or none (`to` is undefined); undefined: the entry does not take the alert. */
 export type Destination = { to: string | undefined } | undefined;
@@ -60,8 +60,8 @@ export const decideUndo =
     { incident_id: own, undone_sequence: undone = 0 }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
     origins: ReadonlyMap<string, string | undefined>,
   ): Decide =>
-  (alertId, { incident_id: current, moved_sequence: by = undone, stayed_sequence: stayed = 0 }) =>
-    current === own && by === undone && stayed <= undone && origins.has(alertId)
+  (alertId, { incident_id: current, moved_sequence: movedBy = undone, stayed_sequence: stayed = 0 }) =>
+    current === own && movedBy === undone && stayed <= undone && origins.has(alertId)
       ? { to: origins.get(alertId) }
       : undefined;
 

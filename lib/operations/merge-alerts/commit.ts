@@ -1,7 +1,7 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
 import QuickLRU from 'quick-lru';
-import { backoff, MERGE_ORDER_CONFLICT, THROTTLED } from '../../dynamodb/backoff.ts';
+import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expression.ts';
 import { type KeyOf, keys, type Stored } from '../../dynamodb/keys.ts';
@@ -68,8 +68,8 @@ export interface Sizes {
 }
 
 export interface Attempt {
-  /** The entry does not fit into one transaction. */
-  large: boolean;
+  /** An earlier attempt was too large for one transaction. */
+  tooLarge: boolean;
   /** The current merge order, if nothing else has changed since the previous attempt. */
   order: MergeOrder | undefined;
 }
@@ -99,7 +99,7 @@ export async function commitAndMove<Result>(
   table: Table,
   { prepare, moveSignal, transactionItems }: CommitOptions<Result>,
 ): Promise<CommittedEntry | { result: Result }> {
-  const attempt: Attempt = { large: false, order: undefined };
+  const attempt: Attempt = { tooLarge: false, order: undefined };
   const attempts: PreparedEntry[] = [];
   for (;;) {
     const preparation = await prepare(attempt);
@@ -113,7 +113,7 @@ export async function commitAndMove<Result>(
     }
     const result = await commit(table, prepared, attempts);
     attempt.order = result.outcome === 'retry' ? result.order : undefined;
-    attempt.large ||= result.outcome === 'too large';
+    attempt.tooLarge ||= result.outcome === 'too large';
     if (result.outcome !== 'committed') continue;
     const { committed } = result;
     if (!committed.large) return { committed };
@@ -204,13 +204,13 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
     if (result.outcome !== 'changed') retry.order = order;
     else {
       if (result.stored) retry.order = mergeOrderOf([result.stored as Stored<'mergeOrder'>]);
-      // A committed small attempt would have changed its alerts, too, not only the merge order.
+      // Only the merge order has changed, so no earlier small attempt was committed: that would have changed its alerts, too.
       found = result.stored && !isRunning && !attempts.some(({ large }) => large) ? undefined : await find();
       if (found) return { outcome: 'committed', committed: found };
       isRunning = false;
     }
     try {
-      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLED : MERGE_ORDER_CONFLICT, table.signal);
+      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLING : MERGE_ORDER_CONFLICT, table.signal);
     } catch (error) {
       found = await find();
       if (!found) throw error;

@@ -52,6 +52,7 @@ export function createFinishMerges(
         if (!merge) log.error('merge not finished', { error_name: 'NotAFeedEntry' });
         else await finish(merge);
       }
+    // A sequence is about the time of the commit, in milliseconds.
     else
       for (const merge of await readAllPending(signalled))
         if (merge.entryId.sequence < now() - OVERDUE_MS)

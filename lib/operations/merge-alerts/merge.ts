@@ -13,8 +13,8 @@ import { createPreparer, incidentIdOf, type MergeCall } from './prepare.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**
- * Read units of an account's merges, but for those of a first batch: as many on average as a new table has write units for, so
- * that others find most of its 12,000 read units a second.
+ * Limits the read units of an account's merges; merges of up to 125 units are free. 2,000 a second on average leave to others most of the
+ * 12,000 a second that a new table has. A new table cannot write more alerts than that.
  */
 const READ_BUDGET = {
   name: mergeAlerts.name,
@@ -30,14 +30,14 @@ const RETRY_PENDING_SECONDS = 10;
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
   const { log, metrics, timeLimits } = deps;
-  const readPending = pendingEntryReader();
+  const readPendingEntry = pendingEntryReader();
   const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
     const { signal } = call;
     const table = withSignal(deps.table, signal);
     const merged = await commitAndMove(table, {
-      prepare: createPreparer({ call, deps, table, readPending, readBudget, transactionItems }),
+      prepare: createPreparer({ call, deps, table, readPendingEntry, readBudget, transactionItems }),
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
@@ -76,11 +76,11 @@ export async function previewMerge(
     call: { ...call, idempotencyKey: undefined },
     deps,
     table: withSignal(deps.table, call.signal),
-    readPending: pendingEntryReader(),
+    readPendingEntry: pendingEntryReader(),
     readBudget: { take: async () => ({ windows: [] }) },
     transactionItems: TRANSACTION_ITEMS,
   });
-  const preparation = await prepare({ large: false, order: undefined });
+  const preparation = await prepare({ tooLarge: false, order: undefined });
   if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
   const { alertIds, assignments, decide, entry, large, order } = preparation.prepared;
   const pending = order.pending?.length ?? 0;

@@ -3,7 +3,7 @@
  * time: `protocol.md` says what holds then.
  */
 
-import { backoff, CONFLICT, THROTTLED } from '../../dynamodb/backoff.ts';
+import { backoff, CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { IS_NEW } from '../../dynamodb/expression.ts';
 import { isUnavailable } from '../../dynamodb/failures.ts';
@@ -61,6 +61,7 @@ export async function moveAlerts(
   large: LargeEntry,
   { pending, known, transactionItems = TRANSACTION_ITEMS, workers = WORKERS }: MoveOptions,
 ): Promise<void> {
+  // With assignments that were read before the commit, the entry was committed just now.
   const moved = known ? [] : await readMovedSlices(table, large);
   const remaining = gapsIn({ start: 0, end: large.alertIds.length }, moved);
   const limits = { workers, maxAlerts: transactionItems - 1 }; // one action is the row that records the moves
@@ -95,7 +96,7 @@ export async function finishMerge(
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
       if (!isUnavailable(error) || isOver) throw error;
-      await backoff(retries + 1, THROTTLED, table.signal).catch(() => {
+      await backoff(retries + 1, THROTTLING, table.signal).catch(() => {
         throw error;
       });
     }
@@ -108,8 +109,8 @@ interface Limits {
 }
 
 /**
- * Makes the moves of earlier pending entries that share alerts with these slices, the lowest sequence first. It makes them by whole
- * transactions, which include further alerts, and these may be shared with entries that are earlier still.
+ * Makes the moves of earlier pending entries that share alerts with these slices, the lowest sequence first. It moves whole chunks. A
+ * chunk may hold other alerts, which a still earlier entry has to move first: so it looks from the latest entry back.
  * @returns `any`: whether there was such an entry
  */
 async function moveEarlier(
@@ -249,7 +250,7 @@ async function runWorker(worker: Worker, todo: ListSlice[]): Promise<void> {
         todo.push(slice);
     }
     attempt += 1;
-    await backoff(attempt, outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
+    await backoff(attempt, outcome === 'throttled' ? THROTTLING : CONFLICT, table.signal);
   }
 }
 

@@ -26,15 +26,15 @@ import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-or
 export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
-/** Ids that a message names. */
-const NAMED = 10;
+/** Maximum ids that an error message names. */
+const MAX_NAMED = 10;
 /**
  * Largest small merge, in read units of 4 KB. A transaction costs two write units per KB, and a partition has 1,000 a second. Far
  * below the 4 MB of a transaction.
  */
 const SMALL_UNITS = 125;
 
-/** Read of every row. Of the incident a merge also reads what it changes. */
+/** The attributes that are read of every row. Of the incident a merge also reads what it changes. */
 const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
 type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
 type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
@@ -45,7 +45,7 @@ export interface PreparerOptions {
   call: MergeCall;
   deps: Pick<Deps, 'now' | 'newId'>;
   table: Table;
-  readPending: PendingEntryReader;
+  readPendingEntry: PendingEntryReader;
   /** Limits what the account's merges read. */
   readBudget: Pick<RateLimiter, 'take'>;
   /** Maximum actions of one transaction. */
@@ -53,12 +53,12 @@ export interface PreparerOptions {
 }
 
 /**
- * Creates the function that prepares each attempt to commit a merge. It keeps what it has read for the next attempt: a large merge only
- * requires that its alerts exist, so their rows are not read again.
+ * Creates the function that prepares each attempt to commit a merge. It keeps what it has read for the next attempt: a merge that does not
+ * fit into one transaction only requires that its alerts exist, so their rows are not read again.
  * @returns the function. It throws an ApiError when something is missing or cannot be moved, when the Idempotency-Key was used for
  *   another body, or when the account's merges have read too much
  */
-export function createPreparer({ call, deps, table, readPending, readBudget, transactionItems }: PreparerOptions) {
+export function createPreparer({ call, deps, table, readPendingEntry, readBudget, transactionItems }: PreparerOptions) {
   const { body, caller, requestId, signal } = call;
   const { accountId: account } = caller;
   const owner = body.owner_id;
@@ -77,7 +77,7 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
   const changesIncident = Boolean(body.title) || owner !== undefined;
   // Beside the alerts: the entry and the merge order.
   const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
-  const isLong = alertKeys.length + written > transactionItems;
+  const exceedsTransaction = alertKeys.length + written > transactionItems;
 
   let rows = new RowMap<MergeKind, MergeAttribute>();
   /** The batches in which the alerts were read. */
@@ -88,10 +88,11 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
   let hasRoom = false;
 
   return async function prepare({
-    large: isTooLarge,
+    tooLarge: wasTooLarge,
     order: currentOrder,
   }: Attempt): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
-    if (!currentOrder) await ((isLong || isTooLarge) && batches.length > 0 ? readOthersAgain() : readAll());
+    if (!currentOrder)
+      await ((exceedsTransaction || wasTooLarge) && batches.length > 0 ? readOthersAgain() : readAll());
     if (isDoneBefore()) return { result: REPLAYED };
     const { incident, assignments } = foundTargets();
     if (!hasRoom) {
@@ -103,10 +104,10 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
     const orderRow = rows.of(orderKey);
     let order = currentOrder ?? mergeOrderOf(orderRow ? [orderRow] : []);
     const large =
-      isLong ||
-      isTooLarge ||
+      exceedsTransaction ||
+      wasTooLarge ||
       unitsOf(batches) > SMALL_UNITS ||
-      (await claimsOn(table, readPending, account, order, assignments)).length > 0;
+      (await claimsOn(table, readPendingEntry, account, order, assignments)).length > 0;
     // Read again, with the rows of the previous release, since reading many alerts takes time.
     if (large && !currentOrder) order = await readMergeOrder(table, account);
     const atMs = deps.now();
@@ -140,7 +141,7 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
     return { prepared };
   };
 
-  /** What to read of each row. Title and owner are read of the incident; the request is one for all rows. */
+  /** The attributes to read. Title and owner are needed of the incident only, but one request has the same list for all its rows. */
   function attributes(): MergeAttribute[] {
     return [
       ...ATTRIBUTES,
@@ -160,8 +161,8 @@ export function createPreparer({ call, deps, table, readPending, readBudget, tra
   }
 
   /**
-   * Reads all rows, in growing batches up to the first that shows a missing one. What one batch shows to be impossible, or done before,
-   * costs no more than that batch.
+   * Reads all rows, in growing batches. It stops after a batch that shows that a row is missing, or that the call was done before; later
+   * batches are not read.
    */
   async function readAll(): Promise<void> {
     const allKeys = [...otherKeys, ...alertKeys];
@@ -246,4 +247,7 @@ const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
   batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
 /** The first items, which a message names, and how many more there are. */
-const named = <Item>(all: readonly Item[]) => ({ first: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
+const named = <Item>(all: readonly Item[]) => ({
+  first: all.slice(0, MAX_NAMED),
+  more: Math.max(0, all.length - MAX_NAMED),
+});

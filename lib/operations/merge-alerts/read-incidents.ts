@@ -33,20 +33,20 @@ export const readAlert = (table: Table, account: Int64, id: string) => getRow(ta
 
 /** An incident's feed, oldest first. */
 export async function readFeed(table: Table, account: Int64, incidentId: string): Promise<FeedEntryWithAlerts[]> {
-  return feedOf(await queryRows(table, collections.feed(account, incidentId))).items;
+  return feedOf(await queryRows(table, collections.feed(account, incidentId))).entries;
 }
 
 /** Groups a feed's rows into entries. `orphans`: rows whose entry is missing. */
-export function feedOf(rows: readonly FeedRow[]): { items: FeedEntryWithAlerts[]; orphans: FeedRow[] } {
+export function feedOf(rows: readonly FeedRow[]): { entries: FeedEntryWithAlerts[]; orphans: FeedRow[] } {
   const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
-  const items: FeedEntryWithAlerts[] = [];
+  const entries: FeedEntryWithAlerts[] = [];
   const orphans: FeedRow[] = [];
   for (const group of rowsOf.values()) {
-    const item = itemOf(group);
-    if (item) items.push(item);
+    const entry = entryOf(group);
+    if (entry) entries.push(entry);
     else orphans.push(...group);
   }
-  return { items, orphans };
+  return { entries, orphans };
 }
 
 /** One entry of an incident's feed; undefined when there is none. */
@@ -56,7 +56,7 @@ export async function readEntry(
   { incidentId, sequence }: EntryId,
 ): Promise<FeedEntryWithAlerts | undefined> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
-  return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
+  return entryOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
 }
 
 /**
@@ -68,16 +68,16 @@ export async function readEntryWithMoves(
   account: Int64,
   entryId: EntryId,
 ): Promise<FeedEntryWithAlerts | undefined> {
-  for (let reads = 1; reads <= MAX_READS; reads += 1) {
-    const item = await readEntry(table, account, entryId);
-    if (item && (!item.entry.large || item.alertIds.length === item.entry.alerts)) return item;
+  for (let reads = 1; ; reads += 1) {
+    const found = await readEntry(table, account, entryId);
+    if (found && (!found.entry.large || found.alertIds.length === found.entry.alerts)) return found;
+    if (reads === MAX_READS) return undefined;
     await backoff(reads, CONFLICT, table.signal);
   }
-  return undefined;
 }
 
 /** Builds an entry from its rows; undefined when the row of the entry itself is missing. */
-function itemOf(rows: readonly FeedRow[]): FeedEntryWithAlerts | undefined {
+function entryOf(rows: readonly FeedRow[]): FeedEntryWithAlerts | undefined {
   const [row] = ofKind('feedEntry', rows);
   if (!row) return undefined;
   const { pk: _pk, sk: _sk, moved = {}, stayed = [], ...entry } = row;
@@ -134,7 +134,7 @@ export async function readLargeEntry(
       if (parseKey(row)?.kind === 'feedMoves') break;
       rows.push(row);
     }
-    const { entry, alertIds = [] } = itemOf(rows) ?? {};
+    const { entry, alertIds = [] } = entryOf(rows) ?? {};
     if (entry?.large && alertIds.length === entry.alerts) return { account, entry, alertIds };
     if (reads === MAX_READS) throw new EntryUnreadableError(`entry ${sequence} of incident ${incidentId} lacks rows`);
     await backoff(reads, CONFLICT, table.signal);

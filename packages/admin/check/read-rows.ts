@@ -62,7 +62,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     /** The entries of all feeds. */
-    entries: read.flatMap(({ items }) => items),
+    entries: read.flatMap(({ entries }) => entries),
     /** Rows of entries that no feed has. */
     orphans: read.flatMap(({ orphans }) => orphans),
     /** The other rows of entries: their lists of alerts, and their moves. */

@@ -1,4 +1,4 @@
-import { backoff, CONFLICT, THROTTLED } from '../../../lib/dynamodb/backoff.ts';
+import { backoff, CONFLICT, THROTTLING } from '../../../lib/dynamodb/backoff.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { type Action, transactOnce } from '../../../lib/dynamodb/transact.ts';
@@ -47,7 +47,7 @@ async function writeFixes(table: Table, findings: readonly Finding[]): Promise<b
     if (result.outcome === 'applied') return true;
     if (result.outcome === 'changed') return false;
     if (result.outcome === 'refused') throw result.error;
-    await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT);
+    await backoff(attempt, result.outcome === 'throttled' ? THROTTLING : CONFLICT);
   }
 }
 

@@ -51,7 +51,7 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
   const incidents = await queryRows(table, collections.incidents(account), { attributes: ['sk'] });
   await forEach(incidents, async ({ sk: incidentId }) => {
     const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
-    merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).items);
+    merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).entries);
   });
   return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
 }

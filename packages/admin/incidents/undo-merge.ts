@@ -62,11 +62,11 @@ export async function undoMerge(
   const { table } = deps;
   let undo: Undo = { moves: [], left: [] };
   const outcome = await commitAndMove(table, {
-    async prepare({ large }) {
+    async prepare({ tooLarge }) {
       const plan = await prepareAfterPending(deps, request, transactionItems);
       undo = plan.undo;
       if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
-      const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
+      const isLarge = tooLarge || undo.moves.length + OTHER_ITEMS > transactionItems;
       return { prepared: { ...plan.prepared, large: isLarge } };
     },
     transactionItems,

@@ -220,7 +220,7 @@ export interface BrowseFleetRequest {
    */
   limit?: number;
   /**
-   * Maximum number of hosts examined to fill the page, from limit (default 50) to 2000; default 1000
+   * Maximum number of hosts examined to fill the page: at least limit, at most 2000; from 1 to 2000; default 1000
    */
   scan_limit?: number;
   /**
@@ -274,7 +274,7 @@ export interface ServiceMapCapability {
    */
   snapshot_ready: boolean;
   /**
-   * The host has an authoritative current graph
+   * The host has an authoritative current graph, as the host reports
    */
   authoritative: boolean;
   /**

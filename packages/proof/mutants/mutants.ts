@@ -229,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an undo takes alerts that were moved since',
     file: 'lib/operations/merge-alerts/assignment.ts',
-    find: 'current === own && by === undone && stayed <= undone && origins.has(alertId)',
-    replace: '(current === own || by === undone || stayed <= undone || origins.has(alertId))',
+    find: 'current === own && movedBy === undone && stayed <= undone && origins.has(alertId)',
+    replace: '(current === own || movedBy === undone || stayed <= undone || origins.has(alertId))',
     tests: [integration('admin-undo')],
     only: 'moved since',
   },
@@ -388,7 +388,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'all calls of a client share one quota of retries',
     file: 'lib/dynamodb/client.ts',
-    find: '    retryStrategy: new RetryByCall(maxAttempts),\n',
+    find: '    retryStrategy: new RetryWithoutQuota(maxAttempts),\n',
     replace: '',
     tests: ['test/faults/ambiguity.test.ts'],
     only: 'after a storm',
