@@ -21,7 +21,7 @@ export interface Destinations {
 export interface DestinationOptions {
   eventBus: string;
   region: string;
-  /** A server in place of EventBridge; SQS is then at the origin of each queue's URL. Absent: AWS. */
+  /** A server in place of EventBridge and SQS; absent: AWS. */
   endpoint?: string | undefined;
 }
 
@@ -29,14 +29,10 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
   const common = {
     region,
     maxAttempts: PATIENT.maxAttempts,
-    ...(endpoint && { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
+    ...(endpoint && { endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
   };
   const queues = new SQSClient({ ...common, requestHandler: createHttpHandler(PATIENT.timeouts) });
-  const bus = new EventBridgeClient({
-    ...common,
-    ...(endpoint && { endpoint }),
-    requestHandler: createHttpHandler(PATIENT.timeouts),
-  });
+  const bus = new EventBridgeClient({ ...common, requestHandler: createHttpHandler(PATIENT.timeouts) });
 
   /** Sends items in batches. If the call of a batch fails, none of its items is accepted. */
   async function sendBatches<Item>(items: readonly Item[], sendBatch: (batch: readonly Item[]) => Promise<boolean[]>) {
