@@ -48,7 +48,7 @@ export async function throttledFeed(
   );
   const queues = createQueues([{ name: QUEUE, attributes: { VisibilityTimeout: RETRY_SECONDS } }]);
   const source = { queue: QUEUE, functionName: 'ingest-records', ...SOURCE };
-  queues.feed(source, { invoke: (event) => ingest(event as SQSEvent) });
+  queues.connect(source, { invoke: (event) => ingest(event as SQSEvent) });
   const count = Math.floor((rate / 5) * SECONDS);
   const began = performance.now();
   for (let n = 0; n < count; n += 1) {
