@@ -1,4 +1,5 @@
-/** Lines of the data format: fleets whose rows have the usual size, about 180 bytes of inventory and 270 of live status. */
+/** Accounts and fleets as lines of the data format. */
+
 export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
@@ -6,6 +7,7 @@ export const accountLines = (account_id: number, app_key: string) => [
   JSON.stringify({ kind: 'app_key', account_id, app_key }),
 ];
 
+/** A fleet whose rows have the usual size: about 180 bytes of inventory and 270 of live status. */
 export function fleetLines(account_id: number, count: number, nowMs: number): string[] {
   const host = {
     agent_version: '4.11.2',

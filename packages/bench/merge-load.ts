@@ -20,8 +20,8 @@ type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
   small: { sent: number; throttled: number; refused: number; times: Times };
-  /** `first`: merges that took one or two calls; `later`: those that took more. */
-  large: { committed: number; first: number; later: number };
+  /** The last two count all merges, by their calls: at most two, or more. */
+  large: { committed: number; upToTwoCalls: number; moreCalls: number };
 }
 
 export async function runMergeLoad(
@@ -30,7 +30,7 @@ export async function runMergeLoad(
 ): Promise<LoadResult> {
   const bucketOf = createTokenBuckets(1, () => performance.now());
   const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
-  const large = { committed: 0, first: 0, later: 0 };
+  const large = { committed: 0, upToTwoCalls: 0, moreCalls: 0 };
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1000;
 
@@ -51,8 +51,8 @@ export async function runMergeLoad(
       let status = await merge(caller, index);
       for (; status !== 200 && !isOver(); calls += 1) status = await merge(caller, index);
       if (status === 200) large.committed += 1;
-      if (calls <= 2) large.first += 1;
-      else large.later += 1;
+      if (calls <= 2) large.upToTwoCalls += 1;
+      else large.moreCalls += 1;
     }
   }
 

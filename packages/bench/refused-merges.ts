@@ -1,6 +1,6 @@
 /**
  * What other accounts notice while one account sends merges that are refused, on a new table. The table is in memory, with the units and times of
- * DynamoDB, since reads of DynamoDB Local would wait for each other's processor time.
+ * DynamoDB, since reads of DynamoDB Local would compete for the processor.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
@@ -16,7 +16,8 @@ import { runMergeLoad } from './merge-load.ts';
 import type { Add } from './report.ts';
 import { createTimes, inTurns } from './timings.ts';
 
-const REFUSED = 101;
+/** The account whose merges are refused, and the other accounts. */
+const REFUSED_ACCOUNT = 101;
 const NEIGHBOURS = Array.from({ length: 20 }, (_, index) => 201 + index);
 /** Alerts of a merge that is refused, and of a neighbour's merge. */
 const [LARGE, SMALL] = [9_600, 90] as const;
@@ -50,10 +51,10 @@ function newTable() {
 
 export async function refusedMerges(add: Add): Promise<void> {
   const table = newTable();
-  const accounts = [REFUSED, ...NEIGHBOURS];
+  const accounts = [REFUSED_ACCOUNT, ...NEIGHBOURS];
   const lines = accounts.flatMap((account) => accountLines(account, keyOf(account)));
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
-  const refused = await createAlerts(table, REFUSED, LARGE);
+  const refused = await createAlerts(table, REFUSED_ACCOUNT, LARGE);
   const neighbours = await Promise.all(
     NEIGHBOURS.map(async (account) => ({ account, ...(await createAlerts(table, account, SMALL)) })),
   );
@@ -64,7 +65,7 @@ export async function refusedMerges(add: Add): Promise<void> {
   // Merges that are refused by the first read, and by the last.
   const unknown = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
   const mergeRefused = (_caller: number, index: number) =>
-    merge(REFUSED, unknown[index % unknown.length], refused.incident);
+    merge(REFUSED_ACCOUNT, unknown[index % unknown.length], refused.incident);
   const mergeOfNeighbour = (_caller: number, index: number) => {
     const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
     return merge(account, ids, incident);
@@ -87,16 +88,16 @@ export async function refusedMerges(add: Add): Promise<void> {
   const nothing = async () => undefined;
   for (const warmUp of [nothing, sendRefused]) await p95(warmUp);
   await inTurns(ROUNDS, [async () => alone.add(await p95(nothing)), async () => beside.add(await p95(sendRefused))]);
-  const neighbour = `neighbours' merges of ${SMALL} beside ${rate} refused ones of ${LARGE} a second`;
+  const load = `neighbours' merges of ${SMALL} beside ${rate} refused ones of ${LARGE} a second`;
   add({
-    name: `${neighbour}: p95`,
+    name: `${load}: p95`,
     value: beside.percentile(50),
     unit: 'ms',
     baseline: { name: 'without refused ones', value: alone.percentile(50) },
     target: { most: 1.5 },
   });
   add({
-    name: `${neighbour}: done`,
+    name: `${load}: done`,
     value: count.done,
     unit: 'merges',
     baseline: { name: 'sent', value: count.sent },

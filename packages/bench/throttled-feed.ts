@@ -25,9 +25,9 @@ interface Report {
 }
 
 /**
- * Sends reports at a fifth of the rate of the feed, while nine tenths of its calls are throttled: a backlog builds up.
- * @param rate reports a second of the feed
- * @param reportOf a report by its number, of one of so many hosts in turn
+ * Sends reports at a fifth of the feed's rate, while nine tenths of its calls to DynamoDB are throttled, so that a backlog builds up.
+ * @param rate the feed's reports a second without throttling
+ * @param reportOf makes a report from its number; the hosts report in turn
  */
 export async function throttledFeed(
   table: Table,
@@ -48,7 +48,7 @@ export async function throttledFeed(
   );
   const queues = createQueues([{ name: QUEUE, attributes: { VisibilityTimeout: RETRY_SECONDS } }]);
   const source = { queue: QUEUE, functionName: 'ingest-records', ...SOURCE };
-  queues.feed(source, { invoke: (event) => ingest(event as SQSEvent) });
+  queues.connect(source, { invoke: (event) => ingest(event as SQSEvent) });
   const count = Math.floor((rate / 5) * SECONDS);
   const began = performance.now();
   for (let n = 0; n < count; n += 1) {
@@ -66,7 +66,7 @@ export async function throttledFeed(
     if (Number((row as { node_count?: unknown } | undefined)?.node_count) === node_count) shown += 1;
   }
   add({
-    name: `hosts with their latest report after ${SECONDS} s at a tenth of DynamoDB`,
+    name: `hosts with their latest report after ${SECONDS} s with a tenth of DynamoDB's throughput`,
     value: shown,
     unit: 'hosts',
     baseline: { name: 'those that reported', value: latest.length },

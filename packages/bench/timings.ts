@@ -7,7 +7,7 @@ export async function inTurns(rounds: number, tasks: readonly (() => unknown)[])
     for (const task of round % 2 === 0 ? tasks : tasks.toReversed()) await task();
 }
 
-/** @returns gives the milliseconds since, of wall-clock time and of CPU time of this process */
+/** @returns a function that gives the milliseconds since: wall-clock time, and CPU time of this process */
 export function startTimer() {
   const [began, before] = [performance.now(), process.cpuUsage()];
   return () => {
@@ -26,7 +26,7 @@ export function createTimes() {
       took.record(toMicroseconds(tookMs));
       cpu.record(toMicroseconds(cpuMs));
     },
-    /** Adds how long an action takes, and what this process computes meanwhile. */
+    /** Adds how long an action takes, and how much CPU time this process uses meanwhile. */
     async time<Result>(act: () => Promise<Result>): Promise<Result> {
       const elapsed = startTimer();
       const result = await act();

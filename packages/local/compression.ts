@@ -13,7 +13,7 @@ const isSupported = (coding = ''): coding is keyof typeof CODINGS => Object.hasO
 
 /**
  * Decompresses a request body, unless it has fewer bytes than `minCompressionSize`.
- * @throws GatewayRefusal for another coding, a body that does not have its coding, and one of more than `maxBytes`
+ * @throws GatewayRefusal for an unsupported coding, a body that is not in the coding of its header, or one of more than `maxBytes`
  */
 export async function decompress(
   body: Buffer,

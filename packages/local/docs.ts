@@ -79,8 +79,8 @@ const showExactly = () => ({
     },
   },
 });
-// It also rounds the limits in the schemas. It omits limits that are text; the field's description states them.
-// Swagger UI fills in the example of a parameter, here a new idempotency key for each visit.
+// Swagger UI also rounds the limits in the schemas. As strings it omits them; the field's description states them.
+// It prefills a parameter with its example: here a new idempotency key for each visit.
 const adapt = (response) => {
   if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')
     response.text = response.text

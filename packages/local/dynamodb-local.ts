@@ -64,22 +64,22 @@ function startSupervisor(options: SupervisorOptions) {
     // In its own process group, so that Ctrl-C reaches only this process, which stops the supervisor after all else.
     detached: true,
   });
-  const stderr = supervisor.stderr as Readable; // a pipe, as said above
+  const stderr = supervisor.stderr as Readable; // a pipe: see `stdio`
   let errors = '';
   stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
   const started = Promise.withResolvers<StartedJava>();
-  let java: number | undefined;
+  let javaPid: number | undefined;
   supervisor.once('message', (message: StartedJava) => {
-    java = message.pid;
+    javaPid = message.pid;
     started.resolve(message);
   });
   let failure: StartError | undefined;
-  // Not once it has closed: Node does not emit that event after a call of `disconnect`.
+  // Does not wait for the supervisor's `close` event, which Node does not emit after a call of `disconnect`.
   const ended = Promise.all([once(supervisor, 'exit'), once(stderr, 'close')]).then(([[code, signal]]) => {
-    if (signal !== null && java !== undefined) kill(java); // the supervisor was killed before it could
+    if (signal !== null && javaPid !== undefined) kill(javaPid); // the supervisor was killed before it could stop Java
     // Without Java, standard error has the supervisor's own message.
     failure = new StartError(
-      java === undefined
+      javaPid === undefined
         ? errors.trim()
         : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.${javaMessage(errors)}`,
     );

@@ -19,7 +19,7 @@ export interface SupervisorOptions {
 }
 
 export interface StartedJava {
-  /** Its process id: the service stops it if the supervisor was killed. */
+  /** Java's process id: the service stops Java if the supervisor was killed. */
   pid: number;
   accessKeyId: string;
 }

@@ -27,7 +27,7 @@ export async function startDynamoDbProxy(
 ) {
   const agent = new Agent({ keepAlive: true });
 
-  /** Forwards a call unchanged, with its signature. */
+  /** Sends a call to the target with the headers, and so the signature, of the incoming request. */
   async function forward({ action, body }: WireCall, { headers: given }: IncomingMessage): Promise<WireAnswer> {
     const headers = {
       'content-type': given['content-type'] ?? '',
@@ -37,7 +37,7 @@ export async function startDynamoDbProxy(
       'content-length': body.length,
     };
     const outgoing = request(target, { method: 'POST', agent, headers }).end(body);
-    outgoing.on('error', () => {}); // reading fails if the client closes after the answer has begun
+    outgoing.on('error', () => {}); // `once` reports an error before the response, `buffer` a later one
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
     const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));

@@ -30,7 +30,7 @@ async function putEvents(request: IncomingMessage, file: string | undefined): Pr
 
 /**
  * Answers a request if it publishes events.
- * @param file each event is appended to it; undefined: events are dropped
+ * @param file to which each event is appended; if undefined, events are dropped
  * @returns whether it was such a request
  */
 export function answerEvents(request: IncomingMessage, response: ServerResponse, file: string | undefined): boolean {

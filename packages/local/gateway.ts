@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Server {
     report(result.statusCode, codeOf(result));
   }
 
-  /** Answers a request that Node rejects, such as one with a malformed head. */
+  /** Answers a request for which Node makes no `ServerResponse`: one with a malformed head, or a CONNECT. */
   function refuseRaw(socket: Duplex, type: string): void {
     if (!socket.writable) return;
     socket.end(toRawResponse(answerOf(deployment.responses, type, randomUUID())));

@@ -46,7 +46,10 @@ export async function startService(options: LocalServiceOptions) {
     dead_letters: queues.count(deployment.queueOutputs.DeadLettersUrl ?? ''),
   });
 
-  /** Answers a request that is not for the API. By a foreign host name nothing is served: a page of another site could read it. */
+  /**
+   * Answers a request that is not for the API. The `Host` header must name this machine: otherwise a page of another site, whose name resolves
+   * to this machine, could read the answer. The console and the queues check that themselves.
+   */
   function answerOther(request: IncomingMessage, response: ServerResponse): boolean {
     const { path } = readTarget(request);
     if (options.console && /^\/console(\/|$)/.test(path)) {
@@ -73,10 +76,10 @@ export async function startService(options: LocalServiceOptions) {
     answerOther,
   });
   await once(gateway.listen(port, '127.0.0.1'), 'listening');
-  // No await between listening and the functions: a call may come at once.
+  // No `await` from here until the functions exist: a call may arrive at once.
   const servedPort = (gateway.address() as AddressInfo).port;
   const url = `http://127.0.0.1:${servedPort}`;
-  queues.servedAt(servedPort);
+  queues.setPort(servedPort);
 
   // Variables that Lambda would set, and local endpoints; all others come from the template.
   const env = {
@@ -85,7 +88,7 @@ export async function startService(options: LocalServiceOptions) {
     EVENTS_ENDPOINT: url,
     QUIET: 'true',
   };
-  // Read again: the functions' environment has the queues' URLs, which have the port.
+  // Read again, now that the port is known: the functions' environment contains the queues' URLs, and these contain the port.
   const deployed = readDeployment(template, tableName, queues.url).functions;
   const functions = Object.fromEntries(
     Object.entries(deployed).map(([name, { environment, timeoutMs }]) => [
@@ -100,7 +103,7 @@ export async function startService(options: LocalServiceOptions) {
   }
   const { eventSources, stream, queueOutputs } = deployment;
   for (const source of eventSources)
-    queues.feed(source, functionOf(source.functionName), (error, bodies) => {
+    queues.connect(source, functionOf(source.functionName), (error, bodies) => {
       options.onFailed?.(source.functionName, error);
       if (source.functionName === 'finish-merges') for (const body of bodies) counters.addFailedAttempt(body, error);
     });
@@ -120,7 +123,7 @@ export async function startService(options: LocalServiceOptions) {
     /** Why the table's stream cannot be read: interrupted merges then stay pending. */
     streamProblem,
     measure,
-    /** The URLs of the queues, by the output of the stack that has each. */
+    /** The URLs of the queues, by the names of the stack's outputs. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
     /** Sends a message to the feed. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),

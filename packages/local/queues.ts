@@ -83,8 +83,8 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
   return {
     /**
-     * Answers a request if it is a call to SQS by the JSON protocol. That has a header which a web page of another origin cannot send without
-     * a preflight request. SQS's query protocol, which is not served, has none.
+     * Answers a request if it is a call to SQS by the JSON protocol. This protocol has a header that a web page of another origin cannot send
+     * without a preflight request. SQS's query protocol has no such header, and is not served.
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
@@ -98,8 +98,8 @@ export function createQueues(settings: readonly QueueSettings[]) {
           .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
       return true;
     },
-    /** Sets the port that the queues' URLs have. */
-    servedAt(port: number) {
+    /** Sets the port in the queues' URLs. */
+    setPort(port: number) {
       service.PORT = port;
     },
     url: (name: string) => queueOf(name).QueueUrl,
@@ -113,8 +113,8 @@ export function createQueues(settings: readonly QueueSettings[]) {
       return numbers.reduce((sum, number) => sum + number);
     },
     /** Passes the messages of a queue to a function, as Lambda does. */
-    feed(source: EventSource, target: LocalFunction, onFailed: OnFailed = () => {}) {
-      stops.push(startFeeding(queueOf(source.queue), source, target, onFailed));
+    connect(source: EventSource, target: LocalFunction, onFailed: OnFailed = () => {}) {
+      stops.push(startPolling(queueOf(source.queue), source, target, onFailed));
     },
     async stop() {
       await Promise.all(stops.map((stop) => stop()));
@@ -147,8 +147,8 @@ interface StoredMessage {
   attributes: Record<string, string>;
 }
 
-/** @returns stops it, and resolves when the running calls have ended */
-function startFeeding(
+/** @returns a function that stops polling, and resolves when the running calls have ended */
+function startPolling(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
   target: LocalFunction,

@@ -31,7 +31,7 @@ import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd registers a function that stops a started part
- * @param fail called with an error that ends the service later
+ * @param fail called with an error that ends the service after it has started
  * @throws StartError saying what to do
  */
 export async function serve(
@@ -88,7 +88,7 @@ export async function serve(
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
-      `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
+      `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: set DYNAMODB_ENDPOINT=${endpoint} for it.`,
     );
   }
   if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));

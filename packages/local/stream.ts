@@ -124,7 +124,10 @@ export async function openStream(endpoint: string, tableName: string) {
       const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
       return (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
     },
-    /** The records of a shard in pages, from the oldest on, as Lambda passes them on. A page is empty where none has come since. */
+    /**
+     * The records of a shard in pages, from the oldest on, as Lambda passes them on. A page is empty if no record has been added since the page
+     * before.
+     */
     async *pagesOf(ShardId: string): AsyncGenerator<DynamoDBRecord[]> {
       const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
       let { ShardIterator } = await client.send(start);
@@ -141,7 +144,7 @@ export async function openStream(endpoint: string, tableName: string) {
 /**
  * Passes the records of the table's stream that match a pattern to a function, in order and from the beginning.
  * @param onGivenUp called with the message that Lambda sends to the dead-letter queue for a record that is given up: its position
- * @returns stops it
+ * @returns a function that stops it
  * @throws when the endpoint has no stream for the table
  */
 export async function followStream(

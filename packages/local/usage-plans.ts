@@ -15,7 +15,7 @@ export interface Throttles {
   readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
 }
 
-/** What becomes of a call with a gateway key. */
+/** Whether a call passes the throttles and, if it needs one, has a known gateway key. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
 
 const MAX_BUCKETS = 10_000;

@@ -18,16 +18,16 @@ const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region
 
 const COMMANDS = { BatchGetCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand };
 
-/** One call to DynamoDB. */
-export interface WireCall {
+/** A command of the document client. */
+export interface Command {
   name: keyof typeof COMMANDS;
   input: object;
 }
 
 const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-/** Sends rounds of concurrent calls, and answers with the last one's. */
-export const handler = async ({ rounds }: { rounds: WireCall[][] }) => {
+/** Sends rounds of concurrent commands, and answers with the results of the last round. */
+export const handler = async ({ rounds }: { rounds: Command[][] }) => {
   let last: unknown;
   for (const round of rounds)
     last = await Promise.all(round.map(({ name, input }) => client.send(new COMMANDS[name](input as never) as never)));

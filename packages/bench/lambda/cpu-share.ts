@@ -12,13 +12,13 @@ const PERIOD_MS = 100;
 const CHECK_EVERY_MS = 5;
 
 /**
- * Stops a process (SIGSTOP) while it has used more than its share, and continues it (SIGCONT). Where the system does not tell what a process has
- * used (no `/proc`), all the time in which it may run counts.
- * @returns ends the limit
+ * Stops a process (SIGSTOP) while it has used more than its share, and continues it (SIGCONT). On a system without `/proc`, which reports the CPU
+ * time of a process, all the time in which the process may run counts.
+ * @returns a function that ends the limit
  */
 export function limitCpu(pid: number, share: number): () => void {
-  const mostMs = share * PERIOD_MS;
-  let budgetMs = mostMs;
+  const maxBudgetMs = share * PERIOD_MS;
+  let budgetMs = maxBudgetMs;
   let usedMs = cpuMsOf(pid);
   let sinceMs = performance.now();
   let stopped = false;
@@ -28,7 +28,7 @@ export function limitCpu(pid: number, share: number): () => void {
     const elapsedMs = nowMs - sinceMs;
     const runMs = stopped ? 0 : elapsedMs;
     const spentMs = used === undefined || usedMs === undefined ? runMs : used - usedMs;
-    budgetMs = Math.min(mostMs, budgetMs + share * elapsedMs - spentMs);
+    budgetMs = Math.min(maxBudgetMs, budgetMs + share * elapsedMs - spentMs);
     [sinceMs, usedMs] = [nowMs, used];
     if (stopped === budgetMs < 0) return;
     stopped = budgetMs < 0;

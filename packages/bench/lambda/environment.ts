@@ -1,4 +1,4 @@
-/** Runs functions as Lambda does: as bundles in processes of their own, which call DynamoDB by TLS over some distance. */
+/** Runs functions as Lambda does: as bundles in processes of their own, which call DynamoDB over TLS with a round-trip time. */
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
@@ -37,7 +37,7 @@ export function createCertificate(folder: string) {
   return { file: certFile, env: { KEY: readFileSync(keyFile, 'utf8'), CERT: readFileSync(certFile, 'utf8') } };
 }
 
-/** Starts a proxy that makes a DynamoDB-compatible server so far away. @returns its endpoint with the credentials of the target */
+/** Starts a proxy that adds a round-trip time to a DynamoDB-compatible server. @returns its endpoint with the credentials of the target */
 export async function startProxy(target: string, certificate: { KEY: string; CERT: string }, roundTripMs: number) {
   const { port, username } = new URL(target);
   const env = { ...certificate, TARGET_PORT: port, ROUND_TRIP_MS: String(roundTripMs), PATH: process.env.PATH };
@@ -46,7 +46,7 @@ export async function startProxy(target: string, certificate: { KEY: string; CER
   return { endpoint: `https://${username || 'local'}@localhost:${proxyPort}`, stop: () => child.disconnect() };
 }
 
-/** The times of environments. */
+/** The times of calls in execution environments. */
 export const createMeasured = () => ({ initAndFirst: createTimes(), warm: createTimes() });
 export type Measured = ReturnType<typeof createMeasured>;
 

@@ -15,7 +15,7 @@ import { loadData } from '../../admin/data/load.ts';
 import { connectDouble } from '../../proof/simulation/double-client.ts';
 import { TableDouble } from '../../proof/simulation/table-double.ts';
 import { benchHandlers, eventOf } from '../bench-service.ts';
-import type { WireCall } from './bare.ts';
+import type { Command } from './bare.ts';
 
 type Handlers = ReturnType<typeof benchHandlers>;
 
@@ -76,7 +76,7 @@ export const SUBJECTS: readonly Subject[] = [
   authorizer,
 ];
 
-/** Lines of the data format, for so many calls of each subject. */
+/** The data that this number of calls of each subject needs, as lines of the data format. */
 export function linesFor(calls: number): string[] {
   const line = (kind: string, fields: object) => JSON.stringify({ kind, account_id: ACCOUNT, ...fields });
   const each = (count: number, lineOf: (index: number) => string) =>
@@ -94,18 +94,18 @@ export function linesFor(calls: number): string[] {
 const LONG_MS = 120_000;
 
 /**
- * Records the calls to DynamoDB of subjects, on a table in memory.
+ * Prepares a table in memory, on which the subjects' calls to DynamoDB are recorded.
  * @param name of the table in the recorded calls
- * @returns for each call of a subject its rounds of concurrent calls to DynamoDB
+ * @returns a function that makes calls of a subject, and gives for each its rounds of concurrent calls to DynamoDB
  */
 export async function createRecorder(name: string, lines: readonly string[], callsInEnvironment: number) {
   const double = new TableDouble();
-  let rounds: WireCall[][] = [];
+  let rounds: Command[][] = [];
   let underWay = 0;
   const inMemory = connectDouble(async (request) => {
     if (underWay === 0) rounds.push([]);
     underWay += 1;
-    rounds.at(-1)?.push({ name: request.name as WireCall['name'], input: request.input });
+    rounds.at(-1)?.push({ name: request.name as Command['name'], input: request.input });
     await setImmediate(); // so that concurrent calls are under way together
     underWay -= 1;
     return double.apply(request);
@@ -113,8 +113,8 @@ export async function createRecorder(name: string, lines: readonly string[], cal
   const table: Table = { ...inMemory, name };
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   const handlers = benchHandlers(table);
-  return async (subject: Subject, calls: number): Promise<WireCall[][][]> => {
-    const all: WireCall[][][] = [];
+  return async (subject: Subject, calls: number): Promise<Command[][][]> => {
+    const all: Command[][][] = [];
     for (let index = 0; index < calls; index += 1) {
       // The first call in an environment reads the app key.
       handlers.stepClock(index % callsInEnvironment === 0 ? LONG_MS : subject.stepMs);

@@ -44,8 +44,8 @@ export class ServerRefusal extends Error {
   }
 }
 
-/** @param send sends a call with the credentials of the caller */
-export function createServer(send: Send) {
+/** The server behind the proxy. @param send sends a call with the credentials of the caller */
+export function connectServer(send: Send) {
   async function call(action: string, request: Json): Promise<Json> {
     const answer = await send({ action, body: Buffer.from(JSON.stringify(request)) });
     if (answer.status !== 200) throw new ServerRefusal(answer);
@@ -69,4 +69,4 @@ export function createServer(send: Send) {
   return { call, storedBytes };
 }
 
-type Server = ReturnType<typeof createServer>;
+type Server = ReturnType<typeof connectServer>;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';
-import { type Call, createServer, type Json, ServerRefusal } from './call.ts';
+import { type Call, connectServer, type Json, ServerRefusal } from './call.ts';
 import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { invalid, Refusal } from './limit-errors.ts';
 import { batchGetItem, getItem, query } from './reads.ts';
@@ -24,7 +24,12 @@ const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
   TransactWriteItems: transactWriteItems,
 };
 /** Reads and writes that the service does not use. They are refused, since the proxy does not know their units. */
-const NOT_LIMITED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
+const REFUSED_ACTIONS = new Set([
+  'ExecuteStatement',
+  'BatchExecuteStatement',
+  'ExecuteTransaction',
+  'TransactGetItems',
+]);
 
 const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
 const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };
@@ -45,7 +50,7 @@ export async function startLimitsProxy(
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
     try {
-      if (NOT_LIMITED.has(action)) throw invalid(`limits: the proxy does not know the units of ${action}`);
+      if (REFUSED_ACTIONS.has(action)) throw invalid(`limits: the proxy does not know the units of ${action}`);
       const handle = HANDLERS[action];
       if (!handle) {
         const { status, headers, body: bytes } = await send();
@@ -53,7 +58,7 @@ export async function startLimitsProxy(
         return;
       }
       const request: Json = JSON.parse(body.toString());
-      const call = { request, server: createServer(send), partitions, inTransaction, limits: all };
+      const call = { request, server: connectServer(send), partitions, inTransaction, limits: all };
       const [result] = await Promise.all([handle(call), sleep(all.callMs)]);
       const answer = encode(result);
       reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);

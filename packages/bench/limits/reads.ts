@@ -1,4 +1,7 @@
-/** Reads are sent first and charged by what they have read; a caller whose partition key lacks the units gets an error in place of the answer. */
+/**
+ * A `GetItem` or a `Query` is sent first and charged by what it has read; if its partition key lacks the units, the caller gets an error in place
+ * of the answer. The keys of a `BatchGetItem` are charged one by one before it is sent.
+ */
 import type { Item } from '../../../lib/dynamodb/item-size.ts';
 import { type Call, type Json, partitionName, type Row, rowOf } from './call.ts';
 import { readUnitsOf } from './capacity.ts';

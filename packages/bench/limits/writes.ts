@@ -19,9 +19,10 @@ interface Write extends Row {
   readonly maxGrowth: number;
 }
 
-/** A write, the larger of its row before and of the item that is put, and the units taken for it. */
 interface Charge extends Write {
+  /** Of the row before the write or of the item that is put, whichever is larger. */
   readonly bytes: number;
+  /** Taken for the write. */
   readonly units: number;
 }
 
@@ -70,7 +71,7 @@ export const writeItem =
 
 /**
  * Throttled items are returned as unprocessed; if no item can be written, the call is throttled. Source: API Reference, `BatchWriteItem`.
- * That items in use by a transaction are returned as unprocessed is not confirmed.
+ * It is not confirmed that AWS returns items in use by a transaction as unprocessed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
   const [[table, members]] = Object.entries(call.request.RequestItems) as [[string, Json[]]];
@@ -84,8 +85,8 @@ export async function batchWriteItem(call: Call): Promise<Json> {
 }
 
 /**
- * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. That units granted to a
- * cancelled one are returned is not confirmed.
+ * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. The units granted to a cancelled
+ * one are returned: that AWS does so is not confirmed.
  */
 export async function transactWriteItems(call: Call): Promise<Json> {
   const { request, server, partitions, inTransaction, limits } = call;

@@ -1,4 +1,4 @@
-/** Reports of hosts through the feed's function, against conditional writes of the same rows by hand; and while DynamoDB throttles. */
+/** Reports of hosts through the feed's function, against the document client; and while DynamoDB throttles. */
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -19,7 +19,7 @@ const TURNS = 6;
 /** Messages of a batch, each with one report, as the stack's event source has it. */
 const BATCH = 100;
 const ACCOUNT = 1;
-/** Account of the rows that are written by hand. */
+/** Account of the rows that the document client writes. */
 const OTHER = 2;
 
 const reportOf = (host: number, at_ms: number, node_count: number) => ({
@@ -47,7 +47,7 @@ function createIngest({ deps }: BenchService) {
 type Ingest = ReturnType<typeof createIngest>;
 
 /** @returns the reports a second of the feed */
-async function againstByHand(service: BenchService, ingest: Ingest, add: Add): Promise<number> {
+async function compareWithDocumentClient(service: BenchService, ingest: Ingest, add: Add): Promise<number> {
   const { url, credentials } = splitEndpoint(service.endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   let atMs = Date.now() - 1_000_000;
@@ -70,7 +70,7 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
   }
 
   /** What a careful user would write: only a later report replaces a row, and as many writes are concurrent as in the feed. */
-  const byHand = () =>
+  const byDocumentClient = () =>
     forEach(newReports(), async (report) => {
       const { kind, account_id, host_id, ...fields } = JSON.parse(JSON.stringify(report));
       const command = new PutCommand({
@@ -83,9 +83,9 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
     });
 
   // Both warm up, and create their rows.
-  await inTurns(1, [byFeed, byHand]);
-  const [feed, hand] = [createTimes(), createTimes()];
-  await inTurns(TURNS, [() => feed.time(byFeed), () => hand.time(byHand)]);
+  await inTurns(1, [byFeed, byDocumentClient]);
+  const [feed, baseline] = [createTimes(), createTimes()];
+  await inTurns(TURNS, [() => feed.time(byFeed), () => baseline.time(byDocumentClient)]);
   client.destroy();
   const rateOf = (times: Times) => HOSTS / (times.mean() / 1_000);
   const name = 'conditional PutItems by the document client';
@@ -93,14 +93,14 @@ async function againstByHand(service: BenchService, ingest: Ingest, add: Add): P
     name: 'reports by the feed',
     value: rateOf(feed),
     unit: 'reports/s',
-    baseline: { name, value: rateOf(hand) },
+    baseline: { name, value: rateOf(baseline) },
     target: { least: 1.2 },
   });
   add({
     name: 'CPU of a report',
     value: feed.meanCpu() / HOSTS,
     unit: 'ms',
-    baseline: { name, value: hand.meanCpu() / HOSTS },
+    baseline: { name, value: baseline.meanCpu() / HOSTS },
     target: { most: 0.6 },
   });
   return rateOf(feed);
@@ -110,7 +110,7 @@ export async function run(add: Add): Promise<void> {
   const service = await startBenchService(accountLines(ACCOUNT, 'bench-key-of-the-feed'.padEnd(32, '-')));
   const ingest = createIngest(service);
   try {
-    const rate = await againstByHand(service, ingest, add);
+    const rate = await compareWithDocumentClient(service, ingest, add);
     const began = Date.now();
     const reports = { hosts: HOSTS, reportOf: (n: number) => reportOf(n % HOSTS, began + n, n) };
     await throttledFeed(service.table, ingest, rate, reports, add);

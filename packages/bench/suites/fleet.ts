@@ -21,7 +21,7 @@ const WARM_UP = 20;
 /** Time between two calls of an account, of which thirty a minute are allowed. */
 const STEP_MS = 3_000;
 
-/** @returns reads the page that continues after this number of hosts */
+/** @returns a function that reads the page after this number of hosts */
 async function pageAfter({ table, stepClock, call }: BenchService, { account, appKey }: Fleet, hosts: number) {
   const secret = (await readAccount(table, account))?.cursor_secret;
   if (!secret) throw new Error(`there is no account ${account}`);

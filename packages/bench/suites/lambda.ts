@@ -28,8 +28,13 @@ const ROUNDS = 6;
 /** Calls in each environment: a first one, and 80 warm ones. */
 const CALLS = 81;
 
-/** @returns runs a bundle in a new environment, with calls that no environment before had */
-function environments(file: string, env: Record<string, string>, eventOf: (call: number) => object, stepMs: number) {
+/** @returns a function that runs a bundle in a new environment, with calls that no earlier environment had */
+function environmentRunner(
+  file: string,
+  env: Record<string, string>,
+  eventOf: (call: number) => object,
+  stepMs: number,
+) {
   let called = 0;
   return (memoryMb: number, into: Measured) => {
     const clock = { STEP_MS: String(stepMs), AHEAD_MS: String(stepMs * called) };
@@ -38,7 +43,7 @@ function environments(file: string, env: Record<string, string>, eventOf: (call:
     return runEnvironment(file, memoryMb, { ...env, ...clock }, events, into);
   };
 }
-type Run = ReturnType<typeof environments>;
+type Run = ReturnType<typeof environmentRunner>;
 
 /** Adds the times of a function against the bare handler, and its times with other memory against those with its own. */
 async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Promise<void> {
@@ -96,8 +101,8 @@ export async function run(add: Add): Promise<void> {
         baseline: { name: 'a bare handler', value: bare.bytes / 1024 },
       });
       const recorded = await record(subject, CALLS * ROUNDS);
-      const runOurs = environments(ours.file, env, event, stepMs);
-      const runBare = environments(bare.file, env, (call) => ({ rounds: recorded[call] }), stepMs);
+      const runOurs = environmentRunner(ours.file, env, event, stepMs);
+      const runBare = environmentRunner(bare.file, env, (call) => ({ rounds: recorded[call] }), stepMs);
       await measure(name, runOurs, runBare, add);
     }
   } finally {

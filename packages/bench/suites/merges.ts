@@ -1,6 +1,6 @@
 /**
  * Many merges of one account at the same time, by callers who merge one alert each and callers who merge 2,000. DynamoDB Local answers in no time
- * and its transactions never conflict, so the calls go through a proxy.
+ * and its transactions never conflict, so the calls go through a proxy that adds latencies and conflicts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTable } from '../../../lib/dynamodb/client.ts';

@@ -14,11 +14,11 @@ import { accountLines, fleetLines } from '../fleet-data.ts';
 import type { Add } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
-/** A longer and a shorter time than that for which app keys and RUM records are cached. */
+/** App keys and RUM records are cached for a time between these. */
 const LONG_MS = 120_000;
 const SHORT_MS = 5_000;
 
-interface Row {
+interface MeasuredCall {
   what: string;
   operation: ListedOperation;
   /** The bodies of two calls, 0 and 1. */
@@ -27,8 +27,8 @@ interface Row {
 }
 
 /** @param ids 2,000 alerts to merge */
-function rowsOf(ids: readonly string[], incident_id: string): Row[] {
-  const merge = (count: number, first: number): Row => ({
+function measuredCalls(ids: readonly string[], incident_id: string): MeasuredCall[] {
+  const merge = (count: number, first: number): MeasuredCall => ({
     what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
     operation: mergeAlerts,
     body: (call) => ({ alert_ids: ids.slice(first + call * count, first + (call + 1) * count), incident_id }),
@@ -67,7 +67,7 @@ interface Consumed {
   CapacityUnits?: number;
 }
 
-/** @returns runs an action, and gives what the calls of the table's client used meanwhile */
+/** @returns a function that runs an action, and gives what the calls of the table's client used meanwhile */
 function countUnits({ client }: Table): (act: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
   let underWay = 0;
@@ -121,7 +121,7 @@ export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
     await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
     const count = countUnits(service.table);
     const results: UnitsOfCalls[] = [];
-    for (const { what, operation, body, key = DEMO_KEYS.demo } of rowsOf(ids, incident)) {
+    for (const { what, operation, body, key = DEMO_KEYS.demo } of measuredCalls(ids, incident)) {
       const used = (call: number) => count(() => service.call(operation, key, body(call)));
       service.stepClock(LONG_MS);
       const cold = await used(0);

@@ -463,7 +463,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;\n',
     replace: '',
     tests: [integration('access')],
-    only: 'by a name of this machine',
+    only: 'Host header names this machine',
   },
   {
     name: "the console's cookie goes to other ports",

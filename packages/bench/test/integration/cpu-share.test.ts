@@ -46,8 +46,8 @@ it('a process gets no more than its share of a CPU', async () => {
   const [{ usedMs, tookMs }] = (await once(child, 'message')) as [{ usedMs: number; tookMs: number }];
   const longestMs = stalls();
   unlimit();
-  // The share of a tenth of a second may be saved up. What is used beyond the share until the next check is taken off afterwards, except for the
-  // last time; the system counts in steps of 10 ms.
+  // The unused share of 100 ms may be saved up. What the process uses beyond its share before a check is deducted afterwards, except for the last
+  // check. The system counts in steps of 10 ms.
   const most = share * (tookMs + 100) + longestMs + 50;
   expect(usedMs, `with checks that were up to ${longestMs} ms late`).toBeLessThan(most);
   expect(usedMs).toBeGreaterThan(0);

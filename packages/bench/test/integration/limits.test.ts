@@ -85,17 +85,17 @@ async function putDirectly(row: Item): Promise<Item> {
 }
 
 it('grants 1,000 write units and 3,000 read units a second to a partition key, after one second of burst', () => {
-  let index = 0;
-  const partitions = createPartitions(AWS_LIMITS, () => index);
+  let nowMs = 0;
+  const partitions = createPartitions(AWS_LIMITS, () => nowMs);
   const takeAll = (side: 'read' | 'write', pk = 'one') => {
     let units = 0;
     while (partitions.take(pk, side, 1)) units += 1;
     return units;
   };
   expect([takeAll('write'), takeAll('read'), takeAll('write', 'other')]).toEqual([1_000, 3_000, 1_000]);
-  index += 500;
+  nowMs += 500;
   expect([takeAll('write'), takeAll('read')]).toEqual([500, 1_500]);
-  index += 60_000;
+  nowMs += 60_000;
   expect([takeAll('write'), takeAll('read')]).toEqual([1_000, 3_000]);
 });
 
@@ -186,7 +186,7 @@ it('a batch of reads ends at 1 MB of one partition key, and leaves the rest unpr
 describe('a partition key whose units are used up', () => {
   let [hot, cool]: [hot: Item, cool: Item] = [rowOf('hot', 100), rowOf('cool', 100)];
   async function exhaust(): Promise<void> {
-    // A hundredth of AWS's, so that a few calls use them.
+    // A hundredth of AWS's units, so that a few calls use them up.
     await open({ writeUnits: 10, readUnits: 30 });
     [hot, cool] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
     const large = await putDirectly(rowOf(hot.pk.S, 30 * 4 * KB));

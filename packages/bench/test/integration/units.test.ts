@@ -4,7 +4,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { measureUnits, unitsTable } from '../../suites/units.ts';
 
 it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
-  // A fixed time, since a round one has fewer digits to store.
+  // A fixed time, since the size of a stored number depends on its digits.
   const now = vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
   onTestFinished(() => now.mockRestore());
   const results = await measureUnits(dynamodbEndpoint());

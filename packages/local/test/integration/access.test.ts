@@ -74,7 +74,7 @@ describe('a service that npm start runs', () => {
     expect(feed).toMatch(new RegExp(`^${service.url}/\\d{12}/\\w+$`));
   });
 
-  it('shows its reference page, with the demo key, by a name of this machine only', async () => {
+  it('shows its reference page, with the demo key, only if the Host header names this machine', async () => {
     const { url } = service;
     const { host } = new URL(url);
     expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
@@ -116,7 +116,7 @@ it('serves although it cannot write to its folder, and says how commands find it
   const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
   const service = await start(['--port', '0', '--data', data], env, folder);
   onTestFinished(() => void service.child.kill('SIGKILL'));
-  expect(service.output()).toContain(`DYNAMODB_ENDPOINT=${dynamodbEndpoint()} only.`);
+  expect(service.output()).toContain(`set DYNAMODB_ENDPOINT=${dynamodbEndpoint()} for it.`);
   expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 

@@ -1,4 +1,4 @@
-/** The feed of `npm start`, by AWS's SDK and by the operator's commands. */
+/** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
 import { request } from 'node:http';
 import {
   GetQueueAttributesCommand,
@@ -73,7 +73,7 @@ const hosts = async (options = ''): Promise<{ host_id: string; agent_version: st
 const hostIds = async (options?: string) => (await hosts(options)).map(({ host_id }) => host_id);
 const SOON = { timeout: 10_000, interval: 100 };
 const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
-const ended = () =>
+const untilFeedIsEmpty = () =>
   expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
 
 describe("the feed's queue", () => {
@@ -93,7 +93,7 @@ describe("the feed's queue", () => {
   });
 
   it.each([
-    ['a host name that is none of this machine', { Host: 'evil.example' }, 403],
+    ['a Host header that does not name this machine', { Host: 'evil.example' }, 403],
     ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
   ])('refuses %s', async (_what, changed, status) => {
     const given = { 'X-Amz-Target': 'AmazonSQS.SendMessage', 'Content-Type': 'application/x-amz-json-1.0', ...changed };
@@ -106,7 +106,7 @@ describe("the feed's queue", () => {
       sent.on('error', reject).end(body);
     });
     expect(answered).toBe(status);
-    await ended();
+    await untilFeedIsEmpty();
     expect(await hostIds()).toEqual([]);
   });
 });
@@ -141,14 +141,14 @@ describe('host', () => {
     await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
     const dry = await admin(`host retire --account ${account} --stale-for 1h --dry-run`);
     expect(dry.err).toMatch(/1 host would be retired\.\n$/);
-    await ended();
+    await untilFeedIsEmpty();
     expect(await hostIds()).toEqual(['new', 'old']);
     expect((await admin(`host retire --account ${account} --stale-for 1h`)).out).toBe('1 host retired.\n');
     await expect.poll(() => hostIds(), SOON).toEqual(['new']);
     const audit = JSON.parse((await admin(`audit --account ${account} --json`)).out);
     expect(audit).toMatchObject([{ command: 'host retire', target: '1 host', result: 'done' }]);
     await send(bodyOf(retired));
-    await ended();
+    await untilFeedIsEmpty();
     expect(await hostIds()).toEqual(['new']);
     await send(bodyOf(hostRecord('old')));
     await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
@@ -181,10 +181,10 @@ describe('feed', () => {
     });
     const later = hostRecord('early', { agent_version: '5.0.0' });
     await send(bodyOf({ ...later, account_id: other }));
-    await ended();
+    await untilFeedIsEmpty();
     expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
     expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
-    await ended();
+    await untilFeedIsEmpty();
     // The record of the account is refused again; the other one is older than what is stored.
     await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
     account = other;

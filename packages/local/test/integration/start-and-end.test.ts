@@ -121,8 +121,8 @@ describe('npm start --db', () => {
     ].join('\n'),
   );
 
-  /** Starts the service on the directory, and looks for the data there. */
-  async function startAgain(...args: string[]) {
+  /** Starts the service on the directory, and expects the data there. */
+  async function startOnDirectory(...args: string[]) {
     const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
@@ -133,7 +133,7 @@ describe('npm start --db', () => {
   }
 
   it('lets one service at a time use a directory, which keeps the data but no lock when the service or its supervisor of DynamoDB Local is killed', async () => {
-    const service = await startAgain('--data', data);
+    const service = await startOnDirectory('--data', data);
     // Only its user can read it.
     const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
     expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
@@ -145,7 +145,7 @@ describe('npm start --db', () => {
     await stopsOn('SIGKILL', service, null);
 
     // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
-    const again = await startAgain();
+    const again = await startOnDirectory();
     const processes = await descendantsOf(again.child.pid as number);
     const [supervisor] = processes;
     process.kill(supervisor as number, 'SIGKILL');

@@ -22,7 +22,7 @@ beforeAll(async () => {
 // All its processes end with it.
 afterAll(() => stopsOn('SIGTERM', service));
 
-/** A message that every operation has. */
+/** The source that is changed; it has `SENTENCE`, a part of a message of every operation. */
 const FILE = 'lib/http/messages/en.ts';
 const sources = readFileSync(join(root, FILE), 'utf8');
 const SENTENCE = 'The app_key is missing, invalid or expired.';
@@ -65,7 +65,7 @@ it('prints a syntax error with its line, and answers again once it is fixed', as
 });
 
 it('lets a debugger stop in a function', async () => {
-  // The address of the last restart.
+  // The debugger's address since the last restart.
   const address =
     service
       .errors()

@@ -59,14 +59,14 @@ export async function descendantsOf(pid: number): Promise<number[]> {
   return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }
 
-/** Ends a service that `start` started, and expects that all its processes end with it. @param exitCode null when the signal kills it */
+/** Ends a service that `start` started, and expects that all its processes end with it. @param exitCode null if the signal kills it */
 export async function stopsOn(
   signal: NodeJS.Signals,
   { child, ended }: Awaited<ReturnType<typeof start>>,
   exitCode: number | null = 0,
 ): Promise<void> {
   const processes = await descendantsOf(child.pid as number);
-  // DynamoDB Local and its supervisor, or functions.
+  // At least DynamoDB Local and its supervisor.
   expect(processes.length).toBeGreaterThanOrEqual(2);
   child.kill(signal);
   expect(await ended).toBe(exitCode);

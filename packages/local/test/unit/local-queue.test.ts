@@ -16,8 +16,8 @@ interface Event {
   Records: { messageId: string; body: string; attributes: Record<string, string> }[];
 }
 
-/** A queue that feeds a function, which runs `act`. `calls` are the bodies and receive counts that the function was called with. */
-function feed(act: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
+/** A queue with a function that runs `act`. `calls` are the bodies and receive counts that the function was called with. */
+function connectedQueue(act: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
   const queues = createQueues([
     { name: 'Queue', attributes: { DelaySeconds: 5, VisibilityTimeout: 180, RedrivePolicy: JSON.stringify(REDRIVE) } },
     { name: 'Letters', attributes: {} },
@@ -28,7 +28,7 @@ function feed(act: (event: Event, call: number) => unknown = () => {}, source: P
     calls.push(Records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount]));
     return act(event as Event, calls.length);
   };
-  queues.feed({ ...SOURCE, ...source }, { invoke });
+  queues.connect({ ...SOURCE, ...source }, { invoke });
   return { queues, calls, send: (body: string) => queues.send('Queue', body) };
 }
 
@@ -38,7 +38,7 @@ const failing = (calls: number) => (_event: Event, call: number) => {
 
 describe('a local queue', () => {
   it('passes a message to the function when its delay is over, one in a call', async () => {
-    const { queues, calls, send } = feed();
+    const { queues, calls, send } = connectedQueue();
     send('one');
     send('two');
     expect(queues.count('Queue')).toBe(2);
@@ -51,7 +51,7 @@ describe('a local queue', () => {
   });
 
   it('retries a message when its function failed, without delaying others', async () => {
-    const { queues, calls, send } = feed(failing(1));
+    const { queues, calls, send } = connectedQueue(failing(1));
     send('one');
     await vi.advanceTimersByTimeAsync(5_100);
     send('two');
@@ -63,7 +63,7 @@ describe('a local queue', () => {
   });
 
   it('moves a message that was received too often to the dead letters', async () => {
-    const { queues, calls, send } = feed(failing(9));
+    const { queues, calls, send } = connectedQueue(failing(9));
     send('one');
     await vi.advanceTimersByTimeAsync(10 * 180_000);
     expect(calls).toHaveLength(3);
@@ -75,7 +75,7 @@ describe('a local queue', () => {
     const failed = ({ Records }: Event, call: number) => ({
       batchItemFailures: call === 1 ? [{ itemIdentifier: Records[1]?.messageId }] : [],
     });
-    const { queues, calls, send } = feed(failed, { batchSize: 10, windowSeconds: 1, reportsFailures: true });
+    const { queues, calls, send } = connectedQueue(failed, { batchSize: 10, windowSeconds: 1, reportsFailures: true });
     send('one');
     await vi.advanceTimersByTimeAsync(500);
     send('two');
@@ -88,7 +88,7 @@ describe('a local queue', () => {
   });
 
   it('passes on nothing once it is stopped', async () => {
-    const { queues, calls, send } = feed();
+    const { queues, calls, send } = connectedQueue();
     send('one');
     await queues.stop();
     await vi.advanceTimersByTimeAsync(10_000);
