@@ -16,7 +16,7 @@ import { type Answer, callAlone, type EventOptions, handlersOver, stored, stored
 
 /** A merge of three alerts or more is too large for one transaction here. */
 export const TRANSACTION_ITEMS = 6;
-/** Numbers of alerts that are merged together. */
+/** How many alerts each group has. The alerts of a group are always merged together. */
 const GROUPS: readonly number[] = [1, 1, 1, 1, 1, 1];
 const INCIDENTS = 3;
 
@@ -92,7 +92,7 @@ export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: M
 
 /** How far the clock of the handlers is ahead, in milliseconds. */
 let ahead = 0;
-/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
+/** The clock of each command is some seconds ahead of the one before, as if an operator or a caller sent them one by one. */
 function depsOn(through: Table) {
   ahead += 5_000;
   return testDeps(through, { now: () => Date.now() + ahead });
