@@ -10,7 +10,7 @@ const gateway = await startGateway();
 
 describe('a body', () => {
   const post = (body: string | Buffer, headers = 'Content-Type: application/json') =>
-    gateway.sent(`${MERGE}${headers && `\r\n${headers}`}`, body);
+    gateway.sendRaw(`${MERGE}${headers && `\r\n${headers}`}`, body);
 
   it.each(['application/json', 'text/plain; charset=utf-8', ''])('of type %j arrives in base64', async (type) => {
     const { event } = await post('{"é":1}', type && `Content-Type: ${type}`);
@@ -28,7 +28,7 @@ describe('a body', () => {
         delete properties.BinaryMediaTypes;
       }),
     );
-    const { event } = await textual.sent(MERGE, Buffer.from([0x7b, 0xff, 0x7d]));
+    const { event } = await textual.sendRaw(MERGE, Buffer.from([0x7b, 0xff, 0x7d]));
     expect(event).toMatchObject({ body: '{\ufffd}', isBase64Encoded: false });
   });
 
@@ -38,7 +38,10 @@ describe('a body', () => {
 
   it("over 10 MB gets API Gateway's own text, whatever the path", async () => {
     for (const path of ['/alert/merge?app_key=k', '/alert/merge', '/nowhere']) {
-      const { status, headers, text, name } = await gateway.sent(`POST ${path} HTTP/1.1`, Buffer.alloc(40 * MIB, 0x20));
+      const { status, headers, text, name } = await gateway.sendRaw(
+        `POST ${path} HTTP/1.1`,
+        Buffer.alloc(40 * MIB, 0x20),
+      );
       expect([status, text, name]).toEqual([413, 'HTTP content length exceeded 10485760 bytes.', undefined]);
       expect([headers.get('svc-request-id'), headers.get('x-amzn-requestid')]).toEqual([null, null]);
     }
@@ -46,11 +49,11 @@ describe('a body', () => {
 
   it("that makes an event over 6 MB gets API Gateway's own message, after the authorizer", async () => {
     const large = Buffer.alloc(4.6 * MIB, 0x20);
-    const { status, headers, text, name } = await gateway.sent('POST /alert/merge?app_key=new HTTP/1.1', large);
+    const { status, headers, text, name } = await gateway.sendRaw('POST /alert/merge?app_key=new HTTP/1.1', large);
     expect([status, text, name]).toEqual([413, '{"message": "Request Too Long"}', 'usage-key-authorizer']);
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('x-amzn-requestid')).toMatch(/^[\da-f-]{36}$/);
-    expect((await gateway.sent('POST /alert/merge HTTP/1.1', large)).status).toBe(401);
+    expect((await gateway.sendRaw('POST /alert/merge HTTP/1.1', large)).status).toBe(401);
   });
 
   it('of the largest allowed size never makes an event that is too large', async () => {
@@ -67,7 +70,7 @@ describe('an answer', () => {
     async (accept) => {
       const text = '{"data":"é"}';
       const answering = await startGateway(undefined, { answer: async () => ({ ...OK, body: text }) });
-      const answer = await answering.sent(`${MERGE}${accept && `\r\nAccept: ${accept}`}`);
+      const answer = await answering.sendRaw(`${MERGE}${accept && `\r\nAccept: ${accept}`}`);
       expect(answer.text).toBe(text);
     },
   );
@@ -80,7 +83,7 @@ describe('an answer', () => {
       return new Promise(() => {});
     };
     const silent = await startGateway(undefined, { answer });
-    const late = silent.sent(MERGE);
+    const late = silent.sendRaw(MERGE);
     await called.promise;
     vi.advanceTimersByTime(28_999);
     await new Promise(setImmediate);
@@ -95,7 +98,7 @@ describe('an answer', () => {
 describe('compression', () => {
   const minCompressionSize = 1024;
   const large = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;
-  const post = (body: Buffer, coding: string) => gateway.sent(`${MERGE}\r\nContent-Encoding: ${coding}`, body);
+  const post = (body: Buffer, coding: string) => gateway.sendRaw(`${MERGE}\r\nContent-Encoding: ${coding}`, body);
 
   it('of a request body is removed', async () => {
     for (const coding of ['gzip', 'GZIP']) {
@@ -130,7 +133,7 @@ describe('compression', () => {
     async function answered(accept: string, size: number, headers: Record<string, string> = {}) {
       const answering = await startGateway(undefined, { answer: async () => ({ ...OK, headers, body: bodyOf(size) }) });
       const fields = accept && `\r\nAccept-Encoding: ${accept}`;
-      return answering.sent(`${MERGE}${fields}`);
+      return answering.sendRaw(`${MERGE}${fields}`);
     }
 
     it.each([

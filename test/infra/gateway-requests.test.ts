@@ -8,7 +8,7 @@ const MERGE = 'POST /alert/merge?app_key=k HTTP/1.1';
 it('a request becomes an event with both header maps, both query maps and the context', async () => {
   const query = 'app_key=a%20b&x=1&x=2';
   const fields = 'X-One: 1\r\nX-One: 2\r\naccept: */*\r\nUser-Agent: test';
-  const { event } = await gateway.sent(`POST /alert/merge?${query} HTTP/1.1\r\n${fields}`);
+  const { event } = await gateway.sendRaw(`POST /alert/merge?${query} HTTP/1.1\r\n${fields}`);
   expect(event).toMatchObject({
     resource: '/alert/merge',
     path: '/alert/merge',
@@ -28,7 +28,7 @@ describe('a path', () => {
     ['///alert/merge/', '/alert/merge', '/alert/merge/'],
     ['http://127.0.0.1/alert/merge', '/alert/merge', '/alert/merge'],
   ])('%s is the route %s', async (path, resource, eventPath) => {
-    const { name, event, status } = await gateway.sent(`POST ${path}?app_key=k HTTP/1.1`);
+    const { name, event, status } = await gateway.sendRaw(`POST ${path}?app_key=k HTTP/1.1`);
     expect([status, name]).toEqual([200, 'merge-alerts']);
     expect(event).toMatchObject({ resource, path: eventPath, pathParameters: null });
   });
@@ -43,19 +43,19 @@ describe('a path', () => {
     ['/alert/merge/x', 'alert/merge/x'],
     ['/nowhere/', 'nowhere'],
   ])('%s is the proxy route', async (path, proxy) => {
-    const { name, event } = await gateway.sent(`POST ${path}?app_key=k HTTP/1.1`);
+    const { name, event } = await gateway.sendRaw(`POST ${path}?app_key=k HTTP/1.1`);
     expect(name).toBe('fallback-route');
     expect(event).toMatchObject({ resource: '/{proxy+}', pathParameters: { proxy } });
   });
 
   it('is in the request context with the slashes that were sent', async () => {
-    const { event } = await gateway.sent('POST //alert/merge/?app_key=k HTTP/1.1');
+    const { event } = await gateway.sendRaw('POST //alert/merge/?app_key=k HTTP/1.1');
     expect(event?.requestContext.path).toBe('/local//alert/merge/');
   });
 
   it('that is absent means the root', async () => {
-    expect((await gateway.sent('POST http://127.0.0.1 HTTP/1.1')).event?.resource).toBe('/');
-    expect((await gateway.sent('POST http://127.0.0.1?x=1 HTTP/1.1')).event).toMatchObject({
+    expect((await gateway.sendRaw('POST http://127.0.0.1 HTTP/1.1')).event?.resource).toBe('/');
+    expect((await gateway.sendRaw('POST http://127.0.0.1?x=1 HTTP/1.1')).event).toMatchObject({
       resource: '/',
       queryStringParameters: { x: '1' },
     });
@@ -64,22 +64,22 @@ describe('a path', () => {
 
 describe('a method', () => {
   it.each(['HEAD', 'POST', 'OPTIONS', 'PATCH'])('%s on /openapi.json goes to fallback-route', async (method) => {
-    const { name, event } = await gateway.sent(`${method} /openapi.json HTTP/1.1`);
+    const { name, event } = await gateway.sendRaw(`${method} /openapi.json HTTP/1.1`);
     expect(name).toBe('fallback-route');
     expect(event?.resource).toBe('/openapi.json');
   });
 
   it('is replaced by X-HTTP-Method-Override, and by no other header', async () => {
-    const overridden = await gateway.sent(`${MERGE}\r\nX-HTTP-Method-Override: DELETE`);
+    const overridden = await gateway.sendRaw(`${MERGE}\r\nX-HTTP-Method-Override: DELETE`);
     expect(overridden.name).toBe('fallback-route');
     expect(overridden.event?.httpMethod).toBe('DELETE');
     const others = 'X-HTTP-Method: DELETE\r\nX-Method-Override: DELETE';
-    expect((await gateway.sent(`${MERGE}\r\n${others}`)).name).toBe('merge-alerts');
+    expect((await gateway.sendRaw(`${MERGE}\r\n${others}`)).name).toBe('merge-alerts');
   });
 });
 
 it('a key of 9 KB reaches the authorizer and the function', async () => {
-  expect((await gateway.sent(`POST /alert/merge?app_key=${'k'.repeat(9_000)} HTTP/1.1`)).name).toBe('merge-alerts');
+  expect((await gateway.sendRaw(`POST /alert/merge?app_key=${'k'.repeat(9_000)} HTTP/1.1`)).name).toBe('merge-alerts');
 });
 
 const withMethod = (method: string) => MERGE.replace('POST', method);
@@ -98,7 +98,7 @@ it.each<[code: string, status: number, ...heads: string[]]>([
   ['Unauthorized', 401, ...['App_Key=k', 'APP_KEY=k', 'app_key=', 'app_key', ''].map(withQuery)],
 ])('%s (%i) is answered in the envelope, and no function is called', async (code, status, ...heads) => {
   for (const head of heads) {
-    const { text, headers, name, ...answer } = await gateway.sent(head);
+    const { text, headers, name, ...answer } = await gateway.sendRaw(head);
     expect([answer.status, codeIn(text), name], head.slice(0, 100)).toEqual([status, code, undefined]);
     expect(headers.get('svc-request-id')).toBe(JSON.parse(text).request_id);
     expect(headers.get('allow')).toBe(code === 'MethodNotAllowed' ? 'POST' : null);
@@ -106,13 +106,13 @@ it.each<[code: string, status: number, ...heads: string[]]>([
 });
 
 it('a request without a host is BadRequest in the envelope', async () => {
-  const { status, text } = await gateway.sent(MERGE, '', { host: '' });
+  const { status, text } = await gateway.sendRaw(MERGE, '', { host: '' });
   expect([status, codeIn(text)]).toEqual([400, 'BadRequest']);
 });
 
 describe('a request id', () => {
   const idOf = async (header: string) => {
-    const answer = await gateway.sent(`POST /alert/merge HTTP/1.1${header}`);
+    const answer = await gateway.sendRaw(`POST /alert/merge HTTP/1.1${header}`);
     const ids = [answer.headers.get('x-amzn-requestid'), answer.headers.get('svc-request-id')];
     return [...ids, JSON.parse(answer.text).request_id];
   };
@@ -127,7 +127,7 @@ describe('a request id', () => {
   it("is the caller's if it sent a UUID", async () => {
     const chosen = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
     expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).toEqual([chosen, chosen, chosen]);
-    const { event } = await gateway.sent(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
+    const { event } = await gateway.sendRaw(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
     expect(event?.requestContext).toMatchObject({
       requestId: chosen,
       extendedRequestId: expect.not.stringMatching(chosen),

@@ -8,7 +8,7 @@ import { allow, deployment, edited, startGateway, template } from '../support/fa
 const MERGE = '/alert/merge?app_key=k';
 const clock = { now: 0 };
 
-/** A deployment whose gateway responses are their own types. */
+/** A deployment whose gateway responses say which type they are. */
 const labelled = edited('ApiGateway::GatewayResponse', (response) => {
   response.ResponseTemplates['application/json'] = `{"type":"${response.ResponseType}","id":"$context.requestId"}`;
 });
@@ -47,7 +47,7 @@ describe('the local gateway does what the template says', () => {
   it('asks the authorizer once for a key, and again when it failed', async () => {
     let fails = true;
     const { called, post } = await startGateway(labelled, {
-      label() {
+      authorize() {
         if (fails) throw new Error('no');
         return allow('local-account-1');
       },
@@ -64,7 +64,7 @@ describe('the local gateway does what the template says', () => {
     const shared = deployment.functions['usage-key-authorizer']?.environment.SHARED_GATEWAY_KEY ?? '';
     const throttles = { '/alert/merge/POST': { rate: 0.001, burst: 20 } };
     const otherPlans = labelled.otherPlans.map((plan) => ({ ...plan, throttles }));
-    const { called, post } = await startGateway({ ...labelled, otherPlans }, { label: () => allow(shared) });
+    const { called, post } = await startGateway({ ...labelled, otherPlans }, { authorize: () => allow(shared) });
     const answers = await Promise.all(Array.from({ length: 60 }, () => post(MERGE)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(40);
@@ -76,7 +76,7 @@ describe('the local gateway does what the template says', () => {
   });
 
   it.each([
-    ['INVALID_API_KEY', 'a gateway key that is in no plan', { label: () => allow('a-key-of-nobody') }],
+    ['INVALID_API_KEY', 'a gateway key that is in no plan', { authorize: () => allow('a-key-of-nobody') }],
     ['DEFAULT_5XX', 'a function that fails', { answer: () => Promise.reject(new Error('secret')) }],
   ])('answers 503 as %s for %s', async (type, _what, functions) => {
     const { post } = await startGateway(labelled, functions);
@@ -135,12 +135,12 @@ describe('the usage plans', () => {
     const limit = (ResourcePath: string, HttpMethod: string, ThrottlingBurstLimit: number) => ({
       ...{ ResourcePath, HttpMethod, ThrottlingBurstLimit, ThrottlingRateLimit: 0.001 },
     });
-    const { post, sent } = await startGateway(
+    const { post, sendRaw } = await startGateway(
       edited('ApiGateway::Stage', ({ MethodSettings }) => {
         MethodSettings.push(limit('/~1openapi.json', 'GET', 1), limit('/~1{proxy+}', '*', 2));
       }),
     );
-    const described = [await sent('GET /openapi.json HTTP/1.1'), await sent('GET /openapi.json HTTP/1.1')];
+    const described = [await sendRaw('GET /openapi.json HTTP/1.1'), await sendRaw('GET /openapi.json HTTP/1.1')];
     expect(described.map(({ status }) => status)).toEqual([200, 429]);
     const refused = [await post('/a'), await post('/b'), await post('/c')];
     expect(refused.map(({ status }) => status)).toEqual([200, 200, 429]);

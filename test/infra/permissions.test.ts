@@ -144,7 +144,7 @@ describe('a function', () => {
         return [FunctionName.replace(/Function\.Arn$/, ''), Principal.split('.')[0], route];
       },
     );
-    // fallback-route serves each other path and method.
+    // fallback-route serves every other path and method.
     const [refused, own] = [true, false].map((fallback) =>
       callers.filter(([name]) => (name === 'refuseroute') === fallback),
     );

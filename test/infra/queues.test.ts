@@ -1,4 +1,4 @@
-/** The queues, the functions that they and the table's stream call, and how these outlast an outage of six hours. */
+/** The queues, the functions that they and the table's stream call, and how messages outlast an outage of six hours. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
@@ -33,7 +33,7 @@ it('all queues are encrypted and keep messages for 14 days, also dead letters', 
 });
 
 describe('the merge queue', () => {
-  it('calls finish-merges with one message, at once, and twenty times side by side', () => {
+  it('calls finish-merges with one message, without waiting for more, and at most twenty times at once', () => {
     // Without FunctionResponseTypes, one failed message of a batch would bring back all the others, too.
     expect(mappingFrom('MergesQueue.Arn')).toEqual({
       BatchSize: 1,

@@ -68,7 +68,7 @@ describe('-c rollout=canary', () => {
           Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
         },
       });
-      // An alarm that is updated after the alias would still watch the version before.
+      // An alarm that is updated after the alias would still watch the previous version.
       expect([alias.resource.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(
         expect.arrayContaining(alarms),
       );
@@ -103,7 +103,7 @@ describe('-c rollout=canary', () => {
       expect(PolicyDocument.Statement).toContainEqual(statement);
     });
 
-    it('keeps the versions before, and not one whose deployment fails', () => {
+    it('keeps earlier versions, but not one whose deployment fails', () => {
       const { DeletionPolicy, UpdateReplacePolicy } = version.resource;
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain']);
     });

@@ -26,7 +26,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
   });
 
-  it('and several with one each', () => {
+  it('and several settings with a sentence each', () => {
     expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
   });
 });

@@ -33,7 +33,7 @@ describe('two stages', () => {
     const named = (template: Template) =>
       Object.entries(template.Resources).flatMap(([id, { Type, Properties = {} }]) =>
         Object.entries(Properties)
-          // A stage, a plan's or a version's alias is named within its API or function.
+          // A stage's name is unique within its API, an alias's within its function.
           .filter(
             ([key, value]) => /^(\w*Name|Value)$/.test(key) && typeof value === 'string' && !/Stage|Alias/.test(Type),
           )

@@ -18,7 +18,7 @@ export const documents: readonly Document[] = [
     .map((name) => `docs/${name}`),
 ].map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }));
 
-/** The text of a document that is there. */
+/** The text of a document. @throws Error if there is no such document */
 export function textOf(path: string): string {
   const document = documents.find((one) => one.path === path);
   if (!document) throw new Error(`there is no document ${path}`);
@@ -45,6 +45,6 @@ export const wordsOf = (line: string): string[] =>
 
 const PROGRAM = /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|bash|aws|curl|cdk|admin) /;
 
-/** Whether a code span is a command, or a part of one: a command of the operator's without its beginning, or options. */
+/** Whether a code span is a command, or a part of one: options, or an operator's command without `admin`. */
 export const isCommand = (span: string): boolean =>
   PROGRAM.test(span) || /^--?[a-z]/.test(span) || /^[a-z][a-z-]*(?: [a-z][a-z-]*)+$/.test(span);

@@ -19,11 +19,11 @@ export async function recordsForRelay(table: Table, account?: number): Promise<D
   return records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
 }
 
-/** Runs relay on records. @param taken whether the destinations take what they are sent */
+/** Runs relay on records. @param accepts whether the destinations accept a message or an event */
 export async function relayed(
   table: Table,
   Records: DynamoDBRecord[],
-  taken: (what: string | ServiceEvent) => boolean = () => true,
+  accepts: (what: string | ServiceEvent) => boolean = () => true,
 ) {
   const sent: Record<string, string[]> = {};
   const events: ServiceEvent[] = [];
@@ -32,12 +32,12 @@ export async function relayed(
     deps,
     {
       async send(queue, bodies) {
-        sent[queue] = [...(sent[queue] ?? []), ...bodies.filter(taken)];
-        return bodies.map(taken);
+        sent[queue] = [...(sent[queue] ?? []), ...bodies.filter(accepts)];
+        return bodies.map(accepts);
       },
       async publish(some) {
-        events.push(...some.filter(taken));
-        return some.map(taken);
+        events.push(...some.filter(accepts));
+        return some.map(accepts);
       },
     },
     { merges: 'merges', deadLetters: 'deadLetters' },

@@ -19,7 +19,7 @@ export const edited = (type: string, edit: (properties: Resource['Properties']) 
 
 export const OK = { statusCode: 200, headers: {}, body: '{"request_id":"r","data":null}' };
 
-/** An authorizer's answer that labels a call with a gateway key. */
+/** An authorizer's answer: it allows a call, which is throttled by this gateway key. */
 export const allow = (usageIdentifierKey: string) => ({
   principalId: '1',
   policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'a', Effect: 'Allow', Resource: '*' }] },
@@ -31,21 +31,21 @@ export const codeIn = (text: string): string | undefined => JSON.parse(text).err
 
 /**
  * Starts a gateway, which runs as long as the tests' process.
- * @param options `label` answers for the authorizer, `answer` for every other function
+ * @param options `authorize` answers for the authorizer, `answer` for every other function
  */
 export async function startGateway(
   of: Deployment = deployment,
   {
-    label = () => allow('local-account-1'),
+    authorize = () => allow('local-account-1'),
     answer = async () => OK,
-  }: { label?: () => unknown; answer?: () => Promise<unknown> } = {},
+  }: { authorize?: () => unknown; answer?: () => Promise<unknown> } = {},
 ) {
   /** Names of the functions that were called, and the events of all but the authorizer. */
   const called: string[] = [];
   const events: APIGatewayProxyEvent[] = [];
   async function invoke(name: string, event: unknown) {
     called.push(name);
-    if (name === 'usage-key-authorizer') return label();
+    if (name === 'usage-key-authorizer') return authorize();
     events.push(event as APIGatewayProxyEvent);
     return answer();
   }
@@ -61,7 +61,7 @@ export async function startGateway(
      * Sends a request as it stands, on a connection of its own.
      * @returns the answer, the name of the function that was called last for it, and the last event
      */
-    async sent(head: string, body: string | Buffer = '', { host = 'Host: x\r\n' }: { host?: string } = {}) {
+    async sendRaw(head: string, body: string | Buffer = '', { host = 'Host: x\r\n' }: { host?: string } = {}) {
       const before = called.length;
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];

@@ -71,6 +71,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let calls: ProxiedCall[] = [];
   let planned: Plan = () => undefined;
   let dead = false;
+  /** Counts the plans: a kill concerns only the calls that began since its plan was made. */
   let era = 0;
   let ignored: string | undefined;
   const hanging = new Set<ServerResponse>();

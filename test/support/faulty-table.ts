@@ -30,7 +30,7 @@ export interface FaultyTable {
   calls(): number;
   /** Whether a kill has happened since the faults were planned. */
   killed(): boolean;
-  /** Drops all rows of a table in memory, whose reads go through all of them; a table in DynamoDB Local keeps its rows. */
+  /** Drops all rows of a table in memory, since each read scans them all; a table in DynamoDB Local keeps its rows. */
   clear(): void;
   close(): Promise<void>;
 }

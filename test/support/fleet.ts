@@ -58,7 +58,7 @@ export async function newFleet(
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
   const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
-  /** The clock stands still: without the rate count, two more calls pass the limit. */
+  /** Since the clock stands still, the limit of two calls a second would last: this deletes the count before every other call. */
   const resetRateCount = async () => {
     calls += 1;
     if (calls % 2 === 1)

@@ -79,7 +79,7 @@ export async function newAccount(table: Table) {
       const { rows } = await batchGet(table, alertKeys);
       return alertKeys.map((key) => rows.of(key)?.incident_id);
     },
-    /** Entries of an incident's feed, each with what all its rows record, and `pending` where that is not all. */
+    /** Entries of an incident's feed, each with what all its rows record, and `pending` if they do not record all its alerts yet. */
     feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {

@@ -80,7 +80,7 @@ export function watchCalls({ client }: Table) {
         watch('event', event);
         const answer = await handler(event, context);
         watch('answer', answer);
-        // The chain writes the parsed body, and what it knows of the call, into the event.
+        // The middleware writes the parsed body, and what it knows of the call, into the event.
         const { body, call } = event as unknown as ApiEvent;
         watch('body', body);
         watch('call', call);

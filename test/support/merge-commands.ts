@@ -14,9 +14,9 @@ import { finishFeed } from './finish.ts';
 import { type Account, newAccount } from './incidents.ts';
 import { type Answer, callAlone, type EventOptions, handlersOver, stored, storedUnder, testDeps } from './service.ts';
 
-/** A merge of three alerts or more is too large for one transaction here. */
+/** So small that a merge of four alerts, or of three with a new title, is too large for one transaction. */
 export const TRANSACTION_ITEMS = 6;
-/** Numbers of alerts that are merged together. */
+/** How many alerts each group has. The alerts of a group are always merged together. */
 const GROUPS: readonly number[] = [1, 1, 1, 1, 1, 1];
 const INCIDENTS = 3;
 
@@ -92,7 +92,7 @@ export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: M
 
 /** How far the clock of the handlers is ahead, in milliseconds. */
 let ahead = 0;
-/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
+/** The clock of each command is some seconds ahead of the one before, as if an operator or a caller sent them one by one. */
 function depsOn(through: Table) {
   ahead += 5_000;
   return testDeps(through, { now: () => Date.now() + ahead });
@@ -209,7 +209,8 @@ const undoing = (which: number, cutAt: number | undefined) =>
 
 const importing = (group: number, into: number | undefined) =>
   command(`import group ${group} into ${into}`, async (model, real) => {
-    await finish(real); // an import is as the file says: moves that are pending would come after it
+    // An import overrides pending moves of its alerts, which the model has already recorded: they are made first.
+    await finish(real);
     const incident = into !== undefined && { incident_id: real.incidents[into] };
     const alert = { kind: 'alert', account_id: real.tenant.account, title: 'imported', ...incident };
     const lines = (real.groups[group] ?? []).map((alert_id) => JSON.stringify({ ...alert, alert_id }));

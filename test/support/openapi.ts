@@ -33,7 +33,7 @@ ajv.addKeyword(int64Keyword);
 const compiled = new Map<string, ValidateFunction>();
 
 /** Headers that only some answers with a status have. */
-const SOMETIMES = (status: number) =>
+const optionalHeaders = (status: number) =>
   status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
 
 /** Fails unless the answer has the status, the headers, the body and the code that the description declares. */
@@ -49,6 +49,6 @@ export function expectDescribed({ path }: Pick<Operation, 'path'>, { status, hea
   const sent = Object.keys(headers).map((name) => name.toLowerCase());
   const always = Object.keys(response.headers)
     .map((name) => name.toLowerCase())
-    .filter((name) => !SOMETIMES(status).some((pattern) => name.match(pattern)));
+    .filter((name) => !optionalHeaders(status).some((pattern) => name.match(pattern)));
   expect(sent).toEqual(expect.arrayContaining(always));
 }

@@ -36,7 +36,7 @@ import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
 
-/** The start of a minute, in the future: DynamoDB removes no rate count, whose time to live would be over, while a test runs. */
+/** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;
 
 /** A log that keeps its lines, so that tests can look at them. */
@@ -243,7 +243,7 @@ function answerOf({
   return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
 }
 
-/** An app key as the console would issue it. */
+/** An app key such as `admin app-key issue` makes. */
 export const newAppKey = () => randomBytes(32).toString('base64url');
 
 /** Puts an app key of an account into the table. @returns the key */

@@ -1,4 +1,4 @@
-/** Every rule of docs/aws-behaviour.md links to a test that there is, and has a source or says that it has none. */
+/** Every rule of docs/aws-behaviour.md links to an existing test, and has a source or says that it has none. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 

@@ -40,7 +40,7 @@ describe('a failure', () => {
     named('TransactionCanceledException'),
     cancelled({}, { Code: 'None' }, { Code: 'ConditionalCheckFailed' }, { Code: '' }),
     { ...sent, name: 'ValidationException' },
-    // Of nothing that was sent.
+    // Without $metadata: no call was sent.
     { name: 'SyntaxError' },
     { code: 'ERR_INVALID_ARG' },
   ])('%o is a bug', (error) => expect(isUnavailable(error)).toBe(false));

@@ -25,7 +25,7 @@ describe('a cursor', () => {
   it('is refused with any other secret', () => {
     fc.assert(
       fc.property(secret, secret, hostId, (one, other, id) => {
-        // HMAC pads a short key with zeros, so only these name one secret twice.
+        // HMAC pads a short key with zeros, so keys that differ only in zeros at the end are the same secret.
         fc.pre(Buffer.compare(Buffer.concat([one], 64), Buffer.concat([other], 64)) !== 0);
         expect(openCursor(other, sealCursor(one, id))).toBeUndefined();
       }),

@@ -1,4 +1,4 @@
-/** Records in any order and repetition lead to the same rows, also when calls fail and batches run at the same time. */
+/** Records sent in any order, some repeatedly, lead to the same rows, even if calls fail and batches run at the same time. */
 import { describe, expect, it } from 'vitest';
 import { parseKey } from '../../lib/dynamodb/keys.ts';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
@@ -150,8 +150,8 @@ async function deliver(records: readonly FeedRecord[], random: Random): Promise<
   return double;
 }
 
-describe('records of any order and repetition', () => {
-  it(`end in the rows of the latest of each: ${HISTORIES} histories`, async () => {
+describe('records sent in any order, some repeatedly', () => {
+  it(`lead to the rows that the latest records demand: ${HISTORIES} histories`, async () => {
     for (let index = 0; index < HISTORIES; index += 1) {
       const seed = SEED + index;
       const random = seededRandom(seed);

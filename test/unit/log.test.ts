@@ -4,7 +4,7 @@ import { inRepository } from '../../lib/shared/source-map.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What is written to standard output meanwhile. */
+/** What is written to standard output while `act` runs. */
 function printed(act: () => void): string[] {
   const lines: string[] = [];
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);

@@ -1,4 +1,4 @@
-/** The pipeline to copy: its commands are there, and it stores no lasting credentials. */
+/** The example pipeline: its commands exist, and it stores no long-lived credentials. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

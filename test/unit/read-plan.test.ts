@@ -27,7 +27,7 @@ const one = { hosts: rows('b'), lastHost: 'b' };
 
 describe('the next read for two hosts', () => {
   it.each<[string, Progress, ReadStep | undefined]>([
-    ['at first is both ranges, for a host more', progress(), both(undefined, 3)],
+    ['at first is both ranges, for one host more', progress(), both(undefined, 3)],
     ['after a cursor is both ranges after its host', startAfter('b'), both('b', 3)],
     ['is none when three hosts were read and the status of two is known', read({ covered: 'e' }), undefined],
     ['is none when the last hosts and all status are known', read({ complete: true, allCovered: true }), undefined],
