@@ -87,7 +87,7 @@ it.each([
 });
 
 const malformed = (line: number, column: number) =>
-  `The request body must be valid JSON in UTF-8: it is not at line ${line}, column ${column}.`;
+  `The request body must be valid JSON in UTF-8: it has a syntax error at line ${line}, column ${column}.`;
 it.each<[message: string, ...bodies: EventOptions[]]>([
   [
     'The request body must be a JSON object.',
