@@ -91,11 +91,14 @@ describe('docs/api.md', () => {
 const smokeLines = documents
   .flatMap(({ text }) => codeSpans(text))
   .filter((span) => /^(APP_KEY=… )?npm run smoke -- /.test(span));
-it.each([...new Set(smokeLines.map((line) => line.replace('APP_KEY=… ', '')))])('%s shows rules', async (line) => {
-  const commands = `${line.replace('URL', service.url)} || echo exit code $?`;
-  const { printed } = await walk([{ commands, output: '' }], { env: { APP_KEY: DEMO_KEYS.demo } });
-  expect(printed[0]).toMatch(/\n\d+ of \d+ rules shown: \d+ ok, 0 failed\. .*\n$/);
-});
+it.each([...new Set(smokeLines.map((line) => line.replace('APP_KEY=… ', '')))])(
+  '%s checks requirements',
+  async (line) => {
+    const commands = `${line.replace('URL', service.url)} || echo exit code $?`;
+    const { printed } = await walk([{ commands, output: '' }], { env: { APP_KEY: DEMO_KEYS.demo } });
+    expect(printed[0]).toMatch(/\n\d+ of \d+ requirements checked: \d+ ok, 0 failed\. .*\n$/);
+  },
+);
 
 describe('the certificate of docs/reliability.md', () => {
   it('is made for a service, with a new account', async () => {
@@ -113,7 +116,7 @@ describe('the certificate of docs/reliability.md', () => {
       0,
       expect.stringContaining(excerpt.trim()),
     ]);
-    expect(printed[0]).toMatch(/^1 of 1 rules shown: 1 ok, 0 failed\./m);
+    expect(printed[0]).toMatch(/^1 of 1 requirements checked: 1 ok, 0 failed\./m);
   });
 });
 
