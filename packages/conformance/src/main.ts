@@ -63,6 +63,7 @@ async function run(options: Options): Promise<number> {
     return 0;
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
+  if (smoke && run !== undefined) throw new UsageError('--smoke writes nothing and needs no data: leave out --run.');
   if (!smoke && url !== undefined && run === undefined)
     throw new UsageError(
       'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',

@@ -96,6 +96,13 @@ describe('a certificate by URL', () => {
     ]);
   });
 
+  it('refuses to smoke-test with a data set, since a smoke test writes nothing', async () => {
+    const { code, out } = await certify(['--smoke', '--url', environment.url, '--run', 'x', '--only', '4.3-4'], {
+      APP_KEY: environment.appKey,
+    });
+    expect([code, out]).toEqual([2, '']);
+  });
+
   it.each([
     ['a key that is not accepted', { APP_KEY: 'wrong' }, undefined, /does not accept this app key \(401\): check/],
     ['an empty key', { APP_KEY: '' }, undefined, /^The app key is empty: set APP_KEY/],
