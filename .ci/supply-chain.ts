@@ -1,6 +1,6 @@
 /**
- * Checks what is installed: exact versions, a hash of each package in a lock file, the Node of the lock file, licences that may be used,
- * and, where the registry answers, no known vulnerability in what is deployed.
+ * Checks what is installed: exact versions, a hash of each package in a lock file, licences that may be used, and, where the registry
+ * answers, no known vulnerability in what is deployed. Checks also that it runs on the Node of the lock file.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

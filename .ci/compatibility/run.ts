@@ -1,6 +1,6 @@
 /**
- * Compares `openapi.json` with the released document by oasdiff, which looks at requests, answers, headers and parameters. Changes that
- * are planted here show that it finds those that break callers, and no others. Needs Go, to build oasdiff, and jq.
+ * Compares `openapi.json` with the released document, with oasdiff, which looks at requests, answers, headers and parameters. Changes that
+ * are planted here show that it reports those that break callers, and no others. Needs Go, to build oasdiff, and jq.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ async function changed(filter: string): Promise<string> {
   writeFileSync(file, await run('jq', [filter, current]));
   return file;
 }
-// jq rounds large numbers, so that it must have written what is compared.
+// jq rounds large numbers, so both documents that are compared must come from jq.
 const unchanged = join(folder.path, 'unchanged.json');
 writeFileSync(unchanged, await run('jq', ['.', current]));
 for (const filter of BREAKING)

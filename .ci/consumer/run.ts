@@ -1,6 +1,6 @@
 /**
- * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls by a
- * bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and as their README says, and starts the
+ * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
+ * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and as their README says, and starts the
  * MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
  */
 import { strict as assert } from 'node:assert';
@@ -41,7 +41,7 @@ async function compile(): Promise<void> {
   done('a strict program compiles with node16 and bundler, with the types of Node and of a browser');
 }
 
-/** Makes the calls by a bundle of the program in a page of the service's own origin. */
+/** Makes the calls from a bundle of the program, in a page of the service's own origin. */
 async function callInChromium(): Promise<void> {
   await inFolder('npx esbuild program.ts --bundle --format=iife --global-name=program --outfile=program.js');
   const browser = await launchBrowser();
@@ -59,7 +59,7 @@ async function callInChromium(): Promise<void> {
 }
 
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** The README's command with this text, to be run in the root folder; the values replace its words in capitals. */
+/** The command of the README that contains this text, to be run in the root folder. The values replace its words in capitals, in order. */
 function readmeCommand(text: string, values: readonly (string | number)[] = []): string {
   const [command] = /[^`]*/.exec(readme.slice(readme.lastIndexOf('`', readme.indexOf(text)) + 1)) ?? [];
   if (!readme.includes(text) || !command) throw new Error(`examples/README.md does not say how to run ${text}`);
@@ -91,7 +91,8 @@ async function runExamples(): Promise<void> {
     assert.equal(list, first, `${name} lists the same hosts`);
     assert.ok(list.split('\n').length > 20, list);
     assert.match(await inFolder(command('merge-from-file', [INCIDENT, alerts])), /^3 alerts /);
-    // Reading the fleet takes a fifth of the calls that a minute allows, so each runs watch-fleet once: one with a limit that holds.
+    // Reading the fleet takes a fifth of a minute's calls, so each way runs watch-fleet once: the first with a limit that the fleet keeps, the
+    // others with one that it exceeds.
     const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, 1];
     const watching = `status=0; (${command('watch-fleet', [maxStale])}) >/dev/null || status=$?; echo $status`;
     assert.equal(await inFolder(watching), `${status}\n`, `${name}: watch-fleet ${maxStale}`);

@@ -64,7 +64,7 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   });
   const { detail } = JSON.parse(event) as { detail: { account_id: number; work_item_id: string } };
   if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event is ${event}`);
-  // Removes the rule, with which the bus could not be deleted.
+  // The bus cannot be deleted while it has a rule.
   await bus.send(new RemoveTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] }));
   await bus.send(new DeleteRuleCommand(rule));
   await sqs.send(new DeleteQueueCommand({ QueueUrl }));

@@ -47,7 +47,7 @@ async function trySecondStage(): Promise<string> {
   await admin(`account create ${ACCOUNT} --name Preview --stack ${stage} --yes`);
   const key = (await admin(`app-key issue --account ${ACCOUNT} --stack ${stage} --yes`)).trim();
   const asked = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
-  if (asked.status !== 401) throw new Error(`a key of one stage gets ${asked.status} of the other`);
+  if (asked.status !== 401) throw new Error(`a key of one stage gets ${asked.status} from the other`);
   await cdk(`destroy --force ${context}`);
   if (await describe(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await describe(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
@@ -78,7 +78,7 @@ async function smoke(): Promise<void> {
   await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
 }
 
-/** Certifies the operations that write, with data of their own (docs/reliability.md); those of the fleet would wait for the rate limit. */
+/** Runs the certificate (docs/reliability.md) of the operations that write, with new data. Checks of the fleet would wait for the rate limit. */
 async function certificate(): Promise<void> {
   const run = '--run emulator';
   const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;
@@ -121,7 +121,7 @@ async function addAccount(): Promise<void> {
   await admin(`import ${file} ${onStack}`);
 }
 
-/** Waits until a failed update is rolled back: the CDK command may end before. */
+/** Waits until a failed update is rolled back: the CDK command may end earlier. */
 const untilRolledBack = () =>
   until('the stack is rolled back after an update that failed', async () => {
     const client = new CloudFormationClient(emulator.client);

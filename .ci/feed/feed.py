@@ -1,4 +1,4 @@
-"""Tries the ingest queue of `npm start` by boto3: a host that is sent is listed, late records change nothing, a retired host is gone."""
+"""Tries the ingest queue of `npm start` with boto3: a host that is sent is listed, late records change nothing, a retired host is gone."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-/** Sends records to the ingest queue of `npm start` by boto3, and runs the examples of docs/feed.md. Needs `.ci/install-python-tools`. */
+/** Sends records to the ingest queue of `npm start` with boto3, and runs the examples of docs/feed.md. Needs `.ci/install-python-tools`. */
 import { DEMO_KEYS } from '../../infra/generate/sample.ts';
 import { pythonTool, run, startService } from '../support/processes.ts';
 

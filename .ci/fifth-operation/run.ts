@@ -1,8 +1,8 @@
 /**
- * Adds a fifth operation to a copy of the tree, as a developer would, by three files of this folder: an entry of the list, a feature and
- * a function. The compiler checks them here, too, so that it notices a rename in `lib`.
- * The compiler then names the tests that must learn how to call it. With these extended, check, synthesis, client, the local service
- * and the tests that go through the list work, without another change.
+ * Adds a fifth operation to a copy of the tree, as a developer would, from three files of this folder: the entry in the list of
+ * operations, the code and the function. `npm run check` compiles these files here, too, so that it notices a rename in `lib`.
+ * In the copy, the compiler must name the tests that have to learn how to call the operation. Once they are extended, check, synthesis,
+ * client, local service and the tests that loop over the list must work without another change.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const npm = (...args: string[]) => inCopy('npm', 'run', '--silent', ...args);
 const npmExec = (...args: string[]) => inCopy('npm', 'exec', '--no', '--', ...args);
 const say = (text: string) => process.stdout.write(`${text}, after ${Math.round(performance.now() / 1_000)} s\n`);
 
-/** Puts text before the one place of a file that holds `anchor`. */
+/** Inserts text before `anchor`, which the file must hold once. */
 function insert(file: string, anchor: string, text: string): void {
   const copy = join(folder, file);
   const before = readFileSync(copy, 'utf8');
@@ -38,7 +38,7 @@ async function compilerAsksFor(project: string, ...files: string[]): Promise<voi
   say(`the compiler asks for ${files.join(', ')}`);
 }
 
-/** A file of this folder, with its imports as they are at `to`. */
+/** The text of a file of this folder, with its imports replaced. */
 function source(file: string, imports: Record<string, string>): string {
   let text = readFileSync(new URL(file, import.meta.url), 'utf8');
   for (const [from, to] of Object.entries(imports)) {
@@ -63,7 +63,7 @@ function addOperation(): void {
   );
 }
 
-/** Tells the tests that go through the list how to call the operation, and how to try it for another account. */
+/** Tells the tests that loop over the list how to call the operation, and how to try it for another account. */
 function addToTests(): void {
   insert('test/support/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
   insert(
@@ -104,7 +104,7 @@ async function callLocally(): Promise<void> {
   }
 }
 
-/** The tests that go through the list. Others name the contract's four operations one by one, on purpose. */
+/** The tests that loop over the list. Others name the contract's four operations one by one, on purpose. */
 const TESTS = [
   'test/unit/openapi.test.ts',
   'test/unit/generated-files.test.ts',

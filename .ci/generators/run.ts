@@ -1,6 +1,6 @@
 /**
- * Generates clients from `openapi.json` by third-party generators. Each must compile under its strictest options, and make the four
- * calls and three that fail. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
+ * Generates clients from `openapi.json` with third-party generators. Each must compile with the strictest options, call each operation, and
+ * make three calls that fail. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
  */
 import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ const pip = 'python/bin/pip install --quiet --disable-pip-version-check --requir
 await inFolder(`${pip} -r requirements.txt`);
 cpSync(join(root, 'examples/python'), join(folder, 'examples/python'), { recursive: true });
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** Runs the command of the examples' README that begins so. */
+/** Runs the command of the examples' README that begins with this. */
 function runReadmeCommand(begin: string): Promise<string> {
   const [command] = new RegExp(`(?<=\`)${begin}[^\`]*`).exec(readme) ?? [];
   if (command === undefined) throw new Error(`examples/README.md has no command ${begin}`);

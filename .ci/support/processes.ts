@@ -10,7 +10,7 @@ export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}
 /** The shell command that builds and runs a tool of `.ci/go-tools/go.mod`, in that folder. */
 export const goTool = (name: string) => `go -C '${root}.ci/go-tools' tool ${name}`;
 
-/** How many lines of a failed command's output its error has. */
+/** How many of the last lines that a failed command prints are in its error. */
 const LAST_LINES = 80;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -66,14 +66,14 @@ export async function startService(args: readonly string[] = [], cwd: string = r
     if (output.includes('Press Ctrl-C to stop')) break;
   }
   clearTimeout(late);
-  // It goes on printing.
+  // Discards what it prints from now on: with a full pipe it would block.
   server.child.stdout?.resume();
   const [, url] = /Serving at (\S+)/.exec(output) ?? [];
   if (url === undefined) throw new Error(`the service did not start:\n${output}`);
   return { ...server, url, output };
 }
 
-/** Calls `look` until it returns something else than undefined or false. @throws saying that it did not, after a minute */
+/** Calls `look` until it returns something other than undefined or false. @throws after a minute, with `what` in the message */
 export async function until<Found>(
   what: string,
   look: () => Promise<Found | undefined | false>,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lists the stale hosts of the account as CSV. No spreadsheet takes a value for a formula: it gets a quote in front.
-# Control characters, which can command a terminal, become question marks.
+# Lists the stale hosts of the account as CSV. A value that a spreadsheet would take for a formula gets a
+# leading quote. Control characters, which can command a terminal, become question marks.
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 

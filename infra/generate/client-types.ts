@@ -13,7 +13,7 @@ const isInt64 = (schema: unknown): schema is Schema =>
 /** Whether an integer may be too large for a double: one of a request, or an id. Counts, times and days in responses are small. */
 const mayExceedDouble = (request: boolean, field: string) => request || field.endsWith('_id');
 
-/** Adds a number's range and default to its description, since the generator of types omits both. */
+/** Adds a number's range and default to its description, since json-schema-to-typescript omits both. */
 function withRange(schema: Schema): Schema {
   const { description, minimum, maximum, 'x-maximum': exactly, default: preset } = schema;
   if (maximum === undefined) return schema;
@@ -23,7 +23,7 @@ function withRange(schema: Schema): Schema {
   return { ...schema, description: said.join('; ') };
 }
 
-/** The schema as the generator of types takes it: with references to `definitions`, and a bigint where a double may be too small. */
+/** The schema as json-schema-to-typescript takes it: with references to `definitions`, and a bigint where a double may not hold the integer. */
 function prepared(value: unknown, request: boolean, field = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => prepared(one, request));
   if (typeof value === 'string' && field === '$ref') return value.replace('#/components/schemas/', '#/definitions/');
@@ -66,7 +66,7 @@ interface Content {
   'application/json': { schema: { $ref: string } };
 }
 
-/** The declaration of the method for an operation that answers with data; for another, nothing. */
+/** The declaration of the method for an operation that answers with data; '' for another operation. */
 function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
   const { operationId, summary, requestBody, responses } = operation;
   const envelope = schemas[nameOf(responses[200].content['application/json'].schema.$ref)];
@@ -77,7 +77,7 @@ function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>
   return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${type}>;\n`;
 }
 
-/** The remark that the generator adds to each definition. */
+/** The remark that json-schema-to-typescript adds to each definition. */
 const REFERENCED =
   /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
 

@@ -11,14 +11,14 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
 /**
  * A schema as it is published: each part with a title becomes a component of that name, and every object is open to new
  * fields.
- * @param named gets the components
+ * @param named receives the components, by title
  */
 export function publish(schema: unknown, named: Map<string, Schema>): unknown {
   if (Array.isArray(schema)) return schema.map((one) => publish(one, named));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { title, additionalProperties: _closed, ...rest } = schema as Schema;
   const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value, named)]));
-  // A property may be called title, too.
+  // In `properties`, `title` is not a title but a property of that name.
   if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: publish(title, named) };
   const same = named.get(title);
   if (same && JSON.stringify(same) !== JSON.stringify(inner)) throw new Error(`two schemas have the title ${title}`);

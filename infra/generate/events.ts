@@ -23,10 +23,10 @@ const COMMON = {
   version: { const: 1 },
   account_id: int64,
   at_ms: { ...count, description: 'Unix milliseconds' },
-  by: { type: 'string', description: 'The id of an app key, or `operator` and who that is' },
+  by: { type: 'string', description: 'The id of an app key, or `operator` followed by who the operator is' },
 };
-const REQUEST = { request_id: { type: 'string', description: 'Of the call' } };
-const COMMAND = { command: { type: 'string', description: 'Of the operator, such as `app-key issue`' } };
+const REQUEST = { request_id: { type: 'string', description: 'The request_id of the call' } };
+const COMMAND = { command: { type: 'string', description: "The operator's command, such as `app-key issue`" } };
 
 interface EventDescription {
   description: string;
@@ -65,21 +65,21 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     cause: REQUEST,
     required: {
       ...inFeed,
-      alerts: { ...count, description: 'How many moved; of a merge that is not complete, how many it takes' },
+      alerts: { ...count, description: 'How many alerts moved; if the merge is not complete, how many it will move' },
       alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
       complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
     },
     optional: {
       comment: { type: 'string' },
-      title: { type: 'string', description: "The incident's new one" },
-      owner_id: { ...int64, description: "The incident's new one" },
+      title: { type: 'string', description: "The incident's new title" },
+      owner_id: { ...int64, description: "The incident's new owner" },
     },
     sample: { ...call, ...merge, alerts: 1, alert_ids: [ALERT], comment: 'same cause', complete: true },
   },
   MergeCompleted: {
     description: 'All alerts of a large merge have moved, but for those that a later merge took.',
     cause: REQUEST,
-    required: { ...inFeed, alerts: { ...count, description: 'How many moved' } },
+    required: { ...inFeed, alerts: { ...count, description: 'How many alerts moved' } },
     sample: { ...call, ...merge, alerts: 5_000 },
   },
   MergeUndone: {
@@ -87,8 +87,8 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     cause: REQUEST,
     required: {
       ...inFeed,
-      undone_sequence: { ...count, description: 'Of the merge' },
-      alerts: { ...count, description: 'How many go back' },
+      undone_sequence: { ...count, description: 'The sequence of the merge that was undone' },
+      alerts: { ...count, description: 'How many alerts go back' },
     },
     sample: {
       by: operator('').by,

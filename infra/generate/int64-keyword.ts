@@ -3,7 +3,7 @@ import { _Code } from 'ajv/dist/compile/codegen/code.js';
 
 interface Bounds {
   minimum?: number;
-  /** As text if a double cannot hold it. */
+  /** A string if a double cannot hold it. */
   maximum?: number | string;
 }
 
@@ -24,12 +24,12 @@ export const int64Keyword: CodeKeywordDefinition = {
 /** An integer as the source text of a bigint. */
 const literal = (integer: number | string) => new _Code(`${BigInt(integer)}n`);
 
-/** Replaces every `integer` of format `int64` by the keyword, and drops what only documents. */
+/** Replaces every `integer` of format `int64` by the keyword, and drops titles, descriptions and the format `objectid`, which validate nothing. */
 export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { description: _text, ...rest } = schema as Record<string, unknown>;
-  // A property may be called title, too.
+  // In `properties`, `title` is not a title but a property of that name.
   if (typeof rest.title === 'string') delete rest.title;
   if (rest.type === 'integer' && rest.format === 'int64') {
     const { minimum, maximum = rest['x-maximum'] } = rest;

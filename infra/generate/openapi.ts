@@ -135,7 +135,7 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Four operations, all `POST` with a JSON body of at most 256 KB and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
+        'Four operations, all `POST` with a JSON body of at most 256 KiB and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
         '`error.code` is the authoritative signal, the HTTP status is informational, and `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },

@@ -37,7 +37,7 @@ const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value 
 /** The cluster whose network fails: more of its hosts are stale. */
 const WORST_CLUSTER = 'fra-2';
 
-/** Most hosts are healthy; the others cover every other state. */
+/** Most hosts are healthy; the rest cover every other state. */
 function conditionOf(index: number, cluster: string): Condition {
   const slot = index % 50;
   if (cluster === WORST_CLUSTER && slot < 10) return 'stale';
@@ -54,7 +54,7 @@ function conditionOf(index: number, cluster: string): Condition {
 
 /** The time between two reports of a host. */
 export const SAMPLE_INTERVAL_MS = 30_000;
-/** The same, if hosts report only once: they stay fresh for a working day. */
+/** The interval of hosts that report only once: with it they stay fresh for a day. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
 
 function sampleHost(index: number) {

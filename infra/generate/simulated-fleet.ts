@@ -11,7 +11,7 @@ export interface Simulation {
 
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
-/** The rounds of a phase. With each phase a host may upgrade, stop reporting, fail, or recover. */
+/** How many rounds a phase has. With each phase a host may upgrade, stop reporting, fail, or recover. */
 export const PHASE_ROUNDS = 10;
 
 /** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
@@ -109,13 +109,13 @@ export const inventoryIn = (
   ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
 });
 
-/** A status row as the record that its host sends: without a snapshot, the record has no field of one. */
+/** The record that a host sends for its status row. Without a snapshot, the record has none of the snapshot's fields. */
 export function reportedStatus(status: HostStatusRow): Partial<HostStatusRow> {
   const { node_count: _nodes, edge_count: _edges, ...health } = status;
   return status.received_at_ms === undefined ? health : status;
 }
 
-/** The status row of a host in some condition. @param size of the graph in nodes and edges, each from 0 to 1 */
+/** The status row of a host in some condition. @param size how many nodes and edges the graph has, each as a fraction from 0 to 1 */
 export function statusIn(
   condition: Condition,
   host_id: string,

@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    // Slow rules sleep most of the time.
+    // Slow checks mostly wait for the rate limit, so many can run at once.
     maxConcurrency: 8,
     projects: [
       { root, test: { name: 'contract', include: ['src/contract.test.ts'] } },

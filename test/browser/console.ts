@@ -15,8 +15,8 @@ import { expectAccessible, openPage, overhang, type Surroundings } from './surro
 
 const shell = promisify(execFile);
 const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
-const HOSTILE = 4;
-/** Screens of a desk and of a phone. */
+const HOSTILE_ACCOUNT = 4;
+/** The screens of a desktop and of a phone. */
 const WIDTHS = [
   { viewport: { width: 1440, height: 760 } },
   { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -29,19 +29,19 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
   const large = { ...table, name: 'large-fleet' };
   const filling = fillLarge(large, service.endpoint);
-  // Another failure ends the service: that this then fails, too, must not hide it.
+  // If another test fails, the service is stopped, and this fails as well: that must not hide the first failure.
   filling.catch(() => undefined);
-  const [visitor, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
-  assert.ok(visitor && phone);
-  const { page } = visitor;
+  const [desktop, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
+  assert.ok(desktop && phone);
+  const { page } = desktop;
 
   await page.goto(/^Console {4}(\S+)$/m.exec(printed)?.[1] ?? '');
   const home = page.url().replace(/\/$/, '');
   assert.match(home, new RegExp(`^${url}/console/[\\w-]{43}$`));
-  await phone.context.addCookies(await visitor.context.cookies());
+  await phone.context.addCookies(await desktop.context.cookies());
   await follow(page, page.getByRole('region', { name: 'Accounts' }).getByRole('link', { name: 'Northwind Platform' }));
-  await answersTheFleet(page, surroundings);
-  await answersTheMerge(page, phone.page, surroundings);
+  await explainsStaleHosts(page, surroundings);
+  await findsAndUndoesMerge(page, phone.page, surroundings);
   await refreshes(page, home);
   await worksByKeyboard(page, home);
   await page.goto(`${home}/1/health`);
@@ -56,15 +56,15 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   );
   const ofAccount = ['fleet', 'incidents', 'work-items', 'account', 'health'].map((name) => `1/${name}`);
   for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...ofAccount, host, incident, alert])
-    for (const { page } of [visitor, phone]) {
+    for (const { page } of [desktop, phone]) {
       await page.goto(`${home}/${path}`);
       await expectReadable(page);
     }
 
   await fillHostile(table, url);
-  const rows = [`incident/${'b'.repeat(24)}`, `alert/${'c'.repeat(24)}`, `host?id=${encodeURIComponent(DECEIT)}`];
+  const rows = [`incident/${'b'.repeat(24)}`, `alert/${'c'.repeat(24)}`, `host?id=${encodeURIComponent(HOSTILE_TEXT)}`];
   for (const path of ['fleet', 'incidents', ...rows, 'account', 'work-items']) {
-    await phone.page.goto(`${home}/4/${path}`);
+    await phone.page.goto(`${home}/${HOSTILE_ACCOUNT}/${path}`);
     const text = await phone.page.innerText('body');
     assert.ok(text.includes('<script>alert(1)</script>\\u202e'), `${path} shows the text as it is`);
     assert.ok(!/[\u202e\u2066]/.test(await phone.page.content()), `${path} escapes what reorders text`);
@@ -74,15 +74,15 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   assert.ok((await phone.page.innerText('body')).includes('🔥'.repeat(1_024)));
 
   await filling;
-  await answersTheLargeFleet(large, surroundings);
-  const problems = [...visitor.problems, ...phone.problems];
-  // The address that does not exist is a 404.
+  await showsLargeFleet(large, surroundings);
+  const problems = [...desktop.problems, ...phone.problems];
+  // The path `nowhere` is a 404.
   assert.deepEqual(
     problems.filter((problem) => !problem.includes('404')),
     [],
   );
   table.client.destroy();
-  process.stdout.write('ok the console works at a desk, on a phone, in the dark scheme and by keyboard\n');
+  process.stdout.write('ok the console works on a desktop, on a phone, in the dark scheme and by keyboard\n');
 }
 
 /** Fails unless the page is accessible in the light and in the dark scheme, and fits the screen. */
@@ -102,8 +102,8 @@ async function follow(page: Page, link: Locator): Promise<void> {
   await page.waitForURL(address);
 }
 
-/** Why is a host of the worst cluster stale? Which cluster is worst: packages/admin/test/integration/console.test.ts. */
-async function answersTheFleet(page: Page, surroundings: Surroundings): Promise<void> {
+/** The console tells why a host of the worst cluster is stale. packages/admin/test/integration/console.test.ts tests that it tells which cluster is worst. */
+async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promise<void> {
   assert.equal(await page.title(), 'Fleet – Northwind Platform (1) – console');
   assert.match(await page.innerText('.headline'), /^600 hosts\s+56 stale/);
   await surroundings.picture(page, 'console-fleet');
@@ -134,8 +134,8 @@ async function untilAnswered<Answer extends { error?: { code: string } }>(
   return answer.error?.code === 'ServiceUnavailable' ? untilAnswered(call) : answer;
 }
 
-/** What did a request do, and how is that undone? At a desk, and by touch on a phone. */
-async function answersTheMerge(page: Page, phone: Page, surroundings: Surroundings): Promise<void> {
+/** The console tells what a request did, on a desktop, and how to undo it, by touch on a phone. */
+async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surroundings): Promise<void> {
   const calls = surroundings.printed
     .split('\n')
     .filter((line) => line.startsWith('curl ') && line.includes('/alert/merge'));
@@ -203,7 +203,7 @@ async function worksByKeyboard(page: Page, home: string): Promise<void> {
 }
 
 /** A fleet of 50,000 hosts is shown without reading all of it. */
-async function answersTheLargeFleet(table: Table, { browser }: Surroundings): Promise<void> {
+async function showsLargeFleet(table: Table, { browser }: Surroundings): Promise<void> {
   const console = await serveConsole({ table });
   const url = `http://127.0.0.1:${console.port}`;
   const { page, problems } = await openPage({ url, browser });
@@ -225,7 +225,7 @@ async function answersTheLargeFleet(table: Table, { browser }: Surroundings): Pr
   await console.close();
 }
 
-/** Fills a table without a stream, to which DynamoDB Local writes several times as fast. */
+/** Fills a table that has no stream, since DynamoDB Local writes to such a table several times as fast. */
 async function fillLarge(table: Table, endpoint: string): Promise<void> {
   await createTable(endpoint, table.name, { stream: false });
   await loadLines(table, [{ kind: 'account', account_id: LARGE.account, name: 'Large', permissions: ['monit'] }]);
@@ -243,7 +243,8 @@ async function fillLarge(table: Table, endpoint: string): Promise<void> {
   await forEach(batches, (batch) => writeBatch(table, batch));
 }
 
-const DECEIT = '<script>alert(1)</script>\u202e<b class="injected">\u2066" onload=alert(1) ';
+/** If a page did not escape it, this would run a script, add an element, or reorder the text around it. */
+const HOSTILE_TEXT = '<script>alert(1)</script>\u202e<b class="injected">\u2066" onload=alert(1) ';
 const APP_KEY = 'key-of-the-hostile-account-for-this-test-000';
 
 async function fillHostile(table: Table, url: string): Promise<void> {
@@ -252,15 +253,22 @@ async function fillHostile(table: Table, url: string): Promise<void> {
   await loadLines(
     table,
     [
-      { kind: 'account', name: DECEIT, permissions: ['monit'] },
-      { kind: 'app_key', app_key: APP_KEY, note: DECEIT },
-      { kind: 'host', host_id: DECEIT, agent_version: DECEIT, edge_cluster: fire, enabled: true, snapshot_ready: true },
-      { kind: 'incident', incident_id, title: `${DECEIT}${'🔥'.repeat(400)}` },
-      { kind: 'alert', alert_id, title: DECEIT },
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: `${DECEIT}${fire}` },
-    ].map((line) => ({ account_id: HOSTILE, ...line })),
+      { kind: 'account', name: HOSTILE_TEXT, permissions: ['monit'] },
+      { kind: 'app_key', app_key: APP_KEY, note: HOSTILE_TEXT },
+      {
+        kind: 'host',
+        host_id: HOSTILE_TEXT,
+        agent_version: HOSTILE_TEXT,
+        edge_cluster: fire,
+        enabled: true,
+        snapshot_ready: true,
+      },
+      { kind: 'incident', incident_id, title: `${HOSTILE_TEXT}${'🔥'.repeat(400)}` },
+      { kind: 'alert', alert_id, title: HOSTILE_TEXT },
+      { kind: 'work_item', work_item_id: 'w', version: 1, title: `${HOSTILE_TEXT}${fire}` },
+    ].map((line) => ({ account_id: HOSTILE_ACCOUNT, ...line })),
   );
-  const body = JSON.stringify({ alert_ids: [alert_id], incident_id, comment: DECEIT + '🔥'.repeat(900) });
+  const body = JSON.stringify({ alert_ids: [alert_id], incident_id, comment: HOSTILE_TEXT + '🔥'.repeat(900) });
   const headers = { 'Content-Type': 'application/json' };
   const merged = await untilAnswered(async () => {
     const answer = await fetch(`${url}/alert/merge?app_key=${APP_KEY}`, { method: 'POST', headers, body });

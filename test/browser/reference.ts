@@ -44,7 +44,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   assert.match(hosts, /\b200\b/);
   assert.match(hosts, /host_id/);
   assert.deepEqual(problems, []);
-  const light = await ground(page);
+  const light = await backgroundOf(page);
 
   // The bound of `version` is beyond 2^53.
   const deletion = page.locator('.opblock', { hasText: '/incident/work-item/delete' });
@@ -55,7 +55,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await page.waitForFunction("document.body.innerText.includes('9223372036854775806')");
   assert.doesNotMatch(await deletion.innerText(), /922337203685477(5807|6000)/);
 
-  // Another key, which the page's dialogue takes.
+  // The page's dialogue takes another key.
   await page.locator('button.authorize').first().click();
   const dialogue = page.locator('.dialog-ux');
   await dialogue.locator('button:has-text("Logout")').click();
@@ -79,7 +79,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   });
   await phone.page.goto(`${url}/docs`);
   await phone.page.waitForSelector('.opblock');
-  assert.notEqual(await ground(phone.page), light);
+  assert.notEqual(await backgroundOf(phone.page), light);
   const fleet = phone.page.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
   await fleet.locator('.opblock-summary').click();
   await fleet.locator('button.execute').click();
@@ -90,4 +90,5 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   process.stdout.write('ok the reference page renders, sends calls, and requests nothing from other servers\n');
 }
 
-const ground = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+const backgroundOf = (page: Page) =>
+  page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');

@@ -39,10 +39,10 @@ export async function withService(
   }
 }
 
-/** Long enough for any machine: only what never comes fails the test. */
+/** Long enough for any machine: a test fails only if what it waits for never comes. */
 const MAX_WAIT_MS = 300_000;
 
-/** Opens a page. @returns with its problems: errors in the browser's console, and requests to other servers than `url` */
+/** Opens a page. @returns the page and its problems: errors in the browser's console, and requests to other servers than `url` */
 export async function openPage(
   { url, browser }: Pick<Surroundings, 'url' | 'browser'>,
   options: BrowserContextOptions = {},
@@ -65,7 +65,7 @@ export const overhang = (page: Page): Promise<number> =>
 
 /** Fails if axe finds a violation of accessibility. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // The debugger evaluates it, so that the page's content security policy need not allow it.
+  // It runs through the debugger, so the page's content security policy need not allow it.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as { violations: axe.Result[] };
   const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html.slice(0, 200)}`);

@@ -1,4 +1,4 @@
-/** This tree finishes a large merge that the previous release committed and left pending, whatever tells it of the merge. */
+/** This tree finishes a large merge that the previous release committed and left pending, whichever way it learns of the merge. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -35,16 +35,19 @@ async function relayedMessages(account: number) {
 }
 
 it.each<[string, (account: number) => Promise<unknown>]>([
-  ['a message of its pipe, which waited in the queue', async (account) => finishOf(await pipedMessages(account))],
-  ['relay, which reads the stream from its beginning', async (account) => finishOf(await relayedMessages(account))],
+  ['a message that its pipe left in the queue', async (account) => finishOf(await pipedMessages(account))],
   [
-    'the schedule, when its message was lost',
+    'a message of relay, which reads the stream from its beginning',
+    async (account) => finishOf(await relayedMessages(account)),
+  ],
+  [
+    'the schedule, if its message was lost',
     () => {
       const later = testDeps(table, { now: () => Date.now() + 6 * 60_000 });
       return createFinishMerges(later)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     },
   ],
-])('it is finished by %s', async (_what, act) => {
+])('a pending merge of the previous release is finished by %s', async (_what, act) => {
   const [previous] = releases as [Release];
   const tenant = await newAccount(table);
   const [incident, alerts] = [await tenant.incident(), await tenant.alerts(250)];

@@ -1,5 +1,5 @@
 /**
- * The previous release and this tree serve one table during an update, and after a roll back: whichever answers a call, the
+ * The previous release and this tree serve one table during an update, and after a rollback: whichever answers a call, the
  * contract holds.
  */
 import { execFile } from 'node:child_process';
@@ -38,13 +38,13 @@ beforeAll(async () => {
 }, 15 * 60_000); // the previous release may have to install its packages
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
-/** Sends a call to one of the releases. @param tries how often: a caller repeats it after a 503, which a busy machine causes */
+/** Sends a call to one of the releases. @param tries at most so many, since a caller repeats a 503, which a busy machine causes */
 async function call(by: number, operation: Operation, options: EventOptions, tries = 5): Promise<Answer> {
   const answer = await (releases[by] as Release).call(operation.name, eventFor(operation, options));
   return answer.status === 503 && tries > 1 ? call(by, operation, options, tries - 1) : answer;
 }
 
-/** Hands entries of a feed to finish-merges of one of the releases, again where it fails, as Lambda does. */
+/** Hands entries of a feed to finish-merges of one of the releases, and again if it fails, as Lambda does. */
 async function finishBy(by: number, feed: Record<string, unknown>[], tries = 10): Promise<void> {
   try {
     await (releases[by] as Release).finish(messagesOf(feed));
@@ -73,7 +73,7 @@ async function newModelAndReleases() {
       planned = plan !== undefined;
       (releases[by] as Release).proxy.plan(plan);
     },
-    // A merge that is cut is not repeated: the model is told what became of it.
+    // A merge with a planned fault is not repeated: the model takes its outcome from what is stored.
     call: (operation, options) => call(by, operation, options, planned ? 1 : 5),
     finish: (feed) => finishBy(by, feed),
   };
@@ -89,10 +89,10 @@ const someMerge = fc.record({
 
 describe(`two releases on one table (SEED=${SEED})`, () => {
   it(
-    'any sequence of calls, each answered by either, leads where a model of the contract does',
+    'any sequence of calls, each answered by either release, has the outcome that a model of the contract has',
     async () => {
       const calls = callsWith(someMerge, 'kill', 'kill-before', 'drop', 'throttle', 'conflict');
-      // Of three commands one lets the other release answer from then on.
+      // About every third command switches to the other release.
       const sequences = fc.commands([...calls, ...Array.from({ length: 3 }, () => fc.constant(switchRelease))], {
         maxCommands: 12,
       });
@@ -206,6 +206,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     for (const [name, asked] of used) {
       const { all, previous } = grantedTo(name);
       expect([name, ...asked.difference(all)]).toEqual([name]);
+      // What is granted only for the previous release is still needed.
       expect([name, ...previous.difference(asked)]).toEqual([name]);
     }
   });
@@ -226,7 +227,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
   });
 
   it(
-    'an account and a key that the commands of either made are good for both, until either revokes it',
+    'an account and a key made by the commands of either release are valid in both, until either revokes the key',
     async () => {
       const admin = async ({ tree, endpoint }: Release, ...args: string[]) => {
         const target = ['--endpoint', endpoint, '--table', table.name];

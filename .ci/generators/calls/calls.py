@@ -1,4 +1,4 @@
-"""Calls by the client that openapi-python-client makes."""
+"""Calls the service with the client that openapi-python-client generates."""
 
 import os
 

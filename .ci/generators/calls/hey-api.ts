@@ -1,4 +1,4 @@
-/** Calls by the client that @hey-api/openapi-ts makes. */
+/** Calls the service with the client that @hey-api/openapi-ts generates. */
 import { client } from './hey/client.gen.js';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from './hey/sdk.gen.js';
 import type { ErrorCode, ErrorEnvelope, ServiceMapFleetHost } from './hey/types.gen.js';

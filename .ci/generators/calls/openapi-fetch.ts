@@ -1,4 +1,4 @@
-/** Calls by openapi-fetch, with the types that openapi-typescript makes. */
+/** Calls the service with openapi-fetch and the types that openapi-typescript generates. */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './openapi-typescript.js';
 

@@ -1,4 +1,4 @@
-/** What every answer must be: as `openapi.json` describes it, and as the contract's tables do. */
+/** Validates every answer against `openapi.json` and against the contract's tables. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
@@ -46,7 +46,7 @@ function checkDescribed(path: string, { status, body }: Answer): void {
   if (body.error) expect(Object.keys(examples ?? {}), `codes of ${path} in openapi.json`).toContain(body.error.code);
 }
 
-/** Checks what the contract and openapi.json say of an answer: fields and their types, code and status, header and body. */
+/** Validates an answer against the contract and openapi.json: its fields and their types, its status by its code, its header by its body. */
 export function validate(method: string, path: string, answer: Answer): void {
   const { status, headers, body } = answer;
   check("the contract's tables", (status === 200 && successOf.get(path)) || anyFailure, body);
@@ -64,7 +64,7 @@ export function data(answer: Answer): any {
   return answer.body.data;
 }
 
-/** Asserts a refusal with this code, its status, and `Retry-After` where it belongs. @param named what the message must name */
+/** Asserts a refusal with this code, the code's status, and `Retry-After` with 429 and 503. @param named what the message must name */
 export function refused(answer: Answer, code: string, named = ''): void {
   expect(outcomeOf(answer)).toBe(`${CODES[code]} ${code}`);
   expect(answer.body.error.message).toContain(named);

@@ -25,15 +25,15 @@ export interface CallOptions {
   noRetry?: boolean;
 }
 
-/** Answers of the fleet that several checks look at, by the bodies of their requests. */
+/** Fleet answers that several checks share, by request body. */
 export type Pages = Map<string, Promise<Answer>>;
 
-/** API Gateway answers within 29 s: a service that has not by then does not answer. */
+/** API Gateway gives up after 29 s, so no answer can come later. */
 const TIMEOUT_MS = 30_000;
 /** A service that was idle may answer 503 at first. */
 const MAX_503_RETRIES = 2;
 const MAX_WAIT_SECONDS = 60;
-/** Characters of a body in the report. */
+/** At most so many characters of a body are in the report. */
 const MAX_BODY = 90;
 
 interface Request {
@@ -65,7 +65,7 @@ export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** @param timeoutMs for a whole answer */
 export function createApiClient(environment: Environment, pages: Pages = new Map(), timeoutMs = TIMEOUT_MS) {
-  const browser = environment.nextBrowser();
+  const fleetKey = environment.nextFleetKey();
   const calls: string[] = [];
   let sent = 0;
 
@@ -115,8 +115,8 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
     }
   }
 
-  /** Browses the fleet: all pages of a check with the same app key, so that it may pass cursors. */
-  const fleet = (body: object = {}, options: CallOptions = {}) => call(FLEET, body, { as: browser, ...options });
+  /** Browses the fleet. All calls of a check use the same app key, since a cursor is valid for one account only. */
+  const fleet = (body: object = {}, options: CallOptions = {}) => call(FLEET, body, { as: fleetKey, ...options });
 
   return {
     environment,

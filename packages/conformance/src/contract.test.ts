@@ -1,4 +1,4 @@
-/** Each requirement of the contract is a test; what cannot be checked is skipped with the reason. */
+/** Makes each requirement of the contract a test. What cannot be checked is skipped with the reason. */
 import { afterAll, test as base, describe, inject } from 'vitest';
 import { createApiClient, type Pages } from './api-client.ts';
 import { deployedEnvironment, Skipped } from './environment.ts';
@@ -54,7 +54,7 @@ function define({ number, title, requirement }: Numbered): void {
     try {
       await check(api);
     } catch (error) {
-      // A service of its own can show every requirement that can be shown.
+      // The local service has all that checks need: a check that is skipped there is a failure.
       if (error instanceof Skipped && url !== undefined) skip(error.message);
       throw error;
     }
@@ -62,11 +62,11 @@ function define({ number, title, requirement }: Numbered): void {
 }
 
 const chosen = requirementsOf(only);
-/** A deployment has one account only: what uses up its rate limit comes after everything else. */
+/** A deployment is certified with one account: the checks that use up its rate limit come after all others. */
 const last = url === undefined ? [] : chosen.filter(({ requirement }) => 'usesUpRateLimit' in requirement);
 const others = chosen.filter((one) => !last.includes(one));
 
 for (const [section, requirements] of Map.groupBy(others, (one) => one.section))
   describe.concurrent(section, () => requirements.forEach(define));
-// In this order fewer of them wait for the next minute.
+// In reverse order, fewer of these checks wait for the next minute.
 if (last.length > 0) describe('After all others', () => last.toReversed().forEach(define));

@@ -1,4 +1,4 @@
-/** The data set of the certificate, as lines of the data format. Ids of what is changed differ from run to run. */
+/** The data set of the certificate, as lines of the data format. The ids of what the checks change differ from run to run. */
 import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
@@ -10,7 +10,7 @@ export const OWNER = 7;
 
 export type Line = { kind: string; account_id: Int64 } & Record<string, unknown>;
 
-/** Ids of the entities of a run, always the same for its name. */
+/** The ids of a run's entities. They depend on its name alone. */
 export function entitiesOf(run: string) {
   const objectId = (name: string) => createHash('sha256').update(`${run} ${name}`).digest('hex').slice(0, 24);
   const workItem = (name: string) => `certify-${objectId(name).slice(0, 12)}-${name}`;
@@ -27,7 +27,7 @@ export function entitiesOf(run: string) {
       bounds: objectId('bounds'),
       source: objectId('source'),
     },
-    /** Checks that look where an alert is do not share alerts. */
+    /** A check that asserts the incident of an alert uses alerts that no other check merges. */
     alerts: Array.from({ length: 12 }, (_, index) => objectId(`alert ${index}`)),
     otherAccount: {
       work_item_id: workItem('stranger'),
@@ -40,7 +40,7 @@ export function entitiesOf(run: string) {
 
 export type Entities = ReturnType<typeof entitiesOf>;
 
-/** The RUM record but for its account. All numbers differ, so that swapped fields are noticed. Times are seconds since the import. */
+/** The RUM record but for its account. All numbers differ, so that swapped fields are noticed. Times are in seconds, relative to the import. */
 export const RUM_RECORD = {
   product: 'rum',
   version: 'professional',
@@ -71,7 +71,7 @@ export const RUM_RECORD = {
 export const isTime = (name: string) => /_(at|time)$/.test(name);
 const isUsage = (name: string) => name.endsWith('.used_cnt') || name === 'session_limit_reached';
 
-/** The RUM record, with changes. */
+/** The lines of the RUM record, with changes. */
 export function rumLines(account_id: Int64, nowMs: number, changes: Partial<typeof RUM_RECORD> = {}): Line[] {
   const fields = Object.entries({ ...RUM_RECORD, ...changes }).map(([name, value]): [string, unknown] => [
     name,
@@ -83,7 +83,7 @@ export function rumLines(account_id: Int64, nowMs: number, changes: Partial<type
   ];
 }
 
-/** A fleet; `large`: with hosts enough to reach the default of `scan_limit`. */
+/** The lines of a fleet. @param options.large adds hosts, to more than the default of `scan_limit` */
 export function fleetLines(account_id: Int64, nowMs: number, { large = false } = {}): Line[] {
   const lines = HOSTS.flatMap(({ host, live }) => [
     { kind: 'host', account_id, ...host },

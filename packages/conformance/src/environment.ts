@@ -20,19 +20,19 @@ export interface Environment {
   readonly url: string;
   /** The app key of the certified account. */
   readonly appKey: string;
-  /** An app key to browse the fleet with. A local service has several accounts with the same fleet, since each has a low rate limit. */
-  readonly nextBrowser: () => string;
+  /** The app key with which the next check browses the fleet. A local service has several accounts with the same fleet, since each has a low rate limit. */
+  readonly nextFleetKey: () => string;
   /** Absent: only what needs no data is checked. */
   readonly entities?: Entities;
   /** The app key of an account without the permission for the fleet. */
   readonly otherKey?: string | undefined;
   /** An expired app key of the certified account. */
   readonly expiredKey?: string | undefined;
-  /** Accounts whose rate limit may be used up, each by one check. For a deployment each is the certified account. */
+  /** Accounts whose rate limit checks may use up. For a deployment each is the certified account. */
   readonly rateLimited?: Readonly<Record<'perSecond' | 'perMinute' | 'burst' | 'headers', { readonly appKey: string }>>;
   /** The certified account, with access to its rows. */
   readonly stored?: LocalAccount;
-  /** Accounts whose rows may be changed, each by one check. */
+  /** Accounts whose rows checks may change. No two checks change the same rows. */
   readonly changing?: { readonly record: LocalAccount; readonly usage: LocalAccount };
   /** Starts a service with this defect, or returns the URL of the one that was started. */
   readonly defective?: (defect: Defect) => Promise<string>;
@@ -46,10 +46,10 @@ export const NEEDS = {
   entities: 'needs the data set of a run',
   otherKey: 'needs OTHER_APP_KEY, of an account without the permission',
   expiredKey: 'needs EXPIRED_APP_KEY',
-  rateLimited: 'would use up the quota of the account',
-  changing: 'needs to change the stored record: shown by `npm run certify` without --url',
-  stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
-  defective: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',
+  rateLimited: 'would use up the rate limit of the account',
+  changing: 'needs to change the stored record: checked by `npm run certify` without --url',
+  stored: 'what is stored cannot be read over HTTP: checked by `npm run certify` without --url',
+  defective: 'needs a service that fails (`npm start -- --fail`): checked by `npm run certify` without --url',
 } satisfies Partial<Record<keyof Environment, string>>;
 
 /** Asks for the app key without showing what is typed. */
@@ -86,7 +86,7 @@ export async function deployedEnvironment(
   return {
     url: url.replace(/\/$/, ''),
     appKey,
-    nextBrowser: () => appKey,
+    nextFleetKey: () => appKey,
     // An empty variable counts as not set.
     otherKey: env.OTHER_APP_KEY || undefined,
     expiredKey: env.EXPIRED_APP_KEY || undefined,

@@ -15,7 +15,7 @@ export interface CertifiedHost {
   readonly status: string;
 }
 
-/** A report with a snapshot that was received this long before the import, and health data of 100 ms earlier. */
+/** A report whose snapshot was received `ageMs` before the import. Its health data is `healthAfterMs` younger. */
 const snapshot =
   (ageMs: number, more: Partial<Report> = {}, healthAfterMs = -100) =>
   (nowMs: number): Report => ({
@@ -40,7 +40,7 @@ const running = (agent_version: string, edge_cluster: string, more: Partial<Inve
   ...more,
 });
 
-/** The inventory of a host that never sent a snapshot. */
+/** A short inventory, like that of a host that never sent a snapshot. */
 const silent = (more: Partial<Inventory> = {}): Inventory => ({
   ...{ agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false },
   ...more,
@@ -85,21 +85,21 @@ export interface Filter {
   capture_modes?: string[];
 }
 
-const isAny = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
+const accepts = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
 
 /** Ids of the hosts that match a filter, as the contract says. */
 export const matching = (filter: Filter = {}): string[] =>
   HOSTS.filter(
     ({ status, host }) =>
-      isAny(filter.statuses, status) &&
-      isAny(filter.agent_versions, host.agent_version) &&
-      isAny(filter.edge_clusters, host.edge_cluster) &&
-      isAny(filter.capture_modes, host.capture_mode ?? 'unknown'),
+      accepts(filter.statuses, status) &&
+      accepts(filter.agent_versions, host.agent_version) &&
+      accepts(filter.edge_clusters, host.edge_cluster) &&
+      accepts(filter.capture_modes, host.capture_mode ?? 'unknown'),
   ).map(({ host }) => host.host_id);
 
 /** Number of hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;
-/** They come after the others, in a cluster of their own. */
+/** Hosts that make the fleet large. Their ids sort after those of the other hosts, and they have a cluster of their own. */
 export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
   host_id: `filler-${String(index).padStart(4, '0')}`,
   agent_version: '4.0',

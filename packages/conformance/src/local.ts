@@ -1,4 +1,4 @@
-/** The local services of the certificate, on a DynamoDB of their own: one with its data, and others with failing parts. */
+/** The local services that the certificate starts, with one DynamoDB: a service that works, and others with a defect each. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connectTable, PATIENT } from '../../../lib/dynamodb/client.ts';
 import { CliError } from '../../admin/cli/io.ts';
@@ -14,8 +14,8 @@ import { accountLines, entitiesOf, fleetLines, otherAccountLines, rumLines, text
 import type { Defect, Environment } from './environment.ts';
 import { warmUp } from './preflight.ts';
 
-/** Enough accounts with the same small fleet that checks seldom wait for the rate limit. */
-const BROWSERS = 6;
+/** Number of accounts with the same small fleet: enough that checks seldom wait for the rate limit. */
+const FLEET_ACCOUNTS = 6;
 
 const newKey = () => randomBytes(32).toString('base64url');
 const newAccount = (permissions: string[] = ['monit']) => ({
@@ -40,14 +40,14 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
   const entities = entitiesOf(String(nowMs));
   const [main, otherAccount, record, usage] = [newAccount(), newAccount([]), newAccount(), newAccount()];
   const rateLimited = { perSecond: newAccount(), perMinute: newAccount(), burst: newAccount(), headers: newAccount() };
-  const browsers = Array.from({ length: BROWSERS }, () => newAccount());
+  const fleetAccounts = Array.from({ length: FLEET_ACCOUNTS }, () => newAccount());
   const expiredKey = newKey();
-  const accounts = [main, otherAccount, record, usage, ...Object.values(rateLimited), ...browsers];
+  const accounts = [main, otherAccount, record, usage, ...Object.values(rateLimited), ...fleetAccounts];
   const data = [
     ...accounts.flatMap(callerLines),
     { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
     ...accountLines(main.account, nowMs, entities),
-    ...browsers.flatMap(({ account }) => fleetLines(account, nowMs)),
+    ...fleetAccounts.flatMap(({ account }) => fleetLines(account, nowMs)),
     ...[record, usage, rateLimited.burst].flatMap(({ account }) => rumLines(account, nowMs)),
     ...otherAccountLines(otherAccount.account, entities),
   ];
@@ -64,8 +64,8 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
     const gatewayKeys = createLocalGatewayKeys(table);
     await loadData(table, 'certify', textsOf(data), { nowSeconds, gatewayKeys });
 
-    const whole = synthesize();
-    async function start(template = whole, functionsEndpoint = endpoint): Promise<string> {
+    const defaultTemplate = synthesize();
+    async function start(template = defaultTemplate, functionsEndpoint = endpoint): Promise<string> {
       const service = await startService({ template, endpoint, functionsEndpoint, tableName, port: 0 });
       started.defer(service.stop);
       return service.url;
@@ -74,14 +74,14 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
       if (defect === 'no service map') return start(synthesize({ serviceMapEnabled: 'false' }));
       const failing = await startFailingTable(endpoint, [defect]);
       started.defer(failing.close);
-      return start(whole, failing.endpoint);
+      return start(defaultTemplate, failing.endpoint);
     }
     const defective = new Map<Defect, Promise<string>>();
-    let browsed = 0;
+    let keysGiven = 0;
     const environment: Environment = {
       url: await start(),
       appKey: main.appKey,
-      nextBrowser: () => browsers[browsed++ % BROWSERS]?.appKey ?? main.appKey,
+      nextFleetKey: () => fleetAccounts[keysGiven++ % FLEET_ACCOUNTS]?.appKey ?? main.appKey,
       entities,
       otherKey: otherAccount.appKey,
       expiredKey,

@@ -1,4 +1,4 @@
-/** `npm run certify`: shows, requirement by requirement, that a service keeps the contract; `npm run smoke` is its part without data. */
+/** `npm run certify`: checks each requirement of the contract on a service. `npm run smoke` runs only the checks that need no data. */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { startVitest } from 'vitest/node';
@@ -48,7 +48,7 @@ async function certify(target: Target, { reporter = ['tree'], smoke = false }: O
   const sent = tests.reduce((sum, test) => sum + (test.meta().sent ?? 0), 0);
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   process.stdout.write(
-    `${ok + failed} of ${tests.length} rules shown: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not shown. ${sent} calls in ${seconds} s.\n`,
+    `${ok + failed} of ${tests.length} requirements checked: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not checked. ${sent} calls in ${seconds} s.\n`,
   );
   const isComplete = modules.every((module) => module.ok()) && vitest.state.getUnhandledErrors().length === 0;
   await vitest.close();
@@ -63,6 +63,7 @@ async function run(options: Options): Promise<number> {
     return 0;
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
+  if (smoke && run !== undefined) throw new UsageError('--smoke writes nothing and needs no data: leave out --run.');
   if (!smoke && url !== undefined && run === undefined)
     throw new UsageError(
       'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
@@ -75,19 +76,23 @@ async function run(options: Options): Promise<number> {
 
 const program = new Command('npm run certify --')
   .description(
-    'Show, requirement by requirement, that the service keeps its contract. Without options it starts a service of its own.',
+    'Check each requirement of the contract on a service. Without --url, on a service that it starts itself.',
   )
   .option('--url <url>', 'certify the service at this address; the key comes from APP_KEY, or is asked for')
   .option('--run <name>', 'name of the data set, a new one for each run')
   .option(
     '--data <account>',
-    'print the data set of an account, for `npm run --silent admin -- import -` (pipe it with `npm run --silent certify`)',
+    'print the data set for an account; pipe it from `npm run --silent certify` to `npm run --silent admin -- import -`',
     accountId,
   )
-  .option('--other <account>', 'with --data: add data of another account, which the first must not reach', accountId)
+  .option(
+    '--other <account>',
+    'with --data: also print data for another account, which the first must not be able to reach',
+    accountId,
+  )
   .option('--only <numbers...>', 'only sections or requirements with these numbers, such as 4.1 or 8-2')
   .option('--reporter <names...>', 'reporters of vitest, such as verbose, json or junit')
-  .option('--smoke', 'only what needs no data and writes nothing (npm run smoke)')
+  .option('--smoke', 'only the checks that need no data and write nothing (npm run smoke)')
   .exitOverride();
 try {
   process.exitCode = await run(program.parse().opts());

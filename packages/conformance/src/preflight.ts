@@ -27,7 +27,7 @@ export async function checkEnvironment(environment: Environment, run: string | u
         `The account has no unused data of run "${run}": import it with \`npm run --silent certify -- --data ACCOUNT --run ${run} | npm run admin -- import -\`, or choose a new name for each run.`,
       );
   } catch (error) {
-    // An answer that breaks the contract fails the checks.
+    // Other errors come from an answer that breaks the contract: the checks report it.
     if (error instanceof CliError) throw error;
   }
 }

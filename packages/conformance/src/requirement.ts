@@ -1,4 +1,4 @@
-/** The requirements of the contract are data: contract.test.ts makes a test of each, and breaks.test.ts runs their checks on broken services. */
+/** The requirements of the contract are data: contract.test.ts turns each into a test, and breaks.test.ts runs their checks on broken services. */
 import type { ApiClient } from './api-client.ts';
 import type { Entities } from './data.ts';
 
@@ -7,19 +7,19 @@ export type Check = (api: ApiClient) => Promise<unknown>;
 
 export type Requirement =
   | Check
-  /** Runs last where there is only one account, since it leaves no calls to the other checks. */
+  /** Runs last if all checks use one account, since it leaves them no calls. */
   | { readonly usesUpRateLimit: Check }
   /** No call can check it, for this reason. */
   | { readonly todo: string };
 
-/** The requirements of a section by their titles, which are in our own words. Their order gives their numbers. */
+/** The requirements of a section by title. The titles paraphrase the contract; their order gives the numbers. */
 export type Requirements = Readonly<Record<string, Requirement>>;
 
 export const todo = (reason: string) => ({ todo: reason });
 
 export const NOT_SPECIFIED = 'the contract leaves it open; docs/decisions.md says what this service does';
 
-/** Makes checks one after the other. */
+/** Runs checks one after another. */
 export const all =
   (...checks: Check[]): Check =>
   async (api) => {

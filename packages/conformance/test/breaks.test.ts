@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-/** The check of the only requirement that begins so: a section, and the beginning of a title. */
+/** The check of a requirement. @param beginning the number of its section and the beginning of its title, which no other requirement has */
 function checkOf(beginning: string) {
   const found = REQUIREMENTS.filter(({ section, title }) => `${section.split(' ')[0]} ${title}`.startsWith(beginning));
   const [requirement] = found.map((one) => one.requirement);
@@ -25,7 +25,7 @@ function checkOf(beginning: string) {
   return 'usesUpRateLimit' in requirement ? requirement.usesUpRateLimit : requirement;
 }
 
-/** Makes the check of a requirement on a broken service. @throws what the check throws */
+/** Runs the check of a requirement on a broken service. @throws what the check throws */
 async function checkBroken(beginning: string, broken: Break): Promise<void> {
   const check = checkOf(beginning);
   const proxies = [await startProxy(environment.url, broken)];
@@ -65,7 +65,7 @@ const certify = (args: string[], env: NodeJS.ProcessEnv) =>
 
 it('a certificate without --url fails if its service cannot start', async () => {
   const { code, out } = await certify(['--only', '9'], { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' });
-  expect([code, out]).toEqual([1, expect.stringMatching(/^0 of 0 rules shown/m)]);
+  expect([code, out]).toEqual([1, expect.stringMatching(/^0 of 0 requirements checked/m)]);
 });
 
 describe('a certificate by URL', () => {
@@ -73,21 +73,34 @@ describe('a certificate by URL', () => {
     certify(['--smoke', '--url', url, '--only', ...only], { APP_KEY: environment.appKey });
 
   it.each<[string, Break]>([
-    ['Svc-Request-Id', async (call, pass) => ({ ...(await pass(call)), headers: {} })],
-    ['RUM names', async (call, pass) => ({ ...(await pass(call)), body: { request_id: 'x', data: { wrong: 1 } } })],
-    ['envelopes', async (call, pass) => ({ ...(await pass(call)), body: [] })],
-    ['every answer', async (call, pass) => ({ ...(await pass(call)), body: undefined })],
-  ])('is printed, and fails, when the service breaks %s', async (_what, broken) => {
+    ['no Svc-Request-Id', async (call, pass) => ({ ...(await pass(call)), headers: {} })],
+    [
+      'a wrong RUM field',
+      async (call, pass) => ({ ...(await pass(call)), body: { request_id: 'x', data: { wrong: 1 } } }),
+    ],
+    ['a body that is no envelope', async (call, pass) => ({ ...(await pass(call)), body: [] })],
+    ['no body', async (call, pass) => ({ ...(await pass(call)), body: undefined })],
+  ])('is printed in full and fails if the service answers with %s', async (_what, broken) => {
     const { url, close } = await startProxy(environment.url, broken);
     const { code, out } = await smoke(url, '2.4', '5');
     close();
-    const summary = /of \d+ rules shown: \d+ ok, [1-9]\d* failed\. \d+ not shown/;
+    const summary = /of \d+ requirements checked: \d+ ok, [1-9]\d* failed\. \d+ not checked/;
     expect([code, out]).toEqual([1, expect.stringMatching(summary)]);
   });
 
-  it('shows without data what needs none, and says how many rules it has shown', async () => {
+  it('checks without data what needs none, and says how many requirements it has checked', async () => {
     const { code, out } = await smoke(environment.url, '2.1', '4.3');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^3 of 14 rules shown: 3 ok, 0 failed\. 11 not shown/m)]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^3 of 14 requirements checked: 3 ok, 0 failed\. 11 not checked/m),
+    ]);
+  });
+
+  it('refuses to smoke-test with a data set, since a smoke test writes nothing', async () => {
+    const { code, out } = await certify(['--smoke', '--url', environment.url, '--run', 'x', '--only', '4.3-4'], {
+      APP_KEY: environment.appKey,
+    });
+    expect([code, out]).toEqual([2, '']);
   });
 
   it.each([

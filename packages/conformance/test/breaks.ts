@@ -1,4 +1,4 @@
-/** Services that break one rule each, by the requirement whose check must fail: its section, and how its title begins. */
+/** Services that break one rule each. A key is the section and the beginning of the title of the requirement whose check must fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { FLEET, MERGE, RUM } from '../src/api-client.ts';
@@ -74,7 +74,7 @@ const takesForeignCursors: Break = async (call, pass) => {
   return reply.status === 400 && call.body.cursor ? pass(withBody(call, { cursor: '' })) : reply;
 };
 
-/** The first answer for each caller, as of a cache that never ends. */
+/** Repeats the first answer to each caller, like a cache whose entries never expire. */
 function cachesRum(): Break {
   const cache = new Map<string | null, Reply>();
   return async (call, pass) => {
@@ -86,6 +86,7 @@ function cachesRum(): Break {
   };
 }
 
+/** Gives the same call the same request_id, for up to 10 s. */
 function repeatsIds(): Break {
   const ids = new Map<string, string>();
   return answers(({ headers, body }, call) => {
@@ -96,6 +97,7 @@ function repeatsIds(): Break {
   });
 }
 
+/** Makes a call that counts before each call that the service refuses. */
 const countsRefused: Break = async (call, pass) => {
   if (call.body.limit === 0) while ((await pass(withBody(call, { limit: 1 }))).status === 429) await sleep(300);
   return pass(call);
@@ -239,7 +241,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'in an outage a host stays active': hosts(({ error_code }) => error_code && { status: 'active' }),
   },
   '10 RUM needs no': {
-    'no RUM record gives zeros': accepts(({ path }) => path === RUM),
+    'a missing RUM record is a success': accepts(({ path }) => path === RUM),
     'RUM needs monit': refuses(({ path }, { status }) => path === RUM && status === 400, 'AccessDenied'),
   },
   '10 Age': { 'Age is missing': header('age', () => undefined) },

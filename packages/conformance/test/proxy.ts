@@ -1,4 +1,4 @@
-/** A proxy in front of a service that breaks a rule of the contract. */
+/** A proxy that makes a service break a rule of the contract: it changes calls or answers. */
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
@@ -10,7 +10,7 @@ export interface Call {
   query: URLSearchParams;
   headers: Record<string, string>;
   raw: Buffer;
-  /** Parsed; empty if the raw body is not JSON. A change of it is sent in place of the raw body. */
+  /** `raw`, parsed; empty if it is not JSON. Only `raw` is sent: a change goes there. */
   // biome-ignore lint/suspicious/noExplicitAny: a break changes whatever the body holds
   body: any;
 }
@@ -25,6 +25,7 @@ export interface Reply {
 export type Pass = (call: Call) => Promise<Reply>;
 export type Break = (call: Call, pass: Pass) => Promise<Reply>;
 
+/** Headers that concern one connection only, which are not passed on. */
 const HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'keep-alive'];
 const withoutHop = (headers: Iterable<[string, string]>) => [...headers].filter(([name]) => !HOP.includes(name));
 

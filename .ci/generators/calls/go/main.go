@@ -1,4 +1,4 @@
-// Calls by the client that oapi-codegen makes.
+// Calls the service with the client that oapi-codegen generates.
 package main
 
 import (

@@ -24,7 +24,7 @@ async function largeFleetPage(api: ApiClient, body: object) {
 
 const many = (count: number, value: string) => Array.from({ length: count }, () => value);
 
-/** A filter by one value, and by two. Other hosts have values that begin with the first. */
+/** Filters by one value, and by two. Some hosts have an agent version or cluster that begins with that of others: a prefix must not match. */
 const findsAny = (filter: keyof Filter, one: string, other: string) =>
   finds({ [filter]: [one] }, { [filter]: [one, other] });
 

@@ -1,4 +1,4 @@
-/** Checks of requirements that several sections of the contract have. */
+/** Checks that several sections share, and helpers to write checks. */
 import { expect } from 'vitest';
 import { loadData } from '../../../admin/data/load.ts';
 import { data, invalid, refused } from '../answers.ts';
@@ -25,7 +25,7 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
   return data(await api.page(ALL));
 }
 
-/** Stores data of an account past the service. */
+/** Stores data of an account without the service. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
   await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
 }
@@ -107,5 +107,5 @@ export async function localizesMessages(api: ApiClient): Promise<void> {
   }
 }
 
-export const RATE_LIMITED = todo('shown in section 8');
-export const INTERNAL_ERROR = todo('a bug of the service, which no call can cause');
+export const RATE_LIMITED = todo('checked in section 8');
+export const INTERNAL_ERROR = todo('the answer to a bug of the service, which no call can cause');

@@ -9,7 +9,7 @@ import { type Requirements, withData } from '../requirement.ts';
 import { ALL, finds, type Item, localizesMessages, MISSING, namesEveryInvalidField, refuses, store } from './common.ts';
 import { recordsComment } from './merge-alerts.ts';
 
-/** Calls left in the window that has this quota and these seconds, by the standard headers. */
+/** The calls left in the window of `quota` calls in `seconds`, by the headers `RateLimit-Policy` and `RateLimit`. */
 function leftOf(headers: Headers, quota: number, seconds: number): number {
   const policy = new RegExp(`"([^"]+)";q=${quota};w=${seconds}`).exec(headers.get('ratelimit-policy') ?? '')?.[1];
   const left = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
@@ -37,6 +37,7 @@ async function tellsWhatIsLeft(api: ApiClient): Promise<void> {
 
 const INTERVAL_MS = 3_600_000;
 const MAX_TRIES = 8;
+/** Long enough to store the reports before the page is asked for. */
 const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
@@ -75,7 +76,7 @@ export const decisions = {
     refused(await api.call(`${RUM}/`, {}, { as: null }), 'Unauthorized'),
   'A body needs a content type; an absent body needs none and counts as {}': async (api) => {
     const path = `${DELETE}?app_key=${api.environment.appKey}`;
-    // Of a text fetch would send a content type.
+    // Bytes, since fetch adds a content type to a string.
     const withBody = await api.request(path, { method: 'POST', body: new TextEncoder().encode('{}') });
     expect(JSON.parse(withBody.text).error?.code, 'code with a body').toBe('InvalidContentType');
     const withoutBody = await api.request(path, { method: 'POST' });

@@ -20,7 +20,7 @@ import { deleteWorkItem, workItem } from './work-items.ts';
 
 const UNKNOWN = '0'.repeat(24);
 
-/** A success of each operation; those that write only where there is data for them. */
+/** A success of each operation. Those that write are called only if there is data for them. */
 async function successes(api: ApiClient): Promise<Answer[]> {
   const answers = [await api.page({ limit: 1 }), await api.rum()];
   if (!api.environment.entities) return answers;
@@ -29,7 +29,7 @@ async function successes(api: ApiClient): Promise<Answer[]> {
   return [...answers, await api.remove(workItems.deleted), await api.merge(merge)];
 }
 
-/** A failure of each kind that requires nothing but a key. */
+/** A failure of each kind that can be caused with nothing but a key. */
 const failures = async (api: ApiClient) => [
   await api.rum({}, { as: null }),
   await api.rum({ no_cache: 'yes' }),
@@ -109,7 +109,7 @@ export const authentication = {
 
 export const events = {
   'Events, webhooks and notifications; the shape of the merge feed entry': todo(NOT_SPECIFIED),
-  'A merge records its comment on a feed entry': todo('shown in section 4.4'),
+  'A merge records its comment on a feed entry': todo('checked in section 4.4'),
 } satisfies Requirements;
 
 export const errors = {

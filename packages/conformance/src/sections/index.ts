@@ -10,7 +10,7 @@ import { alertAndIncident, mergeAlerts } from './merge-alerts.ts';
 import { readRum, rumRecord } from './rum.ts';
 import { deleteWorkItem, workItem } from './work-items.ts';
 
-/** By number and heading, as in the contract; the last one has what the contract leaves to decisions, and rules together. */
+/** Sections 1 to 9 have the numbers and headings of the contract. Section 10 has what the contract leaves open, and how its rules combine. */
 const SECTIONS: Readonly<Record<string, Requirements>> = {
   '1 What the service does': overview,
   '2.1 Fleet host (ServiceMapFleetHost)': fleetHost,
@@ -30,10 +30,10 @@ const SECTIONS: Readonly<Record<string, Requirements>> = {
   '7 Errors': errors,
   '8 Limits': limits,
   '9 Versioning': versioning,
-  '10 What the contract leaves to decisions, and rules together': decisions,
+  '10 What the contract leaves open, and how its rules combine': decisions,
 };
 
-/** All requirements. Their numbers are such as `4.1-7`: the seventh of section 4.1. */
+/** All requirements, with their numbers: `4.1-7` is the seventh of section 4.1. */
 export const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([section, requirements]) =>
   Object.entries(requirements).map(([title, requirement], index) => ({
     section,

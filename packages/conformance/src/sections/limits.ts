@@ -11,12 +11,12 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const PER_SECOND = 2;
 const PER_MINUTE = 30;
-/** Attempts of a check that needs answers within one second or minute of the clock. */
-const MAX_SECONDS = 5;
-const MAX_MINUTES = 3;
+/** Tries of a check whose answers must come within one second, or one minute, of the clock. */
+const MAX_SECOND_TRIES = 5;
+const MAX_MINUTE_TRIES = 3;
 const MAX_BURST = 400;
 
-/** Waits until the clock's next second or minute has begun, at the service, too. */
+/** Waits until the clock's next second or minute has begun, and a little longer, since the service's clock may be behind. */
 const untilNext = (windowMs: number) => sleep(windowMs - (Date.now() % windowMs) + 20);
 const windowOf = (windowMs: number) => Math.floor(Date.now() / windowMs);
 
@@ -31,16 +31,16 @@ const browseOnce = (api: ApiClient, appKey: string) => api.call(FLEET, { limit: 
 const browseAtOnce = (api: ApiClient, appKey: string, calls: number) =>
   Promise.all(Array.from({ length: calls }, () => browseOnce(api, appKey)));
 
-/** It is unknown whether a call answered with 503 was counted. */
-const isAnswered = ({ status }: Answer) => status !== 503;
+/** Whether it is known if the service counted the call: after a 503 it is not. */
+const isCountKnown = ({ status }: Answer) => status !== 503;
 
 /** Six calls that were all made within one second of the clock. */
 async function sixWithinOneSecond(api: ApiClient, appKey: string): Promise<Answer[]> {
-  for (let tries = 1; tries <= MAX_SECONDS; tries += 1) {
+  for (let tries = 1; tries <= MAX_SECOND_TRIES; tries += 1) {
     await untilNext(SECOND_MS);
     const second = windowOf(SECOND_MS);
     const answers = await browseAtOnce(api, appKey, 6);
-    if (windowOf(SECOND_MS) === second && answers.every(isAnswered)) return answers;
+    if (windowOf(SECOND_MS) === second && answers.every(isCountKnown)) return answers;
   }
   throw new Skipped('the service is too slow to answer six calls within a second of the clock');
 }
@@ -54,18 +54,18 @@ async function usesUpMinute(api: ApiClient, appKey: string): Promise<boolean> {
   const minute = windowOf(MINUTE_MS);
   for (let passed = 0; passed < PER_MINUTE; ) {
     const answer = await browseOnce(api, appKey);
-    if (!isAnswered(answer) || windowOf(MINUTE_MS) !== minute) return false;
+    if (!isCountKnown(answer) || windowOf(MINUTE_MS) !== minute) return false;
     if (answer.status === 200) passed += 1;
     else {
       refused(answer, 'RequestTooFrequently');
-      // The second is used up, not yet the minute.
+      // Only the second's quota is used up, not yet the minute's.
       expect(answer.headers.get('retry-after'), `Retry-After when ${passed} calls passed`).toBe('1');
     }
     if (answer.status !== 200 || answer.headers.get('x-ratelimit-remaining') === '0') await untilNext(SECOND_MS);
   }
   await untilNext(SECOND_MS);
   const oneMore = await browseOnce(api, appKey);
-  if (!isAnswered(oneMore) || windowOf(MINUTE_MS) !== minute) return false;
+  if (!isCountKnown(oneMore) || windowOf(MINUTE_MS) !== minute) return false;
   refused(oneMore, 'RequestTooFrequently');
   const secondsLeft = (MINUTE_MS - (Date.now() % MINUTE_MS)) / SECOND_MS;
   expect(Math.abs(Number(oneMore.headers.get('retry-after')) - secondsLeft), 'Retry-After off by').toBeLessThan(2);
@@ -76,7 +76,7 @@ export const limits = {
   'Fleet browse: 2 requests a second, per account; more are 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
       const { appKey } = api.need('rateLimited').perSecond;
-      await unusedMinute(api, appKey, MAX_SECONDS * SECOND_MS);
+      await unusedMinute(api, appKey, MAX_SECOND_TRIES * SECOND_MS);
       const refusals = (await sixWithinOneSecond(api, appKey)).filter(({ status }) => status !== 200);
       for (const answer of refusals) refused(answer, 'RequestTooFrequently');
       expect(6 - refusals.length, 'calls of six that passed').toBe(PER_SECOND);
@@ -86,7 +86,7 @@ export const limits = {
     async usesUpRateLimit(api) {
       const { appKey } = api.need('rateLimited').perMinute;
       for (let tries = 1; !(await usesUpMinute(api, appKey)); tries += 1) {
-        if (tries === MAX_MINUTES)
+        if (tries === MAX_MINUTE_TRIES)
           throw new Skipped(`the service is too slow to answer ${PER_MINUTE} calls in a minute`);
         await untilNext(MINUTE_MS);
       }

@@ -8,13 +8,13 @@ import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement
 import { refuses } from './common.ts';
 
 const OBJECT_ID = 'a'.repeat(24);
-const NO_OBJECT_IDS = ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), '', 1, null];
-const NO_ALERT_IDS = [undefined, [], OBJECT_ID, null, ...NO_OBJECT_IDS.map((id) => [id])];
+const INVALID_OBJECT_IDS = ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), '', 1, null];
+const INVALID_ALERT_IDS = [undefined, [], OBJECT_ID, null, ...INVALID_OBJECT_IDS.map((id) => [id])];
 const IDS = { alert_ids: [OBJECT_ID], incident_id: OBJECT_ID };
 /** A character outside the Basic Multilingual Plane: two UTF-16 units, one code point. */
 const WIDE = '😀';
 
-/** A merge that is only sent for its answer: where its alert is does not matter to any check. */
+/** Sends a merge of which only the answer matters: no check looks at the incident of its alert. */
 const mergeAny = (api: ApiClient, more: object) => {
   const { alerts, incidents } = api.need('entities');
   return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...more });
@@ -49,8 +49,8 @@ export async function recordsComment(api: ApiClient, comment: string): Promise<v
 }
 
 export const alertAndIncident = {
-  'An alert is identified by 24 hexadecimal digits': refuses(MERGE, 'alert_ids', NO_ALERT_IDS, IDS),
-  'An incident is identified by 24 hexadecimal digits': refuses(MERGE, 'incident_id', NO_OBJECT_IDS, IDS),
+  'An alert is identified by 24 hexadecimal digits': refuses(MERGE, 'alert_ids', INVALID_ALERT_IDS, IDS),
+  'An incident is identified by 24 hexadecimal digits': refuses(MERGE, 'incident_id', INVALID_OBJECT_IDS, IDS),
   'A member is identified by an int64, without rounding': withData(async (api, { alerts, incidents }) => {
     const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
     refused(await api.merge({ ...body, owner_id: ROUNDED }), 'ResourceNotFound', String(ROUNDED));
@@ -66,7 +66,7 @@ export const mergeAlerts = {
     data(await api.merge({ alert_ids: merged, incident_id: incidents.target }));
     await belongTo(api, incidents.target, merged);
   }),
-  'alert_ids: required array of at least one ObjectID': refuses(MERGE, 'alert_ids', NO_ALERT_IDS, IDS),
+  'alert_ids: required array of at least one ObjectID': refuses(MERGE, 'alert_ids', INVALID_ALERT_IDS, IDS),
   'alert_ids: every id must belong to the caller’s account, or nothing is merged': withData(
     async (api, { alerts, incidents, otherAccount, unknown }) => {
       const alert = String(alerts[5]);
@@ -78,7 +78,7 @@ export const mergeAlerts = {
     },
   ),
   'incident_id: required, 24 hexadecimal digits in either letter case': async (api) => {
-    await refuses(MERGE, 'incident_id', [undefined, ...NO_OBJECT_IDS], IDS)(api);
+    await refuses(MERGE, 'incident_id', [undefined, ...INVALID_OBJECT_IDS], IDS)(api);
     const { alerts, incidents } = api.need('entities');
     data(await api.merge({ alert_ids: [alerts[6]], incident_id: incidents.target.toUpperCase() }));
   },
