@@ -30,7 +30,7 @@ export type Fault =
   | 'is in progress'
   /** The same, after the transaction was applied. */
   | 'is applied, and in progress to its second attempt'
-  /** The next Query, BatchGetItem or Scan of a row still sees it as it was before the transaction. */
+  /** The transaction is applied, but not answered yet: the next Query, BatchGetItem or Scan of a row still sees it as it was before. */
   | 'shows a row late'
   /** One half of a batch is done, the other is left unprocessed. */
   | 'is done in part'
@@ -55,7 +55,7 @@ export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
   return faults;
 }
 
-/** The SDK or the code sends the call again, without the first reply. */
+/** Faults after which the SDK or the code sends the call again, since it has not got the first reply. */
 export const SENT_AGAIN = new Set<Fault>([
   'shows a row late',
   'is applied, its reply lost, and sent again',
@@ -63,7 +63,7 @@ export const SENT_AGAIN = new Set<Fault>([
   'is applied, and in progress to its second attempt',
 ]);
 
-/** Faults after which the code sends the call again, if that has no effect twice and there is time. */
+/** Faults after which the code sends a transaction again if there is time, since its token makes that safe. */
 const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transaction', 'is in progress']);
 
 /**

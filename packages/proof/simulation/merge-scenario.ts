@@ -1,6 +1,6 @@
 /** A scenario of merges: the table before, the callers, and what finishes large merges. */
 import type { Scenario } from './explore.ts';
-import { afterMerges, finishingOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
+import { afterMerges, finishMessageOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
 import { judgement, type Merge, merged, type State } from './merge-model.ts';
 import { type Apply, type ModelledActor, scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
@@ -48,7 +48,7 @@ export function mergeScenario(
     ),
     ...(replacesFinisher && { ofMessages: replacesFinisher.operations }),
     onRecord(item) {
-      const message = finishingOf(item, transactionItems);
+      const message = finishMessageOf(item, transactionItems);
       if (!message) return [];
       if (replacesFinisher && item.incident_id === THREE)
         return [{ name: replacesFinisher.name, script: replacesFinisher.script }];

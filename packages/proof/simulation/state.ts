@@ -72,7 +72,7 @@ export function replaceProcess(draft: Draft, changed: ProcessState): void {
 export const appliedToken = ({ tokens }: State, { input }: Request) =>
   tokens.find(({ token }) => token === input.ClientRequestToken)?.token;
 
-/** Whether the transaction may be sent again: it was, or a process that runs knows its token. */
+/** Whether the transaction may arrive again: a call with its token is on the way, or a living process can send one. */
 export function mayComeAgain(
   { processes, late }: State,
   { token, process, ownToken }: State['tokens'][number],

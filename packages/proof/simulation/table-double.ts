@@ -105,7 +105,7 @@ export class TableDouble {
     const keys = request.Keys.map(textOf);
     requireDistinct(keys, MAX_READS);
     const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
-    // As for rows of at most 4 kB.
+    // The read units of rows of at most 4 KB.
     const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
     return {
       Responses: { [tableName]: found.map((item) => returned(item, request)) },

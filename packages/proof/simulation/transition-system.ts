@@ -77,19 +77,19 @@ export class TransitionSystem {
   /** All that can happen next. */
   steps(state: State): Step[] {
     const steps: Step[] = [];
-    const faulty = state.faults.length < this.#maxFaults;
+    const mayFault = state.faults.length < this.#maxFaults;
     // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
     for (const { position } of state.processes) {
       const [call, ...others] = position.calls;
       if (!call) continue;
-      const own = this.#stepsOf(call, isFirst(state, call), faulty);
+      const own = this.#stepsOf(call, isFirst(state, call), mayFault);
       steps.push(...(state.hidden.length > 0 && readsSeveral(call) ? own.map(asWriting) : own));
-      if (faulty && position.calls.some(({ writes }) => writes))
+      if (mayFault && position.calls.some(({ writes }) => writes))
         for (const other of others) steps.push(stepOf(other, { fault: 'overtakes', begins: isFirst(state, other) }));
     }
     if (!this.#mayWait(state))
       for (const call of state.late) steps.push(stepOf(call, { late: true, begins: isFirst(state, call) }));
-    if (!faulty) return steps;
+    if (!mayFault) return steps;
     for (const { name, position, alive } of state.processes) {
       if (position.calls.length === 0) continue;
       if (alive) steps.push(processFault(name, 'dies'));
@@ -100,8 +100,8 @@ export class TransitionSystem {
     return steps;
   }
 
-  #stepsOf(call: Call, begins: boolean, faulty: boolean): readonly Step[] {
-    const faults = faulty ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
+  #stepsOf(call: Call, begins: boolean, mayFault: boolean): readonly Step[] {
+    const faults = mayFault ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
     return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
   }
 
@@ -109,10 +109,10 @@ export class TransitionSystem {
   readonly written = new Set<string>();
 
   /**
-   * A persistent set: if a process is to read what no process writes, only its steps, since what others do before that read they can also
-   * do after it. Not if the read begins an operation, which then follows those that have ended. If the read ends an operation, more of the
-   * others follow that operation, which only allows fewer answers. "No process writes" refers to the whole search: a search during which
-   * `written` grows has to be repeated.
+   * A persistent set: if a process is about to read what no process writes, only its steps, since what others do before that read they can
+   * also do after it. Not if the read begins an operation, which then follows those that have ended. If the read ends an operation, more of
+   * the others follow that operation, which only allows fewer answers. "No process writes" refers to the whole search: a search during
+   * which `written` grows has to be repeated.
    */
   persistentSet(state: State, steps: Step[]): Step[] {
     let first: string | undefined;
@@ -263,7 +263,7 @@ export class TransitionSystem {
       const next = draft.queued.find(({ after }) => after === undefined || !processIn(draft, after).alive);
       if (!next) return;
       draft.queued = draft.queued.filter((other) => other !== next);
-      // The queue delays a message by seconds; all rows of the transaction are visible earlier.
+      // The queue delays a message by seconds: by then all rows of the transaction are visible.
       draft.hidden = draft.hidden.filter(({ process }) => process !== next.after);
       await this.#start(draft, { name: next.name, script: next.script, retried: true });
     }

@@ -11,7 +11,7 @@ import { partitionValue, type Request } from '../../simulation/requests.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
-/** Number of random requests, by the form of the tests under faults. */
+/** Number of random requests, by the variable FAULTS. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
 /** Lanes run concurrently, each on a table of its own. */
