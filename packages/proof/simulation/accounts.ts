@@ -170,7 +170,7 @@ const judgement: Judgement<State> = {
   },
   isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
   // Other commands are repeated after a lost reply.
-  isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
+  survivesLostReply: ({ name }) => /^(issue|revoke|rotate)/.test(name),
   describe: (run) => canonical(stateOf(run)),
   check: (run) =>
     [...checkAccounts(rowsOf(run))].map(

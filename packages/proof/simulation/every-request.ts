@@ -47,11 +47,11 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   }
 
   /** Runs the processes of a scenario one after the other, and those that messages start. */
-  async function runAlone({ starts, processes, onRecord }: Scenario): Promise<Rows> {
+  async function runAlone({ starts, processes, messagesFor }: Scenario): Promise<Rows> {
     const scripts: Script[] = processes.map(({ script }) => script);
     const [rows] = await starts();
     const { double, table } = recorded(rows, (item) => {
-      for (const { script } of onRecord?.(item) ?? []) scripts.push(script);
+      for (const { script } of messagesFor?.(item) ?? []) scripts.push(script);
     });
     for (const script of scripts)
       await script({ deps: depsOver(table), call: (_name, act) => act(), pause: async () => {} }).catch(() => {});

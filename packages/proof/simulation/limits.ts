@@ -90,7 +90,7 @@ const judgement: Judgement<State> = {
   initial: {},
   answerOf: ({ answer, error }) => String(error ?? answer),
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
-  isSettled: () => true,
+  survivesLostReply: () => true,
   // A function that knows that the window is full no longer asks the table.
   check({ operations }) {
     const [first, second] = ['B1', 'B2'].map((name) => operations.find((each) => each.name === name));

@@ -114,7 +114,7 @@ const repeatedly = (name: string, write: (table: Table) => Promise<void>, change
     name,
     ({ deps }) => write(deps.table),
     (state) => ({ state: change(state), answer: 'done' }),
-    { retried: true, repeats: true },
+    { retried: true, mayApplyTwice: true },
   );
 
 export const importAlert = (alert: string, into: string, name = `import of alert ${numberOf(alert)}`) =>
@@ -196,7 +196,7 @@ export function repairing(name: string): MergeActor {
       await repair(table, findings);
     }
   };
-  return actor(name, act, unchanged, { retried: true, repeats: true, maxCalls: 300 });
+  return actor(name, act, unchanged, { retried: true, mayApplyTwice: true, maxCalls: 300 });
 }
 
 /** An operator who repairs once and gets the number of repairs. */
@@ -205,7 +205,7 @@ export function repairOnce(name: string): MergeActor {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return actor(name, act, repaired, { retried: true, repeats: true, maxCalls: 60 });
+  return actor(name, act, repaired, { retried: true, mayApplyTwice: true, maxCalls: 60 });
 }
 
 /** Sequence of the merge that `undo` undoes, in the latest table that `afterMerges` has made. */

@@ -191,7 +191,7 @@ export const judgement = (initial: State): Judgement<State> => ({
     const { entries: recorded, ...visible } = stateOf(run);
     return canonical(visible) === exported(state).answer && agree(recorded, state.entries);
   },
-  isSettled: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
+  survivesLostReply: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
   describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
   check(run) {
     const findings = checkMerges(rowsOf(run));

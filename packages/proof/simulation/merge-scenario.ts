@@ -47,7 +47,7 @@ export function mergeScenario(
       parts.map((part, index): [string, Apply<State>] => [`merge ${index}`, (state) => merged(state, part)]),
     ),
     ...(replacesFinisher && { ofMessages: replacesFinisher.operations }),
-    onRecord(item) {
+    messagesFor(item) {
       const message = finishMessageOf(item, transactionItems);
       if (!message) return [];
       if (replacesFinisher && item.incident_id === THREE)

@@ -30,7 +30,7 @@ export interface Setup {
   /** Operations that were done before, or may have been. */
   readonly operations: readonly Operation[];
   /** The messages that stream and queue deliver for a written row. */
-  readonly onRecord?: (item: Item) => readonly Message[];
+  readonly messagesFor?: (item: Item) => readonly Message[];
   /** Calls have no time to repeat what is refused. */
   readonly isHurried?: boolean;
   /** A fault that is not tried. */
@@ -67,7 +67,7 @@ export class TransitionSystem {
       faults: [],
       events: [],
       failures: [],
-      isSettled: true,
+      mayFail: false,
       isThrottled: false,
     };
     for (const each of this.#setup.processes) await this.#start(draft, each);
@@ -137,7 +137,7 @@ export class TransitionSystem {
     if (isFirst(state, late) || haveRowInCommon(late.accesses, call.accesses)) return false;
     const applied = appliedToken(state, late.request);
     const { written } = this.#tables.resultOf(state.table, late.request, late.text, applied);
-    return !written.some((item) => this.#setup.onRecord?.(item).length);
+    return !written.some((item) => this.#setup.messagesFor?.(item).length);
   }
 
   key = (state: State): string => keyOf(state, this.#texts.of);
@@ -148,7 +148,7 @@ export class TransitionSystem {
     const draft: Draft = { ...state };
     if (fault) draft.faults = [...draft.faults, fault];
     if (!call) {
-      draft.isSettled = false;
+      draft.mayFail = true;
       await this.#affectProcess(draft, process, fault as Fault);
     } else {
       const operation = operationOf(draft, call);
@@ -170,10 +170,10 @@ export class TransitionSystem {
     const { request, process } = call;
     if (!request) return this.#deliver(draft, process, RESUMES, call);
     if (fault === 'is throttled' && request.name === 'TransactWriteCommand') draft.isThrottled = true;
-    if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.isSettled = false;
+    if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.mayFail = true;
     const operation = operationOf(draft, call);
     // The first of the two writes counts as an operation of its own.
-    if (operation?.repeats && fault && SENT_AGAIN.has(fault)) {
+    if (operation?.mayApplyTwice && fault && SENT_AGAIN.has(fault)) {
       const { name, id, after = [] } = operation;
       const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
       draft.operations = [...draft.operations, first];
@@ -194,7 +194,7 @@ export class TransitionSystem {
       case 'is applied, and all its replies lost':
       case 'is applied, and in progress to its second attempt':
         // The reply that was lost is a refusal: nothing was done.
-        if (this.#apply(draft, call).error) draft.isSettled = false;
+        if (this.#apply(draft, call).error) draft.mayFail = true;
         break;
       case 'gets no reply':
       case 'is in progress':
@@ -288,7 +288,7 @@ export class TransitionSystem {
     if (failures.length > 0) draft.failures = [...draft.failures, ...failures];
     if (request.name === 'TransactWriteCommand' && token !== undefined && !delivery.error && applied === undefined)
       draft.tokens = [...draft.tokens, { token, process, ownToken }];
-    for (const message of written.flatMap((item) => this.#setup.onRecord?.(item) ?? []))
+    for (const message of written.flatMap((item) => this.#setup.messagesFor?.(item) ?? []))
       if (!draft.processes.some((other) => other.name === message.name))
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];
     return delivery;

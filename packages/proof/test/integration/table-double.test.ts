@@ -7,7 +7,7 @@ import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { TABLE_NAME } from '../../simulation/double-client.ts';
 import { everyRequest } from '../../simulation/every-request.ts';
-import { partitionValue, type Request } from '../../simulation/requests.ts';
+import { partitionPlaceholder, type Request } from '../../simulation/requests.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
@@ -62,7 +62,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
         ExpressionAttributeValues:
           KeyConditionExpression === undefined
             ? others(ExpressionAttributeValues)
-            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionValue(input)]: pick(keys).pk }) },
+            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionPlaceholder(input)]: pick(keys).pk }) },
       }),
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
     };
