@@ -119,9 +119,10 @@ export class TableDouble {
     const all = this.items()
       .filter((item) => holds(contextOf(item, input)))
       .sort((one, other) => compare(one.sk as Value, other.sk as Value) ?? 0);
-    if (input.ScanIndexForward === false) all.reverse();
+    const direction = input.ScanIndexForward === false ? -1 : 1;
+    if (direction < 0) all.reverse();
     const after = input.ExclusiveStartKey?.sk;
-    const left = after === undefined ? all : all.filter(({ sk }) => (compare(sk as Value, after) ?? 0) > 0);
+    const left = after === undefined ? all : all.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
     const page = left.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {

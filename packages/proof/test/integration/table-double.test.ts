@@ -251,4 +251,26 @@ describe(`the table double (SEED=${SEED})`, () => {
       expect(await outcomeOf(async () => double.apply(request))).toEqual(await outcomeOf(() => sendTo(table, request)));
     table.client.destroy();
   });
+
+  it.each([true, false])('reads a partition page by page (ScanIndexForward: %s)', async (ScanIndexForward) => {
+    const table = await newTable();
+    const double = new TableDouble();
+    for (const sk of ['a', 'b', 'c']) {
+      const put = { name: 'PutCommand', input: { TableName: TABLE_NAME, Item: { pk: 'p', sk } } };
+      double.apply(put);
+      await sendTo(table, put);
+    }
+    const query = {
+      TableName: TABLE_NAME,
+      KeyConditionExpression: 'pk = :0',
+      ExpressionAttributeValues: { ':0': 'p' },
+      Limit: 1,
+      ScanIndexForward,
+    };
+    for (const after of ['a', 'b', 'c']) {
+      const request = { name: 'QueryCommand', input: { ...query, ExclusiveStartKey: { pk: 'p', sk: after } } };
+      expect(await outcomeOf(async () => double.apply(request))).toEqual(await outcomeOf(() => sendTo(table, request)));
+    }
+    table.client.destroy();
+  });
 });
