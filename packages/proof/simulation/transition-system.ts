@@ -192,7 +192,7 @@ export class TransitionSystem {
         this.#applyWithLateRow(draft, call, call.accesses[part] as Access);
         return;
       case 'is applied, and all its replies lost':
-      case 'is applied, and in progress to its second attempt':
+      case 'is applied, but reported as in progress':
         // The reply that was lost is a refusal: nothing was done.
         if (this.#apply(draft, call).error) draft.mayFail = true;
         break;
