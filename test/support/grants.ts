@@ -2,7 +2,7 @@
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import type { KeyKind } from '../../lib/dynamodb/grants.ts';
-import { partitionValue } from '../../packages/proof/simulation/requests.ts';
+import { partitionPlaceholder } from '../../packages/proof/simulation/requests.ts';
 
 /** A string in the form of the document client, or of the wire. */
 type Text = string | { S: string };
@@ -37,7 +37,7 @@ function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown
     case 'PutItem':
       return [[name, input.Item?.pk]];
     case 'Query':
-      return [[name, input.ExpressionAttributeValues?.[partitionValue(input)]]];
+      return [[name, input.ExpressionAttributeValues?.[partitionPlaceholder(input)]]];
     case 'BatchGetItem':
       return Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) =>
         Keys.map(({ pk }): [string, unknown] => [name, pk]),

@@ -41,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'for the feed rows|cannot be read',
   },
   {
-    name: 'a merge that leaves an alert where it is does not say so to later ones',
+    name: 'a merge does not record its sequence in an alert that is in the incident already',
     file: 'lib/operations/merge-alerts/commit.ts',
     find: '[...moves, ...stayed], assignments)',
     replace: 'moves, assignments)',
@@ -49,7 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'found in their incident',
   },
   {
-    name: 'a message of another kind comes again and again',
+    name: 'a malformed message is delivered again and again',
     file: 'lib/operations/merge-alerts/finish.ts',
     find: '  } catch {\n    return undefined;',
     replace: '  } catch (error) {\n    throw error;',
@@ -66,7 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'no message has finished',
   },
   {
-    name: 'what is too large for a transaction is not moved in smaller parts',
+    name: 'a chunk that is too large for one transaction is not split',
     file: 'lib/operations/merge-alerts/move.ts',
     find: 'if (slice.end - slice.start === 1)',
     replace: 'if (slice.end - slice.start > 0)',
@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
     isUnreached: true,
   },
   {
-    name: 'a check does not look where an alert is',
+    name: 'a check does not compare where an alert is with the feeds',
     file: 'packages/admin/check/check-merges.ts',
     find: '(by === undefined || current === (stay?.incidentId ?? last?.move.to))',
     replace: 'histories.size > 0',
@@ -107,7 +107,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'lost reply',
   },
   {
-    name: 'a large merge is taken from the pending ones before its alerts are moved',
+    name: 'a large merge is removed from the pending ones before its alerts are moved',
     file: 'lib/operations/merge-alerts/move.ts',
     find: '  const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });',
     replace:
@@ -155,21 +155,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('merge-alerts')],
   },
   {
-    name: 'what a merge depends on is read eventually consistent',
+    name: 'what a merge depends on is read with eventual consistency',
     file: 'lib/dynamodb/batch-get.ts',
     find: '{ consistent = true, attributes }',
     replace: '{ consistent = false, attributes }',
     tests: [integration('consistent-reads')],
   },
   {
-    name: 'an app key is read eventually consistent',
+    name: 'an app key is read with eventual consistency',
     file: 'lib/dynamodb/row.ts',
     find: 'ConsistentRead: true',
     replace: 'ConsistentRead: false',
     tests: [integration('consistent-reads')],
   },
   {
-    name: 'the nonce of the rate count is gone',
+    name: 'the rate limiter does not recognize its own write by the nonce',
     file: 'lib/http/rate-limit.ts',
     find: 'counts?.nonces?.has(nonce) ?? false',
     replace: 'counts === null',
@@ -192,21 +192,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('security')],
   },
   {
-    name: 'a revoked key lives on in a cache that is used',
+    name: 'each use of a cached key extends its time in the cache, so that a revoked one stays valid',
     file: 'lib/auth/app-keys.ts',
     find: 'if (cached && isCurrent(cached.sinceMs, lifetimeMs(cached.row), now())) return cached.row;',
     replace: 'if (cached) {\n      cached.sinceMs = now();\n      return cached.row;\n    }',
     tests: [integration('app-keys')],
   },
   {
-    name: 'the permission is not asked for',
+    name: 'the permission is not checked',
     file: 'lib/http/caller.ts',
     find: 'if (!callerOf(event).permissions.includes(permission))',
     replace: 'if (callerOf(event).permissions === undefined)',
     tests: [integration('security')],
   },
   {
-    name: 'of two keys the first is taken',
+    name: 'a call with two keys is let in by the first',
     file: 'lib/http/caller.ts',
     find: 'appKeysSent.length === 1 ? appKeysSent[0] : undefined',
     replace: 'appKeysSent[0]',
@@ -275,7 +275,7 @@ export const MUTANTS: readonly Mutant[] = [
     isUnreached: true,
   },
   {
-    name: 'an import without --account is not asked about',
+    name: 'an import without --account needs no confirmation',
     file: 'packages/admin/cli/data-command.ts',
     find: 'if (options.account === undefined) await confirm(',
     replace: 'if (options.account?.length === 0) await confirm(',
@@ -291,7 +291,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'only its owner',
   },
   {
-    name: 'clients that were refused together come again together',
+    name: 'clients that were refused at the same time retry at the same time',
     file: 'packages/client/src/transport.ts',
     find: 'Math.min(backoffMs(attempt, asked), leftMs)',
     replace: 'Math.min(retryAfter === undefined ? backoffMs(attempt, asked) : asked, leftMs)',
@@ -299,7 +299,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'refused together',
   },
   {
-    name: 'an error of the client has the key that a server repeats',
+    name: 'an error of the client contains the app key if the response of a server does',
     file: 'packages/client/src/transport.ts',
     find: 'message: clean(message)',
     replace: 'message',
@@ -307,7 +307,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'repeats the address',
   },
   {
-    name: 'a revocation waits for the clock',
+    name: 'a key is valid until its time of revocation, by a clock that may be behind',
     file: 'lib/auth/app-keys.ts',
     find: 'if (row.suspended || row.revoked_at !== undefined) return false;',
     replace: 'if (row.suspended || nowMs >= (row.revoked_at ?? Infinity) * 1000) return false;',
@@ -330,7 +330,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'of a work item',
   },
   {
-    name: 'the comment of a merge reaches the terminal as it is',
+    name: 'the comment of a merge is printed on the terminal unescaped',
     file: 'packages/admin/cli/show-command.ts',
     find: 'line`    ${incident ?',
     replace: '`    ${incident ?',
@@ -338,7 +338,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'show incident',
   },
   {
-    name: 'a key is logged by its beginning, not by its hash',
+    name: 'the id of a key in the log is the beginning of the key, not of its hash',
     file: 'lib/auth/app-keys.ts',
     find: 'appKeyId: appKeyIdOf(hash),',
     replace: 'appKeyId: appKey.slice(0, 16),',
@@ -353,7 +353,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('app-keys')],
   },
   {
-    name: 'a route that is refused goes by its path, not by its resource',
+    name: 'the handler of unknown routes looks up the path of the call, not its resource',
     file: 'lib/http/fallback-route.ts',
     find: '({ resource }) => {',
     replace: '({ path: resource }) => {',
@@ -361,7 +361,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'goes by the resource',
   },
   {
-    name: 'bodies arrive as text, with U+FFFD for bytes that are none',
+    name: 'bodies arrive as text, with U+FFFD for bytes that are not UTF-8',
     file: 'infra/api.ts',
     find: "      binaryMediaTypes: ['*/*'],\n",
     replace: '',
@@ -371,14 +371,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the stage's throttles count all methods together",
     file: 'packages/local/usage-plans.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a source
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     find: 'take(`stage ${method}`',
     replace: 'take(`stage`',
     tests: [infra('gateway')],
     only: 'throttle of its own',
   },
   {
-    name: "bundles hold the SDK's whole chain of credentials",
+    name: "bundles contain the SDK's default chain of credential providers",
     file: 'infra/left-out.ts',
     find: "  '@aws-sdk/credential-provider-node': { kilobytes: 134.7, milliseconds: 8 },\n",
     replace: '',
@@ -394,7 +394,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'after a storm',
   },
   {
-    name: 'a fleet call with an unknown cursor counts',
+    name: 'a fleet call with an unknown cursor counts against the rate limit',
     file: 'lib/http/validate.ts',
     find: 'fieldErrors.push(...crossCheck(',
     replace: 'if (fieldErrors.length > 99) fieldErrors.push(...crossCheck(',
@@ -408,7 +408,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [infra('permissions')],
   },
   {
-    name: 'functions have rights on every resource',
+    name: 'functions have their permissions on every resource',
     file: 'infra/function.ts',
     find: 'resources: [table.tableArn],',
     replace: "resources: ['*'],",
@@ -450,7 +450,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [infra('functions')],
   },
   {
-    name: 'whoever reaches the port of DynamoDB Local has its tables',
+    name: 'anyone who reaches the port of DynamoDB Local can use its tables',
     file: 'packages/local/dynamodb-process.ts',
     find: 'spawn({ port,',
     replace: 'spawn({ port, sharedDb: true,',
@@ -458,7 +458,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'another address',
   },
   {
-    name: 'the reference page gives the demo key to whatever name leads here',
+    name: 'the reference page shows the demo key under any host name',
     file: 'packages/local/local-service.ts',
     find: '    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;\n',
     replace: '',
@@ -466,7 +466,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'Host header names this machine',
   },
   {
-    name: "the console's cookie goes to other ports",
+    name: "the console's cookie is also sent to other ports",
     file: 'packages/admin/console/console.ts',
     find: '{ path: home,',
     replace: "{ path: '/',",
@@ -474,7 +474,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'who is let in',
   },
   {
-    name: 'a form elsewhere runs a check',
+    name: 'a form on another site starts a check',
     file: 'packages/admin/console/console.ts',
     find: "if (typeof given !== 'string' || !isSame(given, formToken))",
     replace: "if (given === 'never')",
@@ -502,7 +502,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: ' : undefined;',
   },
   {
-    name: 'a table restored to a moment within a large merge is found whole',
+    name: 'a check does not report the unfinished large merge of a restored table',
     file: 'packages/admin/check/check-merge-order.ts',
     find: 'nowMs - entry.at_ms <= OVERDUE_MS',
     replace: 'nowMs >= 0',
@@ -515,11 +515,11 @@ export const MUTANTS: readonly Mutant[] = [
     scenario: 'a large undo against the import of its alert',
   },
   {
-    name: 'a merge whose time ends before another attempt does not look whether it is committed',
+    name: 'a merge that runs out of time before another attempt does not check whether it is committed',
     file: 'lib/operations/merge-alerts/commit.ts',
     find: '      found = await find();\n      if (!found) throw error;',
     replace: '      if (!found || error) throw error;',
-    scenario: 'a merge that changes an owner, whose time is nearly over',
+    scenario: 'a merge that changes an owner and has little time left',
   },
   {
     name: 'a repair does not restore the owner',

@@ -63,19 +63,19 @@ export async function withBug<Result>(folder: string, bug: Bug, act: () => Promi
 }
 
 /**
- * Compiles all bugs, in groups that do not overlap: a bug that does not compile would fail any test.
+ * Compiles all bugs, since one that does not compile would fail any test. Bugs whose texts overlap are compiled one after the other.
  * @throws with the compiler's errors
  */
 export function checkTypes(bugs: readonly Bug[]): void {
   for (let left = bugs; left.length > 0; ) {
     const folder = copySources('types');
-    const apart = left.filter((bug) => !plant(folder, bug));
+    const postponed = left.filter((bug) => !plant(folder, bug));
     const tsc = `${root}node_modules/typescript/bin/tsc`;
     const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);
     rmSync(folder, { recursive: true });
-    if (apart.length === left.length)
-      throw new Error(`None of these bugs can be planted: ${apart.map(({ name }) => name).join('; ')}`);
-    left = apart;
+    if (postponed.length === left.length)
+      throw new Error(`None of these bugs can be planted: ${postponed.map(({ name }) => name).join('; ')}`);
+    left = postponed;
   }
 }

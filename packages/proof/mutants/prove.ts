@@ -1,5 +1,5 @@
 /**
- * `npm run prove:mutants`: plants the bugs in what the scenarios run, one at a time, and shows that `npm run prove` finds each.
+ * `npm run prove:mutants`: plants the bugs in the code that the scenarios run, one at a time, and shows that `npm run prove` finds each.
  * Arguments choose bugs by parts of their names.
  */
 import { execFile } from 'node:child_process';
@@ -48,10 +48,10 @@ checkTypes(bugs);
 let survivors = 0;
 const folder = copySources('prove');
 const scenarios = new Set(bugs.map(({ scenario = '' }) => scenario));
-// The run of all scenarios has the others in it.
+// A run of all scenarios includes the single ones.
 for (const scenario of scenarios.has('') ? [''] : scenarios) {
   const failure = await findFailure(folder, scenario);
-  if (failure) throw new Error(`It fails without a planted bug, too:\n${failure}`);
+  if (failure) throw new Error(`npm run prove fails even without a planted bug:\n${failure}`);
 }
 for (const bug of bugs) {
   const found = await withBug(folder, bug, () => findFailure(folder, bug.scenario));

@@ -33,7 +33,7 @@ interface Mutant {
 async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
   const { Instrumenter } = await import(`${tools}node_modules/@stryker-mutator/instrumenter/dist/src/index.js`);
   const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug() {}, info() {}, warn() {} };
-  // Changes of texts, and changes that the compiler nearly always notices.
+  // String literals are mostly texts for people; the compiler notices nearly all changes of the other two kinds.
   const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrowFunction'];
   const options = { plugins: null, excludedMutations, ignorers: [] };
   const { mutants } = await new Instrumenter(silent).instrument([{ name, content, mutate: true }], options);
@@ -86,7 +86,7 @@ function fails(folder: string, ...args: string[]): Promise<boolean> {
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
 const untilFailure = ['--run', '--bail=1', '--passWithNoTests', '--project=!releases', '--exclude', 'test/faults/**'];
 
-/** Asks the cheapest first. @returns what notices the change */
+/** Runs the cheapest check first. @returns what notices the change */
 async function noticedBy(folder: string, { file }: Change): Promise<string | undefined> {
   if (await fails(folder, `${root}node_modules/typescript/bin/tsc`, '-p', folder)) return 'the compiler';
   if (await fails(folder, vitest, 'related', file, ...untilFailure)) return 'a test that imports the file';

@@ -16,8 +16,8 @@ export const [OWN, OTHER] = [1, 2];
 interface KeyState {
   account: number;
   revoked: boolean;
-  /** It expires between the two look-ups of a warm function. */
-  ends: boolean;
+  /** It has a time of expiry, between the two look-ups of a warm function. */
+  expires: boolean;
 }
 interface AccountState {
   permissions: readonly string[];
@@ -28,7 +28,7 @@ export interface State {
   keys: Readonly<Record<string, KeyState>>;
 }
 
-const NEW_KEY: KeyState = { account: OWN, revoked: false, ends: false };
+const NEW_KEY: KeyState = { account: OWN, revoked: false, expires: false };
 const NEW_ACCOUNT: AccountState = { permissions: [], suspended: false };
 
 export const INITIAL: State = {
@@ -45,7 +45,7 @@ export const withAccount = (state: State, account: number, change: Partial<Accou
   accounts: { ...state.accounts, [account]: { ...NEW_ACCOUNT, ...state.accounts[account], ...change } },
 });
 
-/** The key is new, or stays as it is, whichever account it is stored for. */
+/** Stores a new key for an account. A key that exists stays as it is, even if another account has it. */
 export const issuedTo = (state: State, key: string, account: number) =>
   state.keys[key] ? state : withKey(state, key, { account });
 
@@ -66,7 +66,7 @@ export function rowsOf({ items }: FinishedRun) {
 export function stateOf(run: FinishedRun): State {
   const { accounts, appKeys } = rowsOf(run);
   const keyState = ({ account_id, revoked_at, expires_at }: AppKeyRow): KeyState => {
-    return { account: Number(account_id), revoked: revoked_at !== undefined, ends: expires_at !== undefined };
+    return { account: Number(account_id), revoked: revoked_at !== undefined, expires: expires_at !== undefined };
   };
   return {
     accounts: Object.fromEntries(

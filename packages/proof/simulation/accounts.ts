@@ -45,9 +45,9 @@ const START_SECONDS = START_MS / 1_000;
 /** By the clock of an operator, which is an hour ahead of the functions'. */
 const REVOKED_AT = START_SECONDS + 3_600;
 /** When a rotated key expires: between the two look-ups of a warm function. */
-const ENDS_AT = START_SECONDS + 45;
+const EXPIRES_AT = START_SECONDS + 45;
 
-/** An operator's command, which is repeated unless it succeeds or is refused. It gets the audit entry to write: one for each run. */
+/** An operator's command, which is repeated unless it succeeds or is refused. `audit` makes a new audit entry for each run. */
 const operator = (
   name: string,
   act: (table: Table, audit: () => Action[]) => Promise<unknown>,
@@ -98,10 +98,10 @@ const rotate = (key: string, fresh: string) =>
     `rotate ${key} to ${fresh}`,
     async (table, audit) => {
       const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
-      await rotateAppKey(table, await ownAccount(table), identityOf(key), next, ENDS_AT, audit());
+      await rotateAppKey(table, await ownAccount(table), identityOf(key), next, EXPIRES_AT, audit());
     },
     // A repeated rotation is refused if the old key was revoked after the first one was done.
-    (state) => withKey(issuedTo(state, fresh, OWN), key, { ends: true }),
+    (state) => withKey(issuedTo(state, fresh, OWN), key, { expires: true }),
   );
 
 const change = (name: string, changed: { permissions: string[] } | { suspended: boolean }) =>
@@ -134,7 +134,7 @@ function lookUps(key: string): ModelledActor<State> {
     (state) => {
       const stored = state.keys[key];
       const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
-      const valid = stored !== undefined && !stored.revoked && !(stored.ends && isLate) && !suspended;
+      const valid = stored !== undefined && !stored.revoked && !(stored.expires && isLate) && !suspended;
       const id = appKeyIdOf(identityOf(key).hash);
       return { state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' };
     };
@@ -170,7 +170,7 @@ const judgement: Judgement<State> = {
   },
   isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
   // Other commands are repeated after a lost reply.
-  isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
+  survivesLostReply: ({ name }) => /^(issue|revoke|rotate)/.test(name),
   describe: (run) => canonical(stateOf(run)),
   check: (run) =>
     [...checkAccounts(rowsOf(run))].map(
@@ -181,7 +181,7 @@ const judgement: Judgement<State> = {
 const scenario = (name: string, cost: Scenario['cost'], ...actors: ModelledActor<State>[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
-/** Key `second` is stored for the other account, and in the own account's list, as a restore can leave it. */
+/** Key `second` is stored for the other account, but the own account lists it, too: a restore can leave this. */
 const WITH_FOREIGN_KEY: Scenario = scenarioOf(
   'an account that lists the key of another is suspended',
   async () => {
@@ -210,7 +210,7 @@ export const ACCOUNTS: readonly Scenario[] = [
   ),
   scenario('one key for two accounts: issued and imported', 2, issue('second'), importKey('second', OTHER)),
   scenario(
-    'look-ups of a key that is rotated, before and after its end',
+    'look-ups of a key that is rotated, before and after it expires',
     2,
     rotate('first', 'second'),
     lookUps('first'),
@@ -237,7 +237,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     3,
     suspend,
     operator(
-      'note the gateway key',
+      'store the gateway key',
       (table) => storeGatewayKey(table, OWN, 'gateway'),
       (state) => state,
     ),

@@ -82,7 +82,7 @@ const record = (when: 'early' | 'late') =>
       const isLatest = when === 'late' || state.title !== 'late';
       return { state: isLatest && !state.deleted ? { ...state, title: when } : state, answer: 'done' };
     },
-    { retried: true, repeats: true },
+    { retried: true, mayApplyTwice: true },
   );
 
 function stateOf({ items }: FinishedRun): State {
@@ -94,7 +94,7 @@ const judgement: Judgement<State> = {
   initial: { version: 1, deleted: false, title: LINE.title },
   answerOf: ({ answer, error }) => (error instanceof ApiError ? error.code : String(error ?? answer)),
   isFinal: (state, run) => isDeepStrictEqual(stateOf(run), state),
-  isSettled: ({ name }) => !/^(import|record)/.test(name),
+  survivesLostReply: ({ name }) => !/^(import|record)/.test(name),
   describe: (run) => JSON.stringify(stateOf(run)),
 };
 

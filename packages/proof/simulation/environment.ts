@@ -36,8 +36,8 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 export const START_MS = 1_800_000_000_000;
 
 export interface OperationLimits {
-  /** A write sent again after a lost reply may be applied twice, as those of imports are, with other writes in between. */
-  readonly repeats?: boolean | undefined;
+  /** A write that is sent again after a lost reply, as by an import, may be applied twice, with other writes in between. */
+  readonly mayApplyTwice?: boolean | undefined;
   /** Maximum calls to the table without faults. An operation that makes more loses to others without end: a failure. */
   readonly maxCalls?: number | undefined;
 }

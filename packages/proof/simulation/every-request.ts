@@ -29,7 +29,7 @@ import { SCENARIOS } from './scenarios.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import type { Item } from './values.ts';
 
-/** @returns all requests but scans, in their order, and the rows that they are about */
+/** @returns all requests but scans, in their order, and all rows that the tables have held */
 export async function everyRequest(): Promise<{ requests: Request[]; items: Item[] }> {
   const requests: Request[] = [];
   const items = new Map<string, Item>();
@@ -47,18 +47,18 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   }
 
   /** Runs the processes of a scenario one after the other, and those that messages start. */
-  async function runAlone({ starts, processes, onRecord }: Scenario): Promise<Rows> {
+  async function runAlone({ starts, processes, messagesFor }: Scenario): Promise<Rows> {
     const scripts: Script[] = processes.map(({ script }) => script);
     const [rows] = await starts();
     const { double, table } = recorded(rows, (item) => {
-      for (const { script } of onRecord?.(item) ?? []) scripts.push(script);
+      for (const { script } of messagesFor?.(item) ?? []) scripts.push(script);
     });
     for (const script of scripts)
       await script({ deps: depsOver(table), call: (_name, act) => act(), pause: async () => {} }).catch(() => {});
     return double.rows;
   }
 
-  // The others make the same requests, and need the history of the repository.
+  // Costlier ones make no other requests; some of them need the Git history, for the previous release.
   for (const scenario of SCENARIOS.filter(({ cost }) => cost < 4)) {
     const { double, table } = recorded(await runAlone(scenario));
     // Each row is lost once, as by a restore, so that every repair runs.

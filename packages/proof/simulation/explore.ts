@@ -3,7 +3,7 @@
  * - states that were met before: the same rows, and processes with the same deliveries;
  * - one of the two orders of two steps that are independent (`areIndependent`), by sleep sets, which are kept with each state (Godefroid,
  *   Holzmann and Pirottin, "State-space caching revisited");
- * - steps of others while a process is to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
+ * - steps of others while a process is about to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
  * - where one process is left, the arrival of a late call before a call that shares no row with it.
  */
 import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
@@ -79,7 +79,7 @@ export async function explore(scenario: Scenario, faults: number): Promise<Repor
     if (search.known > MAX_STATES) search = new Search(scenario, report);
     const found = await search.from(rows);
     if (!found) continue;
-    report.failure = await shortest(scenario, rows, faults, found);
+    report.failure = await shortened(scenario, rows, faults, found);
     if (starts.length > 1) report.failure.start = index;
     break;
   }
@@ -107,7 +107,7 @@ class Search {
     return this.#known.size;
   }
 
-  /** @returns a schedule that fails, if there is one */
+  /** Searches again while partitions turn out to be written that the search took for unwritten. @returns a failing schedule, if any */
   async from(rows: Rows): Promise<string[] | undefined> {
     const before = { ...this.#report };
     for (;;) {
@@ -149,6 +149,7 @@ class Search {
     return undefined;
   }
 
+  /** Judges a new state, and finds the steps to try: in a known one only those that slept each time it was met, and no longer sleep. */
   #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
     const asleep = sleeping.map(({ step }) => step.name);
     const key = this.#system.key(state);
@@ -181,7 +182,7 @@ const endedIn = ({ operations }: State) => operations.filter(({ ended }) => ende
 
 const problemsOf = ({ judge }: Scenario, state: State) => [...state.failures, ...judge(finishedRun(state))];
 
-/** Whether both orders lead to the same: no common row, not both faults, and neither begins an operation while the other ends one. */
+/** Whether both orders lead to the same state: no common row, not both faults, and neither begins an operation while the other ends one. */
 function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEnds }: Taken): boolean {
   if (one.process === other.process || (one.fault && other.fault)) return false;
   if ((one.begins && otherEnds) || (other.begins && ends)) return false;
@@ -204,7 +205,7 @@ export async function replay(scenario: Scenario, system: TransitionSystem, rows:
 }
 
 /** Shortens a failing schedule: leaves out half of it, then less and less, as long as it still fails. */
-async function shortest(
+async function shortened(
   scenario: Scenario,
   rows: Rows,
   faults: number,

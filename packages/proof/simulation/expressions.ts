@@ -57,12 +57,12 @@ function conditionOf(text: string): Condition {
   const [, name, inner] = /^(\w+)\((.+)\)$/.exec(text) ?? [];
   const [first = '', operator = '', second = ''] = text.split(' ');
   const test = TESTS[name ?? operator];
-  if (!test) throw new Error(`no condition that the table double knows: ${text}`);
+  if (!test) throw new Error(`the table double does not know this condition: ${text}`);
   const [left, right] = (inner?.split(', ') ?? [first, second]).map(operandOf);
   return (context) => test(left?.(context), right?.(context));
 }
 
-/** A condition on a range of sort keys is two comparisons. */
+/** Replaces BETWEEN, whose AND would be taken for the operator, by two comparisons. */
 const withoutBetween = (text: string) => text.replace(/(\S+) BETWEEN (\S+) AND (\S+)/g, '($1 >= $2 AND $1 <= $3)');
 
 function operandOf(text: string): Operand {
@@ -77,7 +77,7 @@ function operandOf(text: string): Operand {
 }
 
 function pathOf(text: string): Path {
-  if (!/^[#\w.]+$/.test(text)) throw new Error(`no path of an attribute: ${text}`);
+  if (!/^[#\w.]+$/.test(text)) throw new Error(`not the path of an attribute: ${text}`);
   return (names) =>
     text.split('.').map((part) => {
       const name = part.startsWith('#') ? names[part] : part;
@@ -87,7 +87,7 @@ function pathOf(text: string): Path {
 }
 
 function updateOf(text: string): Update {
-  // The words before which the text is split are among the parts.
+  // The pattern has a group for the verb, so the verbs are among the parts.
   const [, ...parts] = text.split(/(?:^| )(SET|REMOVE|ADD|DELETE) /);
   const clauses = parts.flatMap((verb, index) =>
     index % 2 === 0 ? split(parts[index + 1] as string, ',').map((clause) => clauseOf(verb, clause)) : [],
@@ -178,7 +178,7 @@ function putAt(item: Value | undefined, path: readonly string[], value: Value | 
   if (!isMap(item)) throw new Invalid('The document path provided in the update expression is invalid for update');
   const [name = '', ...inner] = path;
   const changed = inner.length === 0 ? value : putAt(valueAt(item, [name]), inner, value);
-  // A computed name in an object literal makes an own property, also if it is `__proto__`.
+  // A computed name in an object literal makes an own property, even if it is `__proto__`.
   const copy: Record<string, Value> = { ...item, [name]: changed as Value };
   if (changed === undefined) delete copy[name];
   return copy;

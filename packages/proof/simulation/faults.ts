@@ -29,8 +29,8 @@ export type Fault =
   /** The SDK's second attempt is told that the transaction is in progress. It may be applied later. */
   | 'is in progress'
   /** The same, after the transaction was applied. */
-  | 'is applied, and in progress to its second attempt'
-  /** The next Query, BatchGetItem or Scan of a row still sees it as it was before the transaction. */
+  | 'is applied, but reported as in progress'
+  /** The transaction is applied, but not answered yet: the next Query, BatchGetItem or Scan of a row still sees it as it was before. */
   | 'shows a row late'
   /** One half of a batch is done, the other is left unprocessed. */
   | 'is done in part'
@@ -47,7 +47,7 @@ export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
   if (writes) faults.unshift(['is applied, its reply lost, and sent again'], ['is applied, and all its replies lost']);
   if (writes && request.name !== 'BatchWriteCommand') faults.push(['conflicts with another transaction']);
   if (request.name === 'TransactWriteCommand') {
-    faults.push(['is in progress'], ['is applied, and in progress to its second attempt']);
+    faults.push(['is in progress'], ['is applied, but reported as in progress']);
     for (const [index, { write }] of accesses.entries()) if (write) faults.push(['shows a row late', index]);
   }
   if (request.name.startsWith('Batch') && accesses.length > 1)
@@ -55,15 +55,15 @@ export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
   return faults;
 }
 
-/** The SDK or the code sends the call again, without the first reply. */
+/** Faults after which the SDK or the code sends the call again, since it has not got the first reply. */
 export const SENT_AGAIN = new Set<Fault>([
   'shows a row late',
   'is applied, its reply lost, and sent again',
   'is in progress',
-  'is applied, and in progress to its second attempt',
+  'is applied, but reported as in progress',
 ]);
 
-/** Faults after which the code sends the call again, if that has no effect twice and there is time. */
+/** Refusals after which the code sends a transaction again if there is time. Other calls may fail of them. */
 const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transaction', 'is in progress']);
 
 /**

@@ -90,8 +90,8 @@ const judgement: Judgement<State> = {
   initial: {},
   answerOf: ({ answer, error }) => String(error ?? answer),
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
-  isSettled: () => true,
-  // A function that knows that the window is full asks the table no more.
+  survivesLostReply: () => true,
+  // A function that knows that the window is full no longer asks the table.
   check({ operations }) {
     const [first, second] = ['B1', 'B2'].map((name) => operations.find((each) => each.name === name));
     return first?.answer === 'refused' && second && second.calls > 0

@@ -57,7 +57,7 @@ const unchanged: Apply<State> = (state) => ({ state, answer: 'done' });
 interface MergeOptions extends Sizes, Pick<Actor, 'aheadMs'> {
   /** A shorter time limit of the call. */
   timeMs?: number;
-  /** Other merge code than this tree's. */
+  /** Loads the merge code to run instead of this tree's. */
   code?: () => Promise<typeof createMergeAlerts>;
 }
 
@@ -114,7 +114,7 @@ const repeatedly = (name: string, write: (table: Table) => Promise<void>, change
     name,
     ({ deps }) => write(deps.table),
     (state) => ({ state: change(state), answer: 'done' }),
-    { retried: true, repeats: true },
+    { retried: true, mayApplyTwice: true },
   );
 
 export const importAlert = (alert: string, into: string, name = `import of alert ${numberOf(alert)}`) =>
@@ -152,7 +152,7 @@ export const incidentRecord = (incident: string, when: 'early' | 'late') =>
 /** Each prevails over those before it; the last is that of merges. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
-/** A record of an incident from after all merges, by its clock. A merge that comes after it prevails, also if the record is repeated. */
+/** A record of an incident from after all merges, by its clock. A merge that comes after it prevails, even if the record is repeated. */
 export function latestRecord(incident: string): MergeActor {
   const name = `record of incident ${numberOf(incident)}, latest`;
   return repeatedly(
@@ -163,7 +163,7 @@ export function latestRecord(incident: string): MergeActor {
   );
 }
 
-/** The account, the member who can own incidents, incident 1 with alerts A and B, and alert C in no incident. */
+/** The account, the member who can own incidents, three incidents, alerts A and B in incident 1, and alert C in none. */
 const LINES = [
   accountLine(ACCOUNT),
   { kind: 'member', account_id: ACCOUNT, member_id: 7, name: 'Ada' },
@@ -196,7 +196,7 @@ export function repairing(name: string): MergeActor {
       await repair(table, findings);
     }
   };
-  return actor(name, act, unchanged, { retried: true, repeats: true, maxCalls: 300 });
+  return actor(name, act, unchanged, { retried: true, mayApplyTwice: true, maxCalls: 300 });
 }
 
 /** An operator who repairs once and gets the number of repairs. */
@@ -205,7 +205,7 @@ export function repairOnce(name: string): MergeActor {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return actor(name, act, repaired, { retried: true, repeats: true, maxCalls: 60 });
+  return actor(name, act, repaired, { retried: true, mayApplyTwice: true, maxCalls: 60 });
 }
 
 /** Sequence of the merge that `undo` undoes, in the latest table that `afterMerges` has made. */
@@ -261,7 +261,7 @@ export function sweep(name: string): MergeActor {
 }
 
 /** The message that stream and queue deliver when a large entry is written. */
-export function finishingOf(item: Item, transactionItems: number): Message | undefined {
+export function finishMessageOf(item: Item, transactionItems: number): Message | undefined {
   const key = { pk: item.pk, sk: item.sk } as Key;
   if (!item.large || parseKey(key)?.kind !== 'feedEntry') return undefined;
   const Records = [{ body: JSON.stringify(key) }] as never;

@@ -27,13 +27,13 @@ export interface Merge {
   longAgo?: true;
 }
 
-/** An entry as the feeds record it: `moves` of an undo says where alerts went, of a merge where they came from. */
+/** An entry as the feeds record it: `moves` says where the alerts of an undo went, or where those of a merge came from. */
 export interface Entry {
   kind: 'merge' | 'merge_undone';
   incident: string;
   moves: Readonly<Record<string, string>>;
   stayed: readonly string[];
-  /** Alerts that were imported since. A large entry that has not moved them yet skips them, and may not record them. */
+  /** Alerts that were imported since. A large entry that has not moved them yet skips them, and need not record them. */
   imported?: readonly string[];
 }
 
@@ -177,8 +177,8 @@ export function exported(state: State): Outcome<State> {
   return { state, answer: canonical({ incidentOf, titles, owners }) };
 }
 
-/** The check cannot know the right rows, since a restore has lost what they were before. */
-const isUnknown = ({ fixes }: Finding) => fixes.length === 0;
+/** The check does not know what the rows should be, since a restore has lost what they were before. */
+const hasNoFix = ({ fixes }: Finding) => fixes.length === 0;
 
 export const judgement = (initial: State): Judgement<State> => ({
   initial,
@@ -187,15 +187,15 @@ export const judgement = (initial: State): Judgement<State> => ({
     return error instanceof UndoError ? error.message : String(error ?? answer);
   },
   isFinal(state, run) {
-    if (checkMerges(rowsOf(run)).some(isUnknown)) return true;
+    if (checkMerges(rowsOf(run)).some(hasNoFix)) return true;
     const { entries: recorded, ...visible } = stateOf(run);
     return canonical(visible) === exported(state).answer && agree(recorded, state.entries);
   },
-  isSettled: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
+  survivesLostReply: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
   describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
   check(run) {
     const findings = checkMerges(rowsOf(run));
-    if (findings.some(isUnknown)) return [];
+    if (findings.some(hasNoFix)) return [];
     return [...brokenPromises(run), ...findings.map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`)];
   },
 });

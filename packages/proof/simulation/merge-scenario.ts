@@ -1,6 +1,6 @@
 /** A scenario of merges: the table before, the callers, and what finishes large merges. */
 import type { Scenario } from './explore.ts';
-import { afterMerges, finishingOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
+import { afterMerges, finishMessageOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
 import { judgement, type Merge, merged, type State } from './merge-model.ts';
 import { type Apply, type ModelledActor, scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
@@ -47,8 +47,8 @@ export function mergeScenario(
       parts.map((part, index): [string, Apply<State>] => [`merge ${index}`, (state) => merged(state, part)]),
     ),
     ...(replacesFinisher && { ofMessages: replacesFinisher.operations }),
-    onRecord(item) {
-      const message = finishingOf(item, transactionItems);
+    messagesFor(item) {
+      const message = finishMessageOf(item, transactionItems);
       if (!message) return [];
       if (replacesFinisher && item.incident_id === THREE)
         return [{ name: replacesFinisher.name, script: replacesFinisher.script }];

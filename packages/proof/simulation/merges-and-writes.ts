@@ -1,6 +1,6 @@
 /**
- * Scenarios of merges beside operators who import what merges change, export it, and repair what a restore has cut in two; and beside
- * records of the feed, none of which moves an alert or breaks a merge, and the latest of which prevails.
+ * Scenarios of merges beside other writes and reads of the same rows: imports, exports, repairs after a restore, and records of the feed.
+ * No record moves an alert or breaks a merge; the latest record of a row prevails.
  */
 import { type Key, parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { Scenario } from './explore.ts';

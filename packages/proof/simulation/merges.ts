@@ -54,7 +54,7 @@ export const MERGES: readonly Scenario[] = [
   mergeScenario('a merge against the undo of an earlier one', 2, [merge('merge', OTHER_SMALL), undoing], AFTER_SMALL),
   mergeScenario('two undos of one merge', 2, [undo('undo 1'), undo('undo 2')], AFTER_SMALL),
   mergeScenario(
-    'a merge that an alert stays in against the undo of an earlier one',
+    'a merge of an alert that stays against the undo of an earlier one',
     2,
     [merge('staying', SMALL), undoing],
     AFTER_SMALL,
@@ -70,7 +70,7 @@ export const MERGES: readonly Scenario[] = [
     { earlierMerges: [{ ...SMALL, key: 'k', longAgo: true }] },
   ),
   mergeScenario(
-    'a merge that changes an owner, whose time is nearly over',
+    'a merge that changes an owner and has little time left',
     1,
     [merge('small', { ...SMALL, owner: 7 }, { transactionItems: 5, timeMs: 5 })],
     { isHurried: true },
@@ -83,7 +83,7 @@ export const MERGES: readonly Scenario[] = [
 
   // Large merges.
   mergeScenario('a large merge, retried with its key', 2, [withRetry('keyed large', { alerts: [A, B], into: TWO })]),
-  mergeScenario('a large merge that outlives its holder', 1, [
+  mergeScenario('a large merge of three alerts that changes a title', 1, [
     merge('three', { alerts: [C, A, B], into: TWO, title: 'second' }),
   ]),
   mergeScenario(

@@ -1,4 +1,4 @@
-/** Simulated processes, each with a clock of its own. One runs at a time; time and randomness of the code come from it. */
+/** Simulated processes, each with a clock of its own. One runs at a time, and the code gets its time and randomness from that one. */
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';

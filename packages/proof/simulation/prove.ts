@@ -6,8 +6,8 @@
  * or its process. All choices are tried, but for those that cannot lead to anything new (`explore.ts`). At the end of each run the rows
  * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearizability.ts`).
  *
- * An operation that loses to others without end makes more calls than allowed, which is a failure. The queue's delay keeps a message until
- * the process that caused it has ended, unless the scenario has it come early. `docs/reliability.md` says what is not tried.
+ * An operation that loses to others without end makes more calls than allowed, which is a failure. A message is delivered when the process
+ * that caused it has ended, as the queue delays it, unless the scenario delivers it early. `docs/reliability.md` says what is not tried.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -55,7 +55,7 @@ const { values: options } = parseArgs({
 const form = FORMS[options.form];
 if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}.`);
 
-/** @throws Error for a name that `--only` has mistyped */
+/** @throws Error if there is none: --replay takes the whole name from --only, which can be mistyped */
 function scenarioNamed(name: string): Scenario {
   const scenario = SCENARIOS.find((each) => each.name === name);
   if (!scenario) throw new Error(`No scenario has the name "${name}".`);

@@ -55,7 +55,7 @@ export interface BatchWrite {
 }
 
 /** The placeholder of a query's partition key. @throws if the query has none */
-export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
+export function partitionPlaceholder({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
   const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
   if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
   return placeholder;
@@ -73,7 +73,7 @@ export function accessesOf({ name, input }: Request): Access[] {
         Keys.map((key) => row(key, false)),
       );
     case 'QueryCommand':
-      return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
+      return [{ pk: String(input.ExpressionAttributeValues[partitionPlaceholder(input)]), write: false }];
     case 'ScanCommand':
       return [{ write: false }];
     case 'BatchWriteCommand':

@@ -91,12 +91,12 @@ export interface Judgement<State> {
   /** The final rows, for people. */
   readonly describe: (run: FinishedRun) => string;
   /** Whether the operation must succeed despite a lost reply; otherwise its caller repeats it. */
-  readonly isSettled: (operation: Operation) => boolean;
+  readonly survivesLostReply: (operation: Operation) => boolean;
   /** Problems other than answers and rows that the model does not explain. */
   readonly check?: (run: FinishedRun) => string[];
 }
 
-interface Options<State> extends Pick<Scenario, 'cost' | 'onRecord' | 'isHurried' | 'without'> {
+interface Options<State> extends Pick<Scenario, 'cost' | 'messagesFor' | 'isHurried' | 'without'> {
   /** Operations that may have been done before. */
   readonly optional?: Operations<State>;
   /** Operations of processes that messages start. */
@@ -108,7 +108,7 @@ export function scenarioOf<State>(
   name: string,
   starts: Scenario['starts'],
   actors: readonly ModelledActor<State>[],
-  { initial, answerOf, isFinal, describe, isSettled, check = () => [] }: Judgement<State>,
+  { initial, answerOf, isFinal, describe, survivesLostReply, check = () => [] }: Judgement<State>,
   { optional = {}, ofMessages = {}, ...more }: Options<State>,
 ): Scenario {
   const operations = { ...operationsOf(actors), ...ofMessages, ...optional };
@@ -136,7 +136,7 @@ export function scenarioOf<State>(
         problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${describe(run)}`);
       }
       for (const each of run.operations) {
-        const mustSucceed = !each.optional && run.isSettled && (run.faults === 0 || isSettled(each));
+        const mustSucceed = !each.optional && !run.mayFail && (run.faults === 0 || survivesLostReply(each));
         if (mustSucceed && (!each.ended || knownAnswer(each) === undefined))
           problems.push(`"${each.name}" has failed, and no fault explains it`);
       }

@@ -38,15 +38,15 @@ export interface State {
   readonly events: readonly string[];
   /** Errors that no run may show, of the code or of the simulation. */
   readonly failures: readonly string[];
-  /** Whether no fault has happened that an operation may fail of: at most lost replies to writes, and refusals that ask for a retry. */
-  readonly isSettled: boolean;
+  /** Whether a fault has happened that excuses a failed operation. Lost replies to writes and refusals that ask for a retry do not. */
+  readonly mayFail: boolean;
   /** Whether a transaction was throttled. */
   readonly isThrottled: boolean;
 }
 export type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /** What a finished run is judged by. */
-export interface FinishedRun extends Pick<State, 'operations' | 'events' | 'isThrottled' | 'isSettled'> {
+export interface FinishedRun extends Pick<State, 'operations' | 'events' | 'isThrottled' | 'mayFail'> {
   readonly items: readonly Item[];
   /** Number of faults that have happened. */
   readonly faults: number;
@@ -72,7 +72,7 @@ export function replaceProcess(draft: Draft, changed: ProcessState): void {
 export const appliedToken = ({ tokens }: State, { input }: Request) =>
   tokens.find(({ token }) => token === input.ClientRequestToken)?.token;
 
-/** Whether the transaction may be sent again: it was, or a process that runs knows its token. */
+/** Whether the transaction may arrive again: a call with its token is on the way, or a living process can send one. */
 export function mayComeAgain(
   { processes, late }: State,
   { token, process, ownToken }: State['tokens'][number],
@@ -107,7 +107,7 @@ export function arriveLater(draft: Draft, call: Call): void {
  */
 export function keyOf(state: State, numberOf: (text: string) => number): string {
   const { table, processes, operations, late, queued, tokens, hidden } = state;
-  const { faults, isSettled, isThrottled, events, failures } = state;
+  const { faults, mayFail, isThrottled, events, failures } = state;
   // Of an ended process only the answers matter, which are in its operations.
   const positions = processes.map(({ name, position, alive }) =>
     alive || position.calls.length > 0 ? position.id : -1 - numberOf(`${name} is over`),
@@ -121,7 +121,7 @@ export function keyOf(state: State, numberOf: (text: string) => number): string 
     ...tokens.map(({ token }) => numberOf(token)).sort(),
     ...hidden.map(({ process, row, before }) => numberOf(`${row} of ${process} as ${canonical(before)}`)),
   ];
-  const judgedBy = `${faults.length} ${isSettled} ${isThrottled} ${events} ${failures.length}`;
+  const judgedBy = `${faults.length} ${mayFail} ${isThrottled} ${events} ${failures.length}`;
   return `${table.id} ${positions.sort()} ${numberOf(answers.sort().join(';'))} ${judgedBy} ${pending}`;
 }
 

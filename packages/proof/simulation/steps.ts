@@ -52,10 +52,10 @@ export const processFault = (process: string, fault: Fault): Step => ({
   begins: false,
 });
 
-/** Whether each row is read at another moment, so that a transaction may be seen in part. */
+/** Whether it reads its rows at different moments, so that it may see a transaction in part. */
 export const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);
 
-/** Only the first read of a late row sees it as it was, so the order of reads matters, too. */
+/** The step with its reads as writes: only the first read of a late row sees it as it was, so the order of reads matters, too. */
 export const asWriting = (step: Step): Step => ({
   ...step,
   accesses: step.accesses.map((access) => ({ ...access, write: true })),

@@ -105,7 +105,7 @@ export class TableDouble {
     const keys = request.Keys.map(textOf);
     requireDistinct(keys, MAX_READS);
     const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
-    // As for rows of at most 4 kB.
+    // The read units of rows of at most 4 KB.
     const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
     return {
       Responses: { [tableName]: found.map((item) => returned(item, request)) },
@@ -119,9 +119,10 @@ export class TableDouble {
     const all = this.items()
       .filter((item) => holds(contextOf(item, input)))
       .sort((one, other) => compare(one.sk as Value, other.sk as Value) ?? 0);
-    if (input.ScanIndexForward === false) all.reverse();
+    const direction = input.ScanIndexForward === false ? -1 : 1;
+    if (direction < 0) all.reverse();
     const after = input.ExclusiveStartKey?.sk;
-    const left = after === undefined ? all : all.filter(({ sk }) => (compare(sk as Value, after) ?? 0) > 0);
+    const left = after === undefined ? all : all.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
     const page = left.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {

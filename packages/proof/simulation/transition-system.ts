@@ -30,7 +30,7 @@ export interface Setup {
   /** Operations that were done before, or may have been. */
   readonly operations: readonly Operation[];
   /** The messages that stream and queue deliver for a written row. */
-  readonly onRecord?: (item: Item) => readonly Message[];
+  readonly messagesFor?: (item: Item) => readonly Message[];
   /** Calls have no time to repeat what is refused. */
   readonly isHurried?: boolean;
   /** A fault that is not tried. */
@@ -67,7 +67,7 @@ export class TransitionSystem {
       faults: [],
       events: [],
       failures: [],
-      isSettled: true,
+      mayFail: false,
       isThrottled: false,
     };
     for (const each of this.#setup.processes) await this.#start(draft, each);
@@ -77,19 +77,19 @@ export class TransitionSystem {
   /** All that can happen next. */
   steps(state: State): Step[] {
     const steps: Step[] = [];
-    const faulty = state.faults.length < this.#maxFaults;
+    const mayFault = state.faults.length < this.#maxFaults;
     // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
     for (const { position } of state.processes) {
       const [call, ...others] = position.calls;
       if (!call) continue;
-      const own = this.#stepsOf(call, isFirst(state, call), faulty);
+      const own = this.#stepsOf(call, isFirst(state, call), mayFault);
       steps.push(...(state.hidden.length > 0 && readsSeveral(call) ? own.map(asWriting) : own));
-      if (faulty && position.calls.some(({ writes }) => writes))
+      if (mayFault && position.calls.some(({ writes }) => writes))
         for (const other of others) steps.push(stepOf(other, { fault: 'overtakes', begins: isFirst(state, other) }));
     }
     if (!this.#mayWait(state))
       for (const call of state.late) steps.push(stepOf(call, { late: true, begins: isFirst(state, call) }));
-    if (!faulty) return steps;
+    if (!mayFault) return steps;
     for (const { name, position, alive } of state.processes) {
       if (position.calls.length === 0) continue;
       if (alive) steps.push(processFault(name, 'dies'));
@@ -100,8 +100,8 @@ export class TransitionSystem {
     return steps;
   }
 
-  #stepsOf(call: Call, begins: boolean, faulty: boolean): readonly Step[] {
-    const faults = faulty ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
+  #stepsOf(call: Call, begins: boolean, mayFault: boolean): readonly Step[] {
+    const faults = mayFault ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
     return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
   }
 
@@ -109,10 +109,10 @@ export class TransitionSystem {
   readonly written = new Set<string>();
 
   /**
-   * A persistent set: if a process is to read what no process writes, only its steps, since what others do before that read they can also
-   * do after it. Not if the read begins an operation, which then follows those that have ended. If the read ends an operation, more of the
-   * others follow that operation, which only allows fewer answers. "No process writes" refers to the whole search: a search during which
-   * `written` grows has to be repeated.
+   * A persistent set: if a process is about to read what no process writes, only its steps, since what others do before that read they can
+   * also do after it. Not if the read begins an operation, which then follows those that have ended. If the read ends an operation, more of
+   * the others follow that operation, which only allows fewer answers. "No process writes" refers to the whole search: a search during
+   * which `written` grows has to be repeated.
    */
   persistentSet(state: State, steps: Step[]): Step[] {
     let first: string | undefined;
@@ -137,7 +137,7 @@ export class TransitionSystem {
     if (isFirst(state, late) || haveRowInCommon(late.accesses, call.accesses)) return false;
     const applied = appliedToken(state, late.request);
     const { written } = this.#tables.resultOf(state.table, late.request, late.text, applied);
-    return !written.some((item) => this.#setup.onRecord?.(item).length);
+    return !written.some((item) => this.#setup.messagesFor?.(item).length);
   }
 
   key = (state: State): string => keyOf(state, this.#texts.of);
@@ -148,7 +148,7 @@ export class TransitionSystem {
     const draft: Draft = { ...state };
     if (fault) draft.faults = [...draft.faults, fault];
     if (!call) {
-      draft.isSettled = false;
+      draft.mayFail = true;
       await this.#affectProcess(draft, process, fault as Fault);
     } else {
       const operation = operationOf(draft, call);
@@ -170,10 +170,10 @@ export class TransitionSystem {
     const { request, process } = call;
     if (!request) return this.#deliver(draft, process, RESUMES, call);
     if (fault === 'is throttled' && request.name === 'TransactWriteCommand') draft.isThrottled = true;
-    if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.isSettled = false;
+    if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.mayFail = true;
     const operation = operationOf(draft, call);
     // The first of the two writes counts as an operation of its own.
-    if (operation?.repeats && fault && SENT_AGAIN.has(fault)) {
+    if (operation?.mayApplyTwice && fault && SENT_AGAIN.has(fault)) {
       const { name, id, after = [] } = operation;
       const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
       draft.operations = [...draft.operations, first];
@@ -192,9 +192,9 @@ export class TransitionSystem {
         this.#applyWithLateRow(draft, call, call.accesses[part] as Access);
         return;
       case 'is applied, and all its replies lost':
-      case 'is applied, and in progress to its second attempt':
+      case 'is applied, but reported as in progress':
         // The reply that was lost is a refusal: nothing was done.
-        if (this.#apply(draft, call).error) draft.isSettled = false;
+        if (this.#apply(draft, call).error) draft.mayFail = true;
         break;
       case 'gets no reply':
       case 'is in progress':
@@ -263,7 +263,7 @@ export class TransitionSystem {
       const next = draft.queued.find(({ after }) => after === undefined || !processIn(draft, after).alive);
       if (!next) return;
       draft.queued = draft.queued.filter((other) => other !== next);
-      // The queue delays a message by seconds; all rows of the transaction are visible earlier.
+      // The queue delays a message by seconds: by then all rows of the transaction are visible.
       draft.hidden = draft.hidden.filter(({ process }) => process !== next.after);
       await this.#start(draft, { name: next.name, script: next.script, retried: true });
     }
@@ -288,7 +288,7 @@ export class TransitionSystem {
     if (failures.length > 0) draft.failures = [...draft.failures, ...failures];
     if (request.name === 'TransactWriteCommand' && token !== undefined && !delivery.error && applied === undefined)
       draft.tokens = [...draft.tokens, { token, process, ownToken }];
-    for (const message of written.flatMap((item) => this.#setup.onRecord?.(item) ?? []))
+    for (const message of written.flatMap((item) => this.#setup.messagesFor?.(item) ?? []))
       if (!draft.processes.some((other) => other.name === message.name))
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];
     return delivery;

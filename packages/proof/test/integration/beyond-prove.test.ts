@@ -42,7 +42,7 @@ const without = (kind: string, reply: unknown) => ({
   Items: (reply as { Items: Item[] }).Items.filter((row) => kindOf(row) !== kind),
 });
 
-it('commits a merge without a key once, also if a condition fails because of its own first attempt', async () => {
+it('commits a merge without a key once, even if a condition fails because of its own first attempt', async () => {
   let transactions = 0;
   const { table, mergeInto } = await tableThrough((request, apply) => {
     // The row that shows whether the first attempt is committed is the last that it writes.
@@ -61,7 +61,7 @@ it('commits a merge without a key once, also if a condition fails because of its
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('does not finish a merge by a list that is read in part', async () => {
+it('does not finish a merge from a list that it has read in part', async () => {
   let phase: 'cut' | 'torn' | 'whole' = 'cut';
   const { table, mergeInto } = await tableThrough((request, apply) => {
     const moves = accessesOf(request).some(({ pk = '', sk = '', write }) => {

@@ -7,11 +7,11 @@ import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { TABLE_NAME } from '../../simulation/double-client.ts';
 import { everyRequest } from '../../simulation/every-request.ts';
-import { partitionValue, type Request } from '../../simulation/requests.ts';
+import { partitionPlaceholder, type Request } from '../../simulation/requests.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
-/** Number of random requests, by the form of the tests under faults. */
+/** Number of random requests, by the variable FAULTS. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
 /** Lanes run concurrently, each on a table of its own. */
@@ -62,7 +62,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
         ExpressionAttributeValues:
           KeyConditionExpression === undefined
             ? others(ExpressionAttributeValues)
-            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionValue(input)]: pick(keys).pk }) },
+            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionPlaceholder(input)]: pick(keys).pk }) },
       }),
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
     };
@@ -249,6 +249,28 @@ describe(`the table double (SEED=${SEED})`, () => {
     ];
     for (const request of requests)
       expect(await outcomeOf(async () => double.apply(request))).toEqual(await outcomeOf(() => sendTo(table, request)));
+    table.client.destroy();
+  });
+
+  it.each([true, false])('reads a partition page by page (ScanIndexForward: %s)', async (ScanIndexForward) => {
+    const table = await newTable();
+    const double = new TableDouble();
+    for (const sk of ['a', 'b', 'c']) {
+      const put = { name: 'PutCommand', input: { TableName: TABLE_NAME, Item: { pk: 'p', sk } } };
+      double.apply(put);
+      await sendTo(table, put);
+    }
+    const query = {
+      TableName: TABLE_NAME,
+      KeyConditionExpression: 'pk = :0',
+      ExpressionAttributeValues: { ':0': 'p' },
+      Limit: 1,
+      ScanIndexForward,
+    };
+    for (const after of ['a', 'b', 'c']) {
+      const request = { name: 'QueryCommand', input: { ...query, ExclusiveStartKey: { pk: 'p', sk: after } } };
+      expect(await outcomeOf(async () => double.apply(request))).toEqual(await outcomeOf(() => sendTo(table, request)));
+    }
     table.client.destroy();
   });
 });
