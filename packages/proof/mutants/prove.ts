@@ -36,8 +36,10 @@ async function findFailure(folder: string, scenario = ''): Promise<string | unde
         resolve(stdout + stderr),
       );
     });
-    if (!out.includes('all hold.'))
-      return shortened(out.slice(out.search(/^FAILED|^.*Error: /m)).split('\n\n')[0] ?? '');
+    if (out.includes('all hold.')) continue;
+    const at = out.search(/^FAILED|^.*Error: /m);
+    if (at < 0) throw new Error(`npm run prove ended without a result:\n${out.slice(-2_000)}`);
+    return shortened(out.slice(at).split('\n\n')[0] ?? '');
   }
   return undefined;
 }

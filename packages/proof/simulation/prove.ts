@@ -54,6 +54,8 @@ const { values: options } = parseArgs({
 });
 const form = FORMS[options.form];
 if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}.`);
+for (const name of ['faults', 'start'] as const)
+  if (!/^\d+$/.test(options[name] ?? '0')) throw new Error(`--${name} must be a number, not "${options[name]}".`);
 
 /** @throws Error if there is none: --replay takes the whole name from --only, which can be mistyped */
 function scenarioNamed(name: string): Scenario {
@@ -163,7 +165,8 @@ else if (options.worker) {
   virtualize();
   const scenario = scenarioNamed(options.only);
   const faults = Number(options.faults ?? 0);
-  const rows = (await scenario.starts())[Number(options.start)] ?? new Map();
+  const rows = (await scenario.starts())[Number(options.start)];
+  if (!rows) throw new Error(`The scenario has no start ${options.start}.`);
   const failure = await replay(scenario, new TransitionSystem(scenario, faults), rows, options.replay.split('; '));
   print(failureText({ scenario: scenario.name, faults, failure }));
   process.exitCode = failure.problems.length > 0 ? 1 : 0;
