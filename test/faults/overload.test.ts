@@ -54,7 +54,7 @@ afterAll(() => proxy.close());
 
 const CLIENTS = [
   { when: '', connect: async () => connectThrough(table, proxy) },
-  // The short form makes do with a new client.
+  // The short form uses only a new client.
   ...(SECONDS > 2 ? [{ when: ' after a storm', connect: () => connectAfterStorm(table, proxy) }] : []),
 ];
 const LOAD = `${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire calls faulty`;
