@@ -72,7 +72,7 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
   expect(batches.map(({ units }) => units)).toEqual([100, 50]);
 });
 
-it('goes on while DynamoDB throttles, for longer than the SDK repeats a call', async () => {
+it('goes on while DynamoDB throttles, for longer than the SDK retries a call', async () => {
   const table = await newTable();
   const key = keys.alert(1, objectId());
   await put(table, key, { title: 't' });
