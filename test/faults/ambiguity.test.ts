@@ -62,7 +62,7 @@ const admin =
   };
 
 const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
-const feedOf = async (tenant: Account, id: string, kind: string) =>
+const countEntries = async (tenant: Account, id: string, kind: string) =>
   (await tenant.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
 
 /** A merge, and what it takes to be done: all alerts there, one entry. */
@@ -78,7 +78,7 @@ const merging = (count: number) => async (tenant: Account) => {
   return {
     act,
     afterwards: async () => finishFeed(table, await tenant.feed(to)),
-    effects: async () => ((await moved(to)) ? await feedOf(tenant, to, 'merge') : 0),
+    effects: async () => ((await moved(to)) ? await countEntries(tenant, to, 'merge') : 0),
   };
 };
 const undoing = (count: number) => async (tenant: Account) => {
@@ -87,7 +87,7 @@ const undoing = (count: number) => async (tenant: Account) => {
   const sequence = (await tenant.feed(to)).find(({ kind }) => kind === 'merge').sequence;
   return {
     act: admin('merge', 'undo', to, sequence, '--account', tenant.account),
-    effects: async () => ((await moved(undefined)) ? feedOf(tenant, to, 'merge_undone') : 0),
+    effects: async () => ((await moved(undefined)) ? countEntries(tenant, to, 'merge_undone') : 0),
   };
 };
 

@@ -165,7 +165,7 @@ describe('a warm handler', () => {
 describe('the last use of a key', () => {
   const HOUR = 3_600_000;
   const lastUse = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).last_used_at;
-  const noting = () => {
+  const recordingUse = () => {
     const clock = { now: NOW };
     const own = connectAgain(table);
     const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { recordsUse: true });
@@ -173,7 +173,7 @@ describe('the last use of a key', () => {
   };
 
   it('is stored once an hour, by one write, however many functions look the key up', async () => {
-    const { clock, own, appKeys, create } = noting();
+    const { clock, own, appKeys, create } = recordingUse();
     const { appKey } = await newCaller(table);
     const tap = tapWire(own);
     const writes = () => tap.attempts.filter(({ command }) => command === 'UpdateItemCommand').length;
@@ -189,7 +189,7 @@ describe('the last use of a key', () => {
   });
 
   it('is not stored for a refused key', async () => {
-    const { appKeys } = noting();
+    const { appKeys } = recordingUse();
     const appKey = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
     const unknown = newAppKey();
     for (const refused of [appKey, unknown]) expect(await appKeys.find(refused)).toBeUndefined();
@@ -198,7 +198,7 @@ describe('the last use of a key', () => {
   });
 
   it('neither fails nor delays a call when it cannot be stored', async () => {
-    const { own, appKeys } = noting();
+    const { own, appKeys } = recordingUse();
     const silent = await silentServer();
     for (const fault of ['refused', 'silent']) {
       const { appKey } = await newCaller(table);

@@ -12,7 +12,7 @@ import { replyLost, tapWire } from '../support/wire.ts';
 const proxy = await startFaultProxy(dynamodbEndpoint());
 afterAll(() => proxy.close());
 
-it('after a storm reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {
+it('reads 1,601 keys after a storm, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();
   // On a busy machine DynamoDB Local takes its time for a hundred rows.
   const through = await connectAfterStorm(table, proxy, { connectionTimeout: 2_500, requestTimeout: 10_000 });

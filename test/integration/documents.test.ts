@@ -165,19 +165,19 @@ describe('npm', () => {
 
 describe('options', () => {
   it('that the documents name exist', async () => {
-    const [admin, starting, certifying] = await Promise.all([
+    const [admin, startHelp, certifyHelp] = await Promise.all([
       Promise.all(commandNames.map((name) => runCommand([...name, '--help']))),
       start(['--help']).then(({ ended, output }) => ended.then(output)),
       walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
     ]);
-    const helps = [...admin.map(({ out }) => out), starting, certifying].join('\n');
-    const proving = readFileSync(new URL('packages/proof/simulation/prove.ts', root), 'utf8');
-    const generating = readFileSync(new URL('.ci/generators/run.ts', root), 'utf8');
+    const helps = [...admin.map(({ out }) => out), startHelp, certifyHelp].join('\n');
+    const proveSource = readFileSync(new URL('packages/proof/simulation/prove.ts', root), 'utf8');
+    const generatorsSource = readFileSync(new URL('.ci/generators/run.ts', root), 'utf8');
     for (const line of shownOf('option')) {
       const [option = ''] = line.split(' ');
       // Runs of these take minutes: their options are looked for in their sources.
-      if (option === '--default-non-nullable') expect(generating).toContain(line);
-      else if (option === '--form') expect(proving).toMatch(/\bform: \{ type: 'string'/);
+      if (option === '--default-non-nullable') expect(generatorsSource).toContain(line);
+      else if (option === '--form') expect(proveSource).toMatch(/\bform: \{ type: 'string'/);
       else expect(helps).toMatch(new RegExp(`${option}\\b`));
     }
   });
