@@ -62,7 +62,7 @@ const admin =
   };
 
 const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
-const feedOf = async (tenant: Account, id: string, kind: string) =>
+const countEntries = async (tenant: Account, id: string, kind: string) =>
   (await tenant.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
 
 /** A merge, and what it takes to be done: all alerts there, one entry. */
@@ -78,7 +78,7 @@ const merging = (count: number) => async (tenant: Account) => {
   return {
     act,
     afterwards: async () => finishFeed(table, await tenant.feed(to)),
-    effects: async () => ((await moved(to)) ? await feedOf(tenant, to, 'merge') : 0),
+    effects: async () => ((await moved(to)) ? await countEntries(tenant, to, 'merge') : 0),
   };
 };
 const undoing = (count: number) => async (tenant: Account) => {
@@ -87,7 +87,7 @@ const undoing = (count: number) => async (tenant: Account) => {
   const sequence = (await tenant.feed(to)).find(({ kind }) => kind === 'merge').sequence;
   return {
     act: admin('merge', 'undo', to, sequence, '--account', tenant.account),
-    effects: async () => ((await moved(undefined)) ? feedOf(tenant, to, 'merge_undone') : 0),
+    effects: async () => ((await moved(undefined)) ? countEntries(tenant, to, 'merge_undone') : 0),
   };
 };
 
@@ -209,13 +209,13 @@ async function withFaults(prepare: (typeof WRITERS)[string], way: Way, plan?: Pl
   const actions = proxy.calls.map(({ action }) => action);
   proxy.plan();
   await afterwards?.();
-  const had = await effects();
+  const effectsAtFirst = await effects();
   for (let again = 0; !done && again < 3 && !(await act(way)); again += 1);
-  const inTheEnd = await effects();
-  return { done, had, inTheEnd, actions };
+  const effectsInTheEnd = await effects();
+  return { done, effectsAtFirst, effectsInTheEnd, actions };
 }
 
-/** The wire calls to try faults at: of a long row of like calls a few. */
+/** The wire calls to try faults at: only a few of a long series of like calls. */
 const pointsOf = (actions: readonly string[]) =>
   actions
     .map((action, index) => ({ action, nth: index + 1 }))
@@ -231,7 +231,7 @@ const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(
 
 describe.each([
   { when: '', connect: connectThrough, writers: Object.entries(WRITERS) },
-  // In the short form the one with the fewest calls: each that succeeds pays for a later retry, where calls share a quota.
+  // The short form tries only the writer with the fewest calls: those that succeed refill the retry quota that the storm has used up.
   { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? ofTheApi.slice(0, 1) : ofTheApi },
 ])(`what is written$when (SEED=${SEED})`, ({ connect, writers }) => {
   const opened: Way[] = [];
@@ -249,15 +249,15 @@ describe.each([
     return { proxy, through };
   }
 
-  // Most of their time they wait for time-outs.
+  // Concurrently, since most of the time they wait for time-outs.
   it.concurrent.each(writers)(
-    '%s has its effect once, and says truly whether it had, when a reply is lost or wrong',
+    '%s has its effect once, and reports truly whether it had, when a reply is lost or wrong',
     async (name, prepare) => {
       const random = seededRandom(SEED);
       const some = <Case>(all: readonly Case[], count: number) => (SHORT ? sample(all, count, random) : all);
       const way = await open();
       const { actions, ...clean } = await withFaults(prepare, way);
-      expect(clean).toEqual({ done: true, had: 1, inTheEnd: 1 });
+      expect(clean).toEqual({ done: true, effectsAtFirst: 1, effectsInTheEnd: 1 });
       const points = pointsOf(actions);
       const single = points.flatMap(({ nth }) => AMBIGUOUS.map((fault) => ({ nth, fault, plan: once })));
       // Batches hold imported rows and the ends of audit entries: rows that are whole in themselves.
@@ -265,12 +265,12 @@ describe.each([
       const lasting = writes.flatMap(({ nth }) => APPLIED.map((fault) => ({ nth, fault, plan: forGood })));
       const wrong: string[] = [];
       for (const { nth, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
-        const { done, had, inTheEnd } = await withFaults(prepare, way, plan(fault, nth));
+        const { done, effectsAtFirst, effectsInTheEnd } = await withFaults(prepare, way, plan(fault, nth));
         // A call succeeds; a command reports truly whether it did.
-        const truthful = OF_THE_API.includes(name) ? done && had === 1 : had === Number(done);
-        if (!truthful || inTheEnd !== 1)
+        const truthful = OF_THE_API.includes(name) ? done && effectsAtFirst === 1 : effectsAtFirst === Number(done);
+        if (!truthful || effectsInTheEnd !== 1)
           wrong.push(
-            `${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify({ done, had, inTheEnd })}`,
+            `${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify({ done, effectsAtFirst, effectsInTheEnd })}`,
           );
       }
       expect(wrong).toEqual([]);
@@ -278,7 +278,7 @@ describe.each([
     300_000,
   );
 
-  describe('whose time is over', () => {
+  describe('by a call whose time is over', () => {
     afterEach(() => {
       vi.useRealTimers();
       vi.restoreAllMocks();
@@ -291,7 +291,7 @@ describe.each([
       const writers = ofTheApi.filter(([name]) => ['deleting a work item', 'merging 3 alerts'].includes(name));
       const prepared = await Promise.all(writers.map(async ([, prepare]) => prepare(await newAccount(table), way)));
       const effects = () => Promise.all(prepared.map(({ effects }) => effects()));
-      // The test says when the time of the calls is over, and no time-out of an attempt, nor of the look after it, comes before.
+      // The test says when the time of the calls is over, and no time-out of an attempt, nor of the read that verifies it, comes before.
       const deadline = new AbortController();
       vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

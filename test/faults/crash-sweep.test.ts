@@ -18,7 +18,7 @@ interface Cut {
 
 const ORDERS = ['finish', 'retry'] as const;
 const OWNER = 7;
-/** A call that took longer may have reached its deadline, and had no time to look whether it is committed. */
+/** A call that took longer may have reached its deadline, and had no time to check whether its merge is committed. */
 const IN_TIME_MS = 1_800;
 /** Time-outs of the table's clients: shorter than production's, since hundreds of cuts wait for a reply that does not come. */
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 600 };
@@ -64,12 +64,12 @@ async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena
       moved: where.filter((incidentId) => incidentId === to).length,
       kept: where.filter((incidentId, index) => incidentId === place.get(alerts[index] as string)).length,
       entries: feed,
-      /** Alerts that the entry takes, moved or not. */
+      /** Number of alerts of the entry, moved or not. */
       listed: feed.reduce((sum, entry) => sum + (entry.listed ?? Object.values(entry.moved).flat().length), 0),
       recorded: recorded.length,
       changed: incident.title === 'New' && incident.owner_id === OWNER,
       untouched: incident.title === 'Old' && incident.owner_id === undefined,
-      marks: pending.length + feed.filter((row) => row.pending).length,
+      pendingMarks: pending.length + feed.filter((row) => row.pending).length,
     };
   }
 
@@ -115,10 +115,10 @@ async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena
       check(after.entries.length <= 1, `${after.entries.length} entries right after`);
       if (committed) {
         check(after.changed, 'the entry is there, title and owner are not');
-        check(after.listed === count, `the entry takes ${after.listed} alerts`);
+        check(after.listed === count, `the entry has ${after.listed} alerts`);
       } else {
         check(after.untouched, 'title or owner are there without the entry');
-        check(after.kept === count, `${after.kept} alerts are where they were, without an entry`);
+        check(after.kept === count, `only ${after.kept} alerts are where they were, without an entry`);
       }
       if (!died) {
         // The service takes a ValidationException for a bug of its own and answers 500.
@@ -138,7 +138,7 @@ async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena
         const between = await state(alerts, to);
         if (committed) check(between.moved === count, `${between.moved} alerts moved after finish-merges`);
         else check(between.kept === count && between.untouched, 'finish-merges has done what was not committed');
-        check(between.marks === 0, `${between.marks} marks after finish-merges`);
+        check(between.pendingMarks === 0, `${between.pendingMarks} pending marks after finish-merges`);
         await retry();
         await finish(to);
       }
@@ -147,7 +147,7 @@ async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena
       check(end.entries.length === 1, `${end.entries.length} entries in the end`);
       check(end.recorded === count, `the feed records ${end.recorded} alerts in the end`);
       check(end.changed, 'title or owner are missing in the end');
-      check(end.marks === 0, `${end.marks} marks in the end`);
+      check(end.pendingMarks === 0, `${end.pendingMarks} pending marks in the end`);
       place = new Map([...place, ...alerts.map((id): [string, string] => [id, to])]);
       return problems;
     },

@@ -19,13 +19,13 @@ import { bytesInUse, SILENT } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { callAlone, handlersOver, put, testDeps } from '../support/service.ts';
 
-/** Turns of a round, each with one call of every operation. A few hundred calls show no growth: the short form has none. */
+/** Turns of a round, each with one call of every operation. The short form has none, since a few hundred calls would show no growth. */
 const TURNS = { ci: 500, full: 10_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const OPERATIONS = 4;
 /** Rounds that are measured, after one to warm up. */
 const ROUNDS = 5;
 const SHARE_FAILING = 0.02;
-/** Growth that is allowed: a text of 8 characters that is kept of each call takes more, V8's own changes a fifth of it. */
+/** Growth that is allowed: less than a string of 8 characters that is kept of each call, and five times the changes of V8 itself. */
 const BYTES_A_CALL = 40;
 /** A call's signal is kept until it aborts, which must have happened before the heap is measured. */
 const LIMIT_MS = 500;
@@ -60,7 +60,7 @@ it.skipIf(TURNS === 0)(
     const call = async (operation: ListedOperation, body: object) =>
       (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status;
     async function round(): Promise<number> {
-      // What the table holds grows.
+      // Each round begins with the same rows, since those that it adds are on the heap, too.
       double = new TableDouble(rows);
       failing = true;
       const statuses: number[] = [];

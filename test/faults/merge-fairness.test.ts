@@ -21,11 +21,11 @@ const LARGE = 120;
 const CALL_MS = 5;
 const TRANSACTION_MS = 15;
 /**
- * The same of a transaction that moves alerts: 2,000 alerts take 4,000 write units, and six callers share the 16,000 a second of the 16
- * partition keys of an account's alerts.
+ * Milliseconds that a transaction takes that moves alerts: 2,000 alerts take 4,000 write units, and six callers share the 16,000 a second
+ * of the 16 partition keys of an account's alerts.
  */
 const MOVES_MS = 1_200;
-/** Of the SDK for a write of one row that conflicts with a transaction. */
+/** Attempts of the SDK for a write of one row that conflicts with a transaction. */
 const MAX_ATTEMPTS = 3;
 
 /** Sends calls to a double, and refuses writes of rows that a transaction holds, as DynamoDB does. */

@@ -88,7 +88,7 @@ it('a large merge commits at its first call beside a continuous load of small on
   );
   const call = async (alert_ids: string[], incident_id: string) => (await merge(tenant, alert_ids, incident_id)).status;
   let over = false;
-  const pressing = [0, 1].map(async (lane) => {
+  const load = [0, 1].map(async (lane) => {
     const statuses: number[] = [];
     for (let sent = lane; !over; sent += 2) statuses.push(await call([small[sent % small.length] as string], other));
     return statuses;
@@ -96,10 +96,10 @@ it('a large merge commits at its first call beside a continuous load of small on
   const statuses: number[] = [];
   for (let trial = 0; trial < trials; trial += 1) statuses.push(await call(alerts, trial % 2 === 0 ? to : other));
   over = true;
-  const pressed = (await Promise.all(pressing)).flat();
+  const loadStatuses = (await Promise.all(load)).flat();
   expect(statuses).toEqual(statuses.map(() => 200));
-  expect(pressed.filter((status) => status !== 200)).toEqual([]);
-  expect(pressed.length).toBeGreaterThan(3);
+  expect(loadStatuses.filter((status) => status !== 200)).toEqual([]);
+  expect(loadStatuses.length).toBeGreaterThan(3);
   await tenant.finish(to);
   await tenant.finish(other);
   expect(await tenant.pending()).toEqual([]);

@@ -38,7 +38,7 @@ describe.each(BACKENDS)(
     afterAll(() => Promise.all(lanes.map((faulty) => faulty.close())));
 
     it.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
-      'any sequence of merges, interrupted merges, retries, undos, imports and deletions leaves the table as the model is (lane %i)',
+      'any sequence of merges, interrupted merges, retries, undos, imports and deletions leaves the table in the state of the model (lane %i)',
       async (lane) => {
         const faulty = lanes[lane] as FaultyTable;
         await fc.assert(

@@ -54,7 +54,7 @@ afterAll(() => proxy.close());
 
 const CLIENTS = [
   { when: '', connect: async () => connectThrough(table, proxy) },
-  // The short form makes do with a new client.
+  // The short form uses only a new client.
   ...(SECONDS > 2 ? [{ when: ' after a storm', connect: () => connectAfterStorm(table, proxy) }] : []),
 ];
 const LOAD = `${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire calls faulty`;
@@ -73,7 +73,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       const handlers = handlersOver({ ...testDeps(through, { timeLimits: TIME_LIMITS }), ...SILENT }, { around });
       const random = seededRandom(SEED);
       const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newAccount(table)));
-      const things = await Promise.all(
+      const fixtures = await Promise.all(
         accounts.map(async (tenant) => {
           await put(table, keys.rumResource(tenant.account), RUM_RECORD);
           await put(table, keys.host(tenant.account, 'h'), inventory());
@@ -85,10 +85,10 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
           };
         }),
       );
-      type Things = (typeof things)[number];
+      type Fixture = (typeof fixtures)[number];
       const call = (operation: ListedOperation, tenant: Account, body: object) =>
         callOperation(handlers, operation, { appKey: tenant.appKey, body });
-      const kinds: ((one: Things) => Promise<Answer>)[] = [
+      const kinds: ((one: Fixture) => Promise<Answer>)[] = [
         ({ tenant }) => call(browseFleet, tenant, {}),
         ({ tenant }) => call(getRumResource, tenant, {}),
         ({ tenant }) => call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
@@ -101,9 +101,9 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       ];
       const statuses = new Map<number, number>();
       const wrong: string[] = [];
-      async function one(): Promise<void> {
-        const which = things[Math.floor(random() * things.length)] as Things;
-        const answer = await (kinds[Math.floor(random() * kinds.length)] as (typeof kinds)[number])(which);
+      async function callOnce(): Promise<void> {
+        const fixture = fixtures[Math.floor(random() * fixtures.length)] as Fixture;
+        const answer = await (kinds[Math.floor(random() * kinds.length)] as (typeof kinds)[number])(fixture);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         if (!isEnvelope(answer) || ![200, 429, 503].includes(answer.status)) wrong.push(answer.text.slice(0, 200));
       }
@@ -115,7 +115,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       let sent = 0;
       for (; sent < MIN_CALLS || (sent < SECONDS * CALLS_A_SECOND && Date.now() < until); sent += 1) {
         await sleep(Math.max(0, began + (sent * 1_000) / CALLS_A_SECOND - Date.now()));
-        const started = one();
+        const started = callOnce();
         underWay.add(started);
         void started.finally(() => underWay.delete(started));
         if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay);
@@ -126,7 +126,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       expect(wrong).toEqual([]);
       expect(statuses.get(200)).toBeGreaterThan(sent / 4);
       await expectReleased();
-      for (const { tenant, incidents, alerts } of things) {
+      for (const { tenant, incidents, alerts } of fixtures) {
         await finishFeed(table, (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
         await expectTrueFeeds(tenant, incidents, alerts);
         expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);

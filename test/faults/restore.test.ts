@@ -56,7 +56,7 @@ async function merged(count: number, change: object) {
   const inNone = Math.ceil(count / 2);
   const alerts = [...(await tenant.alerts(inNone)), ...(await tenant.alerts(count - inNone, from))];
   const staying = 'title' in change ? [] : await tenant.alerts(1, to);
-  // Every other of them has been merged before.
+  // Every second alert has been merged before.
   const earlier = alerts.filter((_id, index) => index % 2 === 0);
   const first = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
   expectEnvelope(await tenant.merge(handlers.mergeAlerts, first), 200);
@@ -69,7 +69,7 @@ async function merged(count: number, change: object) {
 }
 
 const subsetOf = (names: readonly string[], mask: number) => names.filter((_name, bit) => (mask >> bit) & 1);
-function isEntry(name: string): boolean {
+function isFeedEntry(name: string): boolean {
   const [pk = '', sk = ''] = name.split('\n');
   return parseKey({ pk, sk })?.kind === 'feedEntry';
 }
@@ -79,11 +79,14 @@ function masksOf(changed: readonly string[], most: number): number[] {
   return sample(all, most, random);
 }
 
-/** What is wrong with repaired rows; undefined: nothing. The row of an Idempotency-Key may be lost: a retry then merges again. */
+/**
+ * What is wrong with repaired rows; undefined: nothing. A whole merge may lack the row of its Idempotency-Key: a retry then merges again.
+ * @param hasEntry whether the restore holds the merge's feed entry: then the repair completes the merge
+ */
 function problemOf(end: Rows, { before, after }: { before: Rows; after: Rows }, hasEntry: boolean): string | undefined {
   if (hasEntry)
-    return isDeepStrictEqual(visible(end, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not all of it';
-  return isDeepStrictEqual(visible(end), visible(before)) ? undefined : 'not nothing';
+    return isDeepStrictEqual(visible(end, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not whole';
+  return isDeepStrictEqual(visible(end), visible(before)) ? undefined : 'not absent';
 }
 
 describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
@@ -100,7 +103,7 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
           const names = subsetOf(changed, mask);
           const end = applied(torn(before, after, names), check(torn(before, after, names)));
           const problem =
-            problemOf(end, merge, names.some(isEntry)) ?? (check(end).length > 0 ? 'not at once' : undefined);
+            problemOf(end, merge, names.some(isFeedEntry)) ?? (check(end).length > 0 ? 'not by one repair' : undefined);
           if (problem) wrong.push(`${problem}: ${names.map((name) => name.replace('\n', ' '))}`);
         }
         expect(wrong.slice(0, 3)).toEqual([]);
@@ -118,7 +121,7 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
       await overwrite(table, await snapshot(table, tenant.account), rows);
       const { left } = await repair(table, await checkAccount(table, tenant.account));
       expect(left).toEqual([]);
-      expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isEntry))).toBeUndefined();
+      expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isFeedEntry))).toBeUndefined();
       expect(await checkAccount(table, tenant.account)).toEqual([]);
     }
   });

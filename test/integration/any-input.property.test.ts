@@ -63,7 +63,7 @@ const keyGiven = fc.constantFrom('valid', 'valid', 'valid', 'other', 'twice', 'n
 const query = fc.dictionary(anyText, anyText);
 
 describe('any bytes as body, any headers, any query', () => {
-  it('give a well-formed envelope with the header equal to request_id, never a 5xx, on every operation', async () => {
+  it('give a well-formed envelope whose request_id is also in the header Svc-Request-Id, never a 5xx, on every operation', async () => {
     const reached = new Set<string>();
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('any bytes as body, any headers, any query', () => {
         keyGiven,
         query,
         async (operation, body, given, type, key, more) => {
-          clock.now += 2_500; // within the exact limit
+          clock.now += 2_500; // stays within the rate limit of fleet browse
           const keys = { valid: [appKey], other: ['other'], twice: [appKey, appKey], none: [] }[key] ?? [];
           const last = keys.at(-1);
           const event = {
@@ -95,7 +95,7 @@ describe('any bytes as body, any headers, any query', () => {
       ),
       { numRuns: 1_000 },
     );
-    // Not all of it was refused for its key.
+    // The calls got past the check of the app key.
     for (const outcome of [
       ...['browse-fleet OK', 'get-rum-resource ResourceNotFound', 'delete-work-item InvalidParameter'],
       ...['merge-alerts InvalidParameter', 'merge-alerts Unauthorized'],

@@ -26,7 +26,7 @@ const deps = testDeps(table, { now: () => NOW });
 const handlers = handlersOver(deps);
 
 describe('the answer to a caller without a valid key', () => {
-  it('is the same to the byte but for request_id, whatever is wrong with the key', async () => {
+  it('is the same byte for byte except for request_id, whatever is wrong with the key', async () => {
     const valid = (await newCaller(table)).appKey;
     const given: Record<string, string | string[] | undefined> = {
       missing: undefined,
@@ -59,7 +59,7 @@ describe('the answer to a caller without a valid key', () => {
     for (const [kind, seen] of answers) expect(seen, kind).toBe(answers[0]?.[1]);
   });
 
-  it('is not given for keys of 256 characters, nor before the second in which a key expires', async () => {
+  it('is not given to a key of 256 characters, nor to one before the second in which it expires', async () => {
     for (const appKey of [
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId() }, '\u{1f511}'.repeat(256)),
@@ -87,21 +87,21 @@ describe('a warm handler', () => {
     return { clock, own, appKeys: createAppKeys(testDeps(own, { now: () => clock.now, settings })) };
   };
 
-  it.each<[string, { settings?: object; look: number; trusted: number }]>([
-    ['for 30 s', { look: 0, trusted: 29_999 }],
-    ['from the moment that its look-up began', { look: 2_000, trusted: 27_999 }],
-    ['as long as the setting says', { settings: { appKeyCacheSeconds: 5 }, look: 0, trusted: 4_999 }],
-  ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, look, trusted }) => {
+  it.each<[string, { settings?: object; lookUpMs: number; trustedMs: number }]>([
+    ['for 30 s', { lookUpMs: 0, trustedMs: 29_999 }],
+    ['from the moment that its look-up began', { lookUpMs: 2_000, trustedMs: 27_999 }],
+    ['as long as the setting says', { settings: { appKeyCacheSeconds: 5 }, lookUpMs: 0, trustedMs: 4_999 }],
+  ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, lookUpMs, trustedMs }) => {
     const { clock, appKeys, own } = warm(settings);
     const { account, appKey } = await newCaller(table);
     const end = aroundCalls(own, async (_call, send) => {
       await send();
       await putAppKey(table, { account_id: account, revoked_at: 1 }, appKey); // just after the row was read
-      clock.now += look;
+      clock.now += lookUpMs;
     });
     expect(await appKeys.find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
     end();
-    clock.now += trusted;
+    clock.now += trustedMs;
     expect(await appKeys.find(appKey)).toBeDefined();
     clock.now += 1;
     expect(await appKeys.find(appKey)).toBeUndefined();
@@ -165,7 +165,7 @@ describe('a warm handler', () => {
 describe('the last use of a key', () => {
   const HOUR = 3_600_000;
   const lastUse = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).last_used_at;
-  const noting = () => {
+  const recordingUse = () => {
     const clock = { now: NOW };
     const own = connectAgain(table);
     const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { recordsUse: true });
@@ -173,7 +173,7 @@ describe('the last use of a key', () => {
   };
 
   it('is stored once an hour, by one write, however many functions look the key up', async () => {
-    const { clock, own, appKeys, create } = noting();
+    const { clock, own, appKeys, create } = recordingUse();
     const { appKey } = await newCaller(table);
     const tap = tapWire(own);
     const writes = () => tap.attempts.filter(({ command }) => command === 'UpdateItemCommand').length;
@@ -189,7 +189,7 @@ describe('the last use of a key', () => {
   });
 
   it('is not stored for a refused key', async () => {
-    const { appKeys } = noting();
+    const { appKeys } = recordingUse();
     const appKey = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
     const unknown = newAppKey();
     for (const refused of [appKey, unknown]) expect(await appKeys.find(refused)).toBeUndefined();
@@ -198,7 +198,7 @@ describe('the last use of a key', () => {
   });
 
   it('neither fails nor delays a call when it cannot be stored', async () => {
-    const { own, appKeys } = noting();
+    const { own, appKeys } = recordingUse();
     const silent = await silentServer();
     for (const fault of ['refused', 'silent']) {
       const { appKey } = await newCaller(table);

@@ -12,7 +12,7 @@ import { replyLost, tapWire } from '../support/wire.ts';
 const proxy = await startFaultProxy(dynamodbEndpoint());
 afterAll(() => proxy.close());
 
-it('after a storm reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {
+it('reads 1,601 keys after a storm, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();
   // On a busy machine DynamoDB Local takes its time for a hundred rows.
   const through = await connectAfterStorm(table, proxy, { connectionTimeout: 2_500, requestTimeout: 10_000 });
@@ -72,7 +72,7 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
   expect(batches.map(({ units }) => units)).toEqual([100, 50]);
 });
 
-it('goes on while DynamoDB throttles, for longer than the SDK repeats a call', async () => {
+it('goes on while DynamoDB throttles, for longer than the SDK retries a call', async () => {
   const table = await newTable();
   const key = keys.alert(1, objectId());
   await put(table, key, { title: 't' });

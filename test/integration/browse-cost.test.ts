@@ -16,7 +16,7 @@ interface Side {
 }
 
 let sides: { hosts: Side; statuses: Side };
-/** Reads that were under way at once count as one round. */
+/** Number of rounds of reads. Reads that are under way at the same time are one round. */
 let rounds: number;
 
 const table = await newTable();
@@ -77,18 +77,18 @@ const referenceLive = () =>
 
 const many = <Row>(numbers: Iterable<number>, row: () => Row) =>
   Object.fromEntries([...numbers].map((number) => [hostId(number), row()]));
-const upTo = (count: number, step = 1, from = 0) => Array.from({ length: count }, (_, index) => from + index * step);
-const NONE = { edge_clusters: ['none'] };
+const series = (count: number, step = 1, from = 0) => Array.from({ length: count }, (_, index) => from + index * step);
+const NO_MATCH = { edge_clusters: ['none'] };
 
 it('a filtered scan takes six calls at the most, and one that fills its page early reads hardly more than it examines', async () => {
   const fleet = await newFleet(table);
-  // One in ten hosts is of another edge cluster, evenly; of the first 40 hosts, the 36 others are of a third one.
+  // Every tenth host is in iad-1. Of the others, the first 36 are in gru-1 and the rest in fra-1.
   const host = (number: number) => {
-    const rare = number < 40 ? 'gru-1' : 'fra-1';
-    return { ...referenceHost(), edge_cluster: number % 10 === 0 ? 'iad-1' : rare };
+    const usual = number < 40 ? 'gru-1' : 'fra-1';
+    return { ...referenceHost(), edge_cluster: number % 10 === 0 ? 'iad-1' : usual };
   };
-  await fleet.putHosts(Object.fromEntries(upTo(2_100).map((number) => [hostId(number), host(number)])));
-  await fleet.putLive(many(upTo(2_100), referenceLive));
+  await fleet.putHosts(Object.fromEntries(series(2_100).map((number) => [hostId(number), host(number)])));
+  await fleet.putLive(many(series(2_100), referenceLive));
   // The first hosts match more often than the others.
   const scan = await reads(fleet, { scan_limit: 2_000, edge_clusters: ['gru-1'] });
   expect(scan.coverage).toMatchObject({ scanned: 2_000, matched: 36 });
@@ -103,23 +103,23 @@ it('a filtered scan takes six calls at the most, and one that fills its page ear
 const REQUESTS = [
   { body: {}, mostRounds: 3 },
   { body: { limit: 100 }, mostRounds: 3 },
-  { body: { scan_limit: 2_000, ...NONE }, mostRounds: 6 },
+  { body: { scan_limit: 2_000, ...NO_MATCH }, mostRounds: 6 },
 ];
 
 /**
- * Fleets with statuses without a host, or hosts without a status; and the read units that a page, a full page and a scan of all hosts may
- * take. A status that is read by its key takes half a unit, one in a range about 0.03.
+ * Fleets in which some statuses have no host, or some hosts no status, each with the most read units that a page, a full page and a scan of
+ * all hosts may take. A status that is read by its key takes half a unit, one that is read in a range about 0.03.
  */
 const shapes: [name: string, hosts: number[], statuses: number[], page: number, fullPage: number, scan: number][] = [
-  ['a status without a host after each with one', upTo(200, 2), upTo(400), 5, 9, 18],
-  ['one status in three without a host', upTo(300).filter((n) => n % 3 > 0), upTo(300), 5, 8, 15],
-  ['nine statuses without a host after each with one', upTo(120, 10), upTo(1_200), 25, 48, 58],
-  ['600 statuses without a host before the first', upTo(200, 1, 600), upTo(800), 6, 10, 15],
-  ['600 statuses without a host in the middle', [...upTo(100), ...upTo(100, 1, 700)], upTo(800), 4, 6, 12],
-  ['650 statuses without a host after the last', upTo(150), upTo(800), 4, 6, 30],
-  ['a host without a status after each with one', upTo(300), upTo(150, 2), 4, 6, 12],
-  ['no status at all', upTo(300), [], 2, 3, 7],
-  ['statuses of the last hosts only', upTo(300), upTo(50, 1, 250), 4, 6, 9],
+  ['a status without a host after each status with one', series(200, 2), series(400), 5, 9, 18],
+  ['one status in three without a host', series(300).filter((n) => n % 3 > 0), series(300), 5, 8, 15],
+  ['nine statuses without a host after each status with one', series(120, 10), series(1_200), 25, 48, 58],
+  ['600 statuses without a host before the first host', series(200, 1, 600), series(800), 6, 10, 15],
+  ['600 statuses without a host in the middle', [...series(100), ...series(100, 1, 700)], series(800), 4, 6, 12],
+  ['650 statuses without a host after the last host', series(150), series(800), 4, 6, 30],
+  ['a host without a status after each host with one', series(300), series(150, 2), 4, 6, 12],
+  ['no status at all', series(300), [], 2, 3, 7],
+  ['statuses for the last hosts only', series(300), series(50, 1, 250), 4, 6, 9],
 ];
 
 it.each(shapes)(

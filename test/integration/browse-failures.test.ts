@@ -75,12 +75,12 @@ describe('live status that cannot be read', () => {
       asked.resolve();
       return 'hang';
     });
-    // A second of these timers passes; the attempt's own time-out is one of them, and longer.
+    // One second passes on the fake timers. The attempt's own time-out, a fake timer too, is longer.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const answer = hurried.browse();
     await asked.promise;
     await vi.advanceTimersByTimeAsync(1_000);
-    // The deadline of the call would end the reading too, after 30 s of a clock that is not stopped.
+    // The deadline of the call, which no fake timer is, would end the reading too, but after 30 s.
     const page = expectData(browseFleet, await within(15_000, () => answer));
     expect(page).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
@@ -105,7 +105,7 @@ describe('live status that cannot be read', () => {
       return reads > 1;
     });
     const page = expectData(browseFleet, await fleet.browse({ limit: 100, edge_clusters: ['us'] }));
-    // The first read reaches one host further than a hundred: three of eu and 98 of us; then the fault begins.
+    // The first read covers 101 hosts, three in eu and 98 in us; the later ones fail.
     expect(page.items.filter((item: { servicemap: object }) => 'error_code' in item.servicemap)).toHaveLength(2);
     expect(page.coverage).toMatchObject({ scanned: 103, matched: 100, failed: 2 });
   });
@@ -126,7 +126,7 @@ describe('fleet browse', () => {
   it.each([
     ['the inventory', '#HOSTS"'],
     ['live status', '#HOST_STATUSES"'],
-  ])('takes half a reply with %s for no reply, even if its connection ends as usual', async (what, partition) => {
+  ])('treats a truncated reply with %s as no reply, even if its connection ends normally', async (what, partition) => {
     const own = connectAgain(table);
     own.client.middlewareStack.add(
       (next) => async (args) => {
@@ -144,7 +144,7 @@ describe('fleet browse', () => {
     else expect(expectData(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
 
-  it('is ServiceUnavailable when its time is over and the inventory has not come', async () => {
+  it('is ServiceUnavailable when its time is over before the inventory is read', async () => {
     // Its attempts wait for longer than the call does: only the deadline can end it.
     const timeLimits = { ...PATIENT_LIMITS, callMs: 500 };
     const alone = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });

@@ -1,4 +1,4 @@
-/** The caches of warm functions are bounded: what was used longest ago makes room. */
+/** The caches of warm functions are bounded: the least recently used entry makes room. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
@@ -15,7 +15,7 @@ import { testDeps } from '../support/service.ts';
 const SIZE = 100;
 
 interface Cache {
-  /** Uses the cache. @returns what looks the entry of an account or of a key up, in the cache or in the table */
+  /** Makes the cache. @returns the look-up of the account or key with a number, in the cache or else in the table */
   open(deps: Deps): (number: number) => Promise<unknown>;
   /** The call of DynamoDB that a look-up in the table takes, and its reply. */
   action: string;
@@ -57,7 +57,7 @@ const CACHES: Readonly<Record<string, Cache>> = {
   },
 };
 
-it.each(Object.entries(CACHES))('that of %s holds at most twice its size', async (_what, cache) => {
+it.each(Object.entries(CACHES))('the cache of %s holds at most twice its size', async (_what, cache) => {
   // Its replies are made here: hundreds of calls to DynamoDB Local would show no more.
   const table = connectTable({ name: 'canned', endpoint: 'http://127.0.0.1:1' });
   let lookUps = 0;
@@ -69,11 +69,11 @@ it.each(Object.entries(CACHES))('that of %s holds at most twice its size', async
   }
   Object.assign(table.client.config, { requestHandler: { handle } });
   // A clock that stands still: no entry gets too old.
-  const look = cache.open(testDeps(table, { now: () => 1_000_000 }));
-  for (let number = 0; number <= 2 * SIZE; number += 1) await look(number);
+  const lookUp = cache.open(testDeps(table, { now: () => 1_000_000 }));
+  for (let number = 0; number <= 2 * SIZE; number += 1) await lookUp(number);
   expect(lookUps).toBe(2 * SIZE + 1);
-  await look(2 * SIZE);
+  await lookUp(2 * SIZE);
   expect(lookUps).toBe(2 * SIZE + 1);
-  await look(0);
+  await lookUp(0);
   expect(lookUps).toBe(2 * SIZE + 2);
 });

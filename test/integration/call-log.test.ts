@@ -29,7 +29,7 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
   ['ServiceUnavailable', {}, { caller: true, calls: 2 }],
 ])(
   'a call that ends with %s has one log line and one count, with its caller and its duration',
-  async (code, options, of) => {
+  async (code, options, expected) => {
     const { appKey } = await newCaller(table, { account_id: ACCOUNT });
     await put(table, keys.rumResource(ACCOUNT), RUM_RECORD);
     const own = connectAgain(table);
@@ -46,14 +46,14 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
     Object.assign(event.requestContext, { extendedRequestId: 'extended' });
     const answer = await invokeAlone(handlersOver(deps).getRumResource, event);
     const operation = 'get-rum-resource';
-    const duration_ms = 21 * of.calls;
+    const duration_ms = 21 * expected.calls;
     expect(deps.log.lines.filter(({ message }) => message === 'call')).toEqual([
       {
         level: 'info',
         message: 'call',
         fields: {
           ...{ operation, code, request_id: answer.body.request_id, extended_request_id: 'extended', duration_ms },
-          ...(of.caller && { account_id: '9007199254740993', app_key_id: hashAppKey(appKey).slice(0, 16) }),
+          ...(expected.caller && { account_id: '9007199254740993', app_key_id: hashAppKey(appKey).slice(0, 16) }),
         },
       },
     ]);

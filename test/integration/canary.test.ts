@@ -53,7 +53,7 @@ const bodies: Record<string, () => object> = {
   'merge-alerts': () => ({ alert_ids: alerts, incident_id: incident }),
 };
 
-/** Calls with a key that must not show, which end in every way there is. */
+/** Calls whose keys must not show: they are accepted, or refused by one check or another. */
 function callsOf(name: string): EventOptions[] {
   const body = (bodies[name] as () => object)();
   const valid = { appKey: VALID, body };
@@ -94,7 +94,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
   });
 
   it.each<Fault>(['refuse', 'error-before', 'cut', 'throttle', 'invalid', 'conflict'])('under %s', async (fault) => {
-    // From the look-up of the key on, and from what follows it.
+    // The fault affects all calls to DynamoDB, or only those after the look-ups of the key.
     for (const after of [0, operations.length]) {
       proxy.plan(({ number }) => (number > after ? fault : undefined));
       const answers = await Promise.all(
@@ -179,7 +179,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
   });
 });
 
-// Here, since the functions run as they are deployed.
+// In this file, since its functions run as they are deployed.
 it('the authorizer gives up half a second before the operations do when DynamoDB hangs', async () => {
   const endOf = async (name: string, appKey?: string) => {
     const event = { ...eventFor(getRumResource, { appKey }), type: 'REQUEST', methodArn: 'arn' };

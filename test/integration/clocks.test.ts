@@ -1,4 +1,4 @@
-/** What holds although the clocks of functions and of operators' computers are an hour apart, either way. */
+/** What holds even if the clocks of functions and of operators' computers are an hour apart, in either direction. */
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
@@ -25,8 +25,8 @@ const table = await newTable();
 /** New instances of the functions whose clocks stand still. */
 const functionsAt = (nowMs: number) => handlersOver(testDeps(connectAgain(table), { now: () => nowMs }));
 
-/** An account that an operator makes by one clock, and calls of functions that go by another. */
-async function madeAt(operatorNow: number) {
+/** An account that an operator creates by one clock, and calls to functions whose clock shows another time. */
+async function newTenantAt(operatorNow: number) {
   const id = newAccountId();
   const admin = async (command: string) => {
     const result = await adminOf(table)(command, { now: () => operatorNow });
@@ -50,7 +50,7 @@ describe.each([
   const functions = operator + skew;
 
   it('let a key in as soon as it is issued or rotated, and not after it is revoked', async () => {
-    const { id, admin, keyId, statusAt } = await madeAt(operator);
+    const { id, admin, keyId, statusAt } = await newTenantAt(operator);
     const appKey = await admin(`app-key issue --account ${id} --expires 90d`);
     expect(await statusAt(functions, appKey)).toBe(200);
     const first = await keyId();
@@ -60,7 +60,7 @@ describe.each([
   });
 
   it('refuse a suspended account at once, and admit it again once unsuspended', async () => {
-    const { id, admin, statusAt } = await madeAt(operator);
+    const { id, admin, statusAt } = await newTenantAt(operator);
     const appKey = await admin(`app-key issue --account ${id}`);
     await admin(`account suspend ${id}`);
     expect(await statusAt(functions, appKey)).toBe(401);
@@ -69,7 +69,7 @@ describe.each([
   });
 
   it('expire a key by their own clock, at the time that the operator’s clock set', async () => {
-    const { id, admin, statusAt } = await madeAt(operator);
+    const { id, admin, statusAt } = await newTenantAt(operator);
     const appKey = await admin(`app-key issue --account ${id} --expires 2h`);
     const ends = Math.floor((operator + 2 * HOUR) / 1000) * 1000;
     expect(await statusAt(functions, appKey)).toBe(200);
@@ -78,7 +78,7 @@ describe.each([
   });
 
   it('keep an import of an earlier export from reviving a key', async () => {
-    const { id, admin, keyId, statusAt } = await madeAt(operator);
+    const { id, admin, keyId, statusAt } = await newTenantAt(operator);
     const appKey = await admin(`app-key issue --account ${id}`);
     const before = await admin(`export --account ${id}`);
     await admin(`app-key revoke ${await keyId()} --account ${id}`);

@@ -57,18 +57,18 @@ it('the read that verifies a write whose replies are lost is strongly consistent
     [deleteWorkItem, { work_item_id: 'w', version: 1 }],
     [mergeAlerts, merge],
   ] as const) {
-    let [written, looks] = [false, 0];
+    let [written, verifyingReads] = [false, 0];
     proxy.plan(({ action }) => {
       if (/^(Update|TransactWrite)/.test(action)) {
         written = true;
         return 'drop';
       }
-      if (written && /^(Batch)?GetItem/.test(action)) looks += 1;
+      if (written && /^(Batch)?GetItem/.test(action)) verifyingReads += 1;
       return undefined;
     });
     expectEnvelope(await callAlone(handlers, operation, { appKey: tenant.appKey, body }), 200);
-    expect(looks).toBeGreaterThan(0);
-    // A page of the fleet, which is not settled by anything, may be stale.
+    expect(verifyingReads).toBeGreaterThan(0);
+    // The reads of a fleet page, which verify no write, may be stale.
     expect(readsOf(proxy).stale.filter(({ body }) => !body.includes('#HOST'))).toEqual([]);
   }
 });

@@ -38,13 +38,13 @@ afterEach(() => void vi.restoreAllMocks());
 const hanging = () =>
   connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}`, timeouts: PATIENCE });
 
-function authorizerOver(of: Table, lookupMs = PATIENT_LIMITS.authorizerMs) {
-  const deps = testDeps(of);
+function authorizerOver(own: Table, lookupMs = PATIENT_LIMITS.authorizerMs) {
+  const deps = testDeps(own);
   return createUsageKeyAuthorizer(createAppKeys(deps, { lookupMs }), deps, 'local-account-0');
 }
 
 /** A call over HTTP, with an authorizer and a handler that each have a DynamoDB of their own. */
-function called(
+function callThrough(
   usageKeyAuthorizer: ReturnType<typeof createUsageKeyAuthorizer>,
   handlerTable: Table,
   appKey: string,
@@ -56,28 +56,28 @@ function called(
 
 describe('DynamoDB that never replies', () => {
   it('to the authorizer ends it within 1.5 s', async () => {
-    const label = authorizerOver(hanging(), TIME_LIMITS.authorizerMs);
+    const authorize = authorizerOver(hanging(), TIME_LIMITS.authorizerMs);
     const event = eventFor(getRumResource, { appKey: 'key-that-nobody-can-look-up' });
-    const labelled = within(1_500, () => label(event as unknown as APIGatewayRequestAuthorizerEvent));
-    await expect(labelled).rejects.toThrow('the app key cannot be looked up');
+    const authorized = within(1_500, () => authorize(event as unknown as APIGatewayRequestAuthorizerEvent));
+    await expect(authorized).rejects.toThrow('the app key cannot be looked up');
   });
 
-  it('to the authorizer makes a call 503, and the next one with the same key is assigned to its account', async () => {
+  it('to the authorizer makes a call 503, and the next call with the same key reaches the handler', async () => {
     const appKey = await putAppKey(table, { account_id: 1, gateway_key: 'local-account-1' });
     const flaky = connectAgain(table);
     const outage = tapWire(flaky, async () => {
       throw connectionLost();
     });
-    const label = authorizerOver(flaky);
-    const refused = await called(label, table, appKey);
+    const authorize = authorizerOver(flaky);
+    const refused = await callThrough(authorize, table, appKey);
     expectEnvelope(refused, 503, 'ServiceUnavailable');
     expect(refused.headers['Retry-After']).toBe('1');
     outage.remove();
-    // No RUM resource is there; it is the handler that says so.
-    expectEnvelope(await called(label, table, appKey), 400, 'ResourceNotFound');
+    // The account has no RUM resource: the handler says so.
+    expectEnvelope(await callThrough(authorize, table, appKey), 400, 'ResourceNotFound');
   });
 
-  it('to the handler, after it was slow to the authorizer, is its 503 within the time that is left', async () => {
+  it('to the handler, after slow replies to the authorizer, makes the call 503 within the time that is left', async () => {
     const [callMs, slowMs] = [1_200, 600];
     const appKey = await putAppKey(table, { account_id: 2, gateway_key: 'local-account-2' });
     const slow = connectAgain(table);
@@ -85,24 +85,28 @@ describe('DynamoDB that never replies', () => {
       await sleep(slowMs);
       await send();
     });
-    const label = authorizerOver(slow);
+    const authorize = authorizerOver(slow);
     const timeout = vi.spyOn(AbortSignal, 'timeout');
-    expectEnvelope(await called(label, hanging(), appKey, { ...PATIENT_LIMITS, callMs }), 503, 'ServiceUnavailable');
-    // The gateway and the handler look at the clock, which counts whole milliseconds; sleeping may end one too early.
+    expectEnvelope(
+      await callThrough(authorize, hanging(), appKey, { ...PATIENT_LIMITS, callMs }),
+      503,
+      'ServiceUnavailable',
+    );
+    // The gateway and the handler read the clock in whole milliseconds, and a sleep may end one millisecond early: hence 2.
     expect(Math.min(...timeout.mock.calls.map(([ms]) => ms))).toBeLessThanOrEqual(callMs - slowMs + 2);
   });
 
-  it('to the read behind a key, whose look-up was slow, is a 503 within 3 s', async () => {
+  it('to the read after a slow look-up of the key makes the call 503 within 3 s', async () => {
     const appKey = await putAppKey(table, { account_id: 3, gateway_key: 'local-account-3' });
-    const half = connectAgain(table);
+    const silenced = connectAgain(table);
     let lookedUp = false;
-    tapWire(half, async (attempt, send) => {
+    tapWire(silenced, async (attempt, send) => {
       if (lookedUp) attempt.redirect(silent.port);
       else await sleep(700);
       lookedUp = true;
       await send();
     });
-    const { getRumResource: handler } = handlersOver(testDeps(half, { timeLimits: TIME_LIMITS }));
+    const { getRumResource: handler } = handlersOver(testDeps(silenced, { timeLimits: TIME_LIMITS }));
     const answer = await within(MAX_MS, () => invokeAlone(handler, eventFor(getRumResource, { appKey })));
     expectEnvelope(answer, 503, 'ServiceUnavailable');
   });

@@ -101,7 +101,7 @@ describe('deleting a work item', () => {
     ]),
     ['an unknown item', {}, { id: 'no-such-item' }, 'ResourceNotFound', 'Work item no-such-item does not exist.'],
     ['an item whose row has no room for the deletion', FULL, {}, 'BadRequest', ''],
-  ])('at %s is refused, and nothing is written', async (_what, row, call, code, message) => {
+  ])('is refused, and nothing is written: %s', async (_what, row, call, code, message) => {
     const item = await newItem(row);
     const before = await item.row();
     const answer = await item.remove(call);

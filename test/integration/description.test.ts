@@ -67,7 +67,7 @@ interface Call {
   before?: number;
 }
 
-/** Its table does not exist, an error that no code expects. */
+/** Their table does not exist, an error that the service does not foresee. */
 const broken = () => handlersOver(testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() })));
 const down = () => handlersOver(testDeps(connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' })));
 
@@ -78,7 +78,7 @@ const { incident_id } = mergeAlerts.example.request;
 const [LARGE_ALERT] = mergeAlerts.refusals[0].explanation.values.first;
 const [{ id: MISSING_ALERT }] = mergeAlerts.refusals[1].explanation.values.first;
 
-/** The call that leads to each error: of every operation, or by the operation. */
+/** The call that leads to each error: one for every operation, or one for each that is named. */
 const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, Call>>>> = {
   InvalidParameter: { options: { rawBody: '[]' } },
   InvalidContentType: { options: { rawBody: '{}', headers: { 'Content-Type': 'text/plain' } } },

@@ -67,13 +67,13 @@ describe('docs/api.md', () => {
     ]);
   });
 
-  it.each(bodies)('$path takes $body', async ({ path, body }) => {
+  it.each(bodies)('$path accepts $body', async ({ path, body }) => {
     expect(await send(path, body)).toMatchObject({ status: 200 });
   });
 
   it('shows a client that lists the stale hosts', async () => {
     const [, code = ''] = /```ts\n(.*?)```/s.exec(textOf('docs/api.md')) ?? [];
-    // The package is built where it is packed: here its sources stand for it.
+    // The client is built only when it is packed: the example imports its source instead.
     const client = new URL('packages/client/src/index.ts', root);
     const file = join(folder, 'client.mjs');
     writeFileSync(
@@ -92,7 +92,7 @@ const smokeLines = documents
   .flatMap(({ text }) => codeSpans(text))
   .filter((span) => /^(APP_KEY=… )?npm run smoke -- /.test(span));
 it.each([...new Set(smokeLines.map((line) => line.replace('APP_KEY=… ', '')))])(
-  '%s checks requirements',
+  '%s checks requirements, and none fails',
   async (line) => {
     const commands = `${line.replace('URL', service.url)} || echo exit code $?`;
     const { printed } = await walk([{ commands, output: '' }], { env: { APP_KEY: DEMO_KEYS.demo } });

@@ -1,6 +1,6 @@
 /**
- * Every command that a document shows works. Commands that need AWS or take long are checked without running them; `document-calls`
- * runs what needs the service, tests of their own the blocks of docs/operate.md and the calls of the README.
+ * Every command that a document shows works. Commands that need AWS or take long are checked without running them. Other tests run what
+ * needs the service (`document-calls`), the blocks of docs/operate.md (`runbooks`, `restore-walk`) and the README's calls (`start`).
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,10 +25,10 @@ import { walk } from '../support/walk.ts';
 const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
-/** Documents with blocks of commands, which another test runs. */
+/** Documents whose blocks of commands other tests run. */
 const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
-/** Texts between backticks that look like commands and are none: log messages and causes of failures. */
+/** Texts between backticks that look like commands but are log messages or causes of failures. */
 const NO_COMMANDS = ['call failed', 'no reply'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
@@ -47,7 +47,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 const argumentsOf = (line: string) => wordsOf(line).map((word) => PLACEHOLDERS[word] ?? word);
 
-/** The commands that the documents show: of `NAME=$(command)` the command; of blocks that are run only what needs AWS. */
+/** The commands that the documents show: of `NAME=$(command)` the command; of blocks that other tests run only what needs AWS. */
 const shown = [
   ...new Set(
     documents.flatMap(({ path, text }) => [
@@ -63,7 +63,7 @@ const KINDS = {
   admin: /^npm run (--silent )?admin\b/,
   bench: /^npm run bench -- /,
   smoke: /^(APP_KEY=… )?npm run smoke -- /,
-  /** Those two have tests of their own: packages/local/test/integration/watch. */
+  /** The two options left out have a test of their own: packages/local/test/integration/watch. */
   start: /^npm start -- (?!--watch|--inspect)/,
   script: /^(npm|bash) /,
   aws: /^aws /,
@@ -134,13 +134,16 @@ describe('a command of the operator', () => {
 });
 
 describe('npm', () => {
-  it.each(shownOf('script').flatMap((line) => line.split(' && ')))('%s runs what exists', (line) => {
-    const [, script, file] = /^(?:npm (?:run )?([\w:]+)|bash (\S+))/.exec(line) ?? [];
-    if (file) expect(existsSync(new URL(file, root))).toBe(true);
-    else if (script !== 'ci') expect(Object.keys(packageJson.scripts)).toContain(script);
-    const [, tests] = / -- ((?:test|packages)\/\S+)$/.exec(line) ?? [];
-    if (tests) expect(readdirSync(new URL(`${dirname(tests)}/`, root)).join('\n')).toContain(basename(tests));
-  });
+  it.each(shownOf('script').flatMap((line) => line.split(' && ')))(
+    '%s names a script, file or test that exists',
+    (line) => {
+      const [, script, file] = /^(?:npm (?:run )?([\w:]+)|bash (\S+))/.exec(line) ?? [];
+      if (file) expect(existsSync(new URL(file, root))).toBe(true);
+      else if (script !== 'ci') expect(Object.keys(packageJson.scripts)).toContain(script);
+      const [, tests] = / -- ((?:test|packages)\/\S+)$/.exec(line) ?? [];
+      if (tests) expect(readdirSync(new URL(`${dirname(tests)}/`, root)).join('\n')).toContain(basename(tests));
+    },
+  );
 
   it.each(shownOf('bench'))('%s names existing benchmarks', (line) => {
     expect(readArguments(argumentsOf(line.replace('npm run bench -- ', ''))).suites).not.toEqual([]);
@@ -162,19 +165,19 @@ describe('npm', () => {
 
 describe('options', () => {
   it('that the documents name exist', async () => {
-    const [admin, starting, certifying] = await Promise.all([
+    const [admin, startHelp, certifyHelp] = await Promise.all([
       Promise.all(commandNames.map((name) => runCommand([...name, '--help']))),
       start(['--help']).then(({ ended, output }) => ended.then(output)),
       walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
     ]);
-    const helps = [...admin.map(({ out }) => out), starting, certifying].join('\n');
-    const proving = readFileSync(new URL('packages/proof/simulation/prove.ts', root), 'utf8');
-    const generating = readFileSync(new URL('.ci/generators/run.ts', root), 'utf8');
+    const helps = [...admin.map(({ out }) => out), startHelp, certifyHelp].join('\n');
+    const proveSource = readFileSync(new URL('packages/proof/simulation/prove.ts', root), 'utf8');
+    const generatorsSource = readFileSync(new URL('.ci/generators/run.ts', root), 'utf8');
     for (const line of shownOf('option')) {
       const [option = ''] = line.split(' ');
       // Runs of these take minutes: their options are looked for in their sources.
-      if (option === '--default-non-nullable') expect(generating).toContain(line);
-      else if (option === '--form') expect(proving).toMatch(/\bform: \{ type: 'string'/);
+      if (option === '--default-non-nullable') expect(generatorsSource).toContain(line);
+      else if (option === '--form') expect(proveSource).toMatch(/\bform: \{ type: 'string'/);
       else expect(helps).toMatch(new RegExp(`${option}\\b`));
     }
   });

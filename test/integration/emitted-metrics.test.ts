@@ -94,9 +94,9 @@ try {
   for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
 
   const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
-  const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
+  const authorize = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
   const event = { methodArn, queryStringParameters: { app_key: tenant.appKey } };
-  await label(event as unknown as APIGatewayRequestAuthorizerEvent);
+  await authorize(event as unknown as APIGatewayRequestAuthorizerEvent);
 
   const to = await tenant.incident();
   const small = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
@@ -145,7 +145,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
       count,
     ]),
   ]);
-  // Milliseconds: in seconds CloudWatch would take it for 1970, and drop it.
+  // A time in seconds would be one of 1970 to CloudWatch, which drops such old data.
   for (const { _aws } of written) {
     expect(_aws.Timestamp).toBeGreaterThanOrEqual(began);
     expect(_aws.Timestamp).toBeLessThanOrEqual(Date.now());

@@ -1,4 +1,4 @@
-/** The events that relay publishes of the stream's records that the template's filters let through. */
+/** The events that the function relay publishes for the stream records that the template's filters let through. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
@@ -35,7 +35,7 @@ function expectValid(events: readonly ServiceEvent[]): void {
 
 const handlerOf = (own: Table) => handlersOver(testDeps(own), SIZES).mergeAlerts;
 
-it('the schema of the events takes a sample of each event, and none whose id is missing', () => {
+it('the schema of the events accepts a sample of each event, and none without its id', () => {
   const samples = eventSamples();
   expect(samples).toHaveLength(9);
   expectValid(samples);
@@ -151,7 +151,7 @@ describe('the events of an account', () => {
     const rotated = await run(`app-key rotate ${id} --account ${account}`);
     await run(`app-key revoke ${id} --account ${account}`);
     expect((await admin(`app-key revoke 0123456789abcdef --account ${account} --yes`)).exitCode).not.toBe(0);
-    // Deleted in another table, whose event was published there.
+    // An imported item that was deleted in another table: its event was published there.
     const { pk: _pk, sk: _sk, ...deleted } = row;
     for (let times = 0; times < 2; times += 1)
       await load({ ...item, ...deleted, work_item_id: 'elsewhere', kind: 'work_item', account_id: account });

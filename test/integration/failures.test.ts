@@ -16,7 +16,7 @@ import { within } from '../support/within.ts';
 
 const table = await newTable();
 
-/** DynamoDB answers calls to it with an error that no code expects. */
+/** DynamoDB answers calls to it with an error that the service does not foresee. */
 const missingTable = () => connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
 
 describe('an unforeseen error', () => {
@@ -117,7 +117,7 @@ describe('a dependency', () => {
     const deps = testDeps(own);
     const options = { appKey, body: { work_item_id: 'x', version: 1 } };
     expectEnvelope(await callAlone(handlersOver(deps), deleteWorkItem, options), 503, 'ServiceUnavailable');
-    // No mistake of the service.
+    // Not at level error: throttling is no bug of the service.
     const levels = deps.log.lines.filter(({ message }) => message === 'call failed').map(({ level }) => level);
     expect(levels).toEqual(['warn']);
     expect(tap.count('UpdateItemCommand')).toBe(3);
@@ -125,7 +125,7 @@ describe('a dependency', () => {
   });
 });
 
-it('an outage costs three requests a call, and the first call after it succeeds', async () => {
+it('an outage costs at most three requests a call, and the first call after it succeeds', async () => {
   const own = connectAgain(table);
   const { account, appKey } = await newCaller(table);
   await put(table, keys.rumResource(account), RUM_RECORD);
@@ -155,7 +155,7 @@ describe('a reply that is not from DynamoDB', () => {
     ['a redirection', http('301 Moved Permanently', '')],
     ['a time-out of a proxy', http('408 Request Timeout', '')],
     ['expired credentials', http('400 Bad Request', '{"__type":"com.amazon.coral.service#ExpiredTokenException"}')],
-  ])('is no bug of ours, but ServiceUnavailable: %s', async (_name, reply) => {
+  ])('is ServiceUnavailable, not InternalError: %s', async (_name, reply) => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end(reply));

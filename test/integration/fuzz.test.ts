@@ -46,8 +46,8 @@ async function serviceOn(table: Table): Promise<Service> {
   const { appKey } = await newAccount(table);
   return { handlers: handlersOver(testDeps(table, { now: () => clock })), appKey };
 }
-/** For requests that are refused for their form: they only read the app key. */
 const service = await serviceOn(await newTable());
+/** For requests that are refused for their form: they only read the app key. */
 const inMemory = await serviceOn(newDouble());
 
 const schemaOf = ({ path }: Operation): Schema =>
@@ -138,7 +138,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
       fc.asyncProperty(requests(operation), async (body) => {
         const answer = await send(service, operation, body);
         expectDescribed(operation, answer);
-        // Nothing of what they name is there.
+        // Nothing that they name exists.
         expect(['OK', 'ResourceNotFound']).toContain(answer.body.error?.code ?? 'OK');
       }),
       { numRuns: RUNS, seed: SEED },

@@ -46,7 +46,7 @@ const granted = (name: FunctionName) => {
 describe('what a function does with the table is what it may do, no more and no less', () => {
   it('browse-fleet', async () => {
     const tenant = await newFleet(table);
-    // Statuses of hosts that are gone fill what is read beside the inventory, and what may be read after it.
+    // Statuses of hosts that are gone: there are so many that range reads do not reach all statuses, and some are read by their keys.
     await tenant.putHosts(
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()])),
     );
@@ -91,7 +91,7 @@ describe('what a function does with the table is what it may do, no more and no 
     );
     await merge({ alert_ids: alerts.slice(0, 3), incident_id: to }); // two stay
     const lost: string[] = [];
-    // It looks at the count; it looks into the feed, and moves what is pending.
+    // After the lost replies the handler reads the count and the feed to see whether they are written, and makes the pending moves.
     act = async ({ command }, send) => {
       await send();
       if (!/^(Update|TransactWrite)/.test(command) || lost.includes(command)) return;
@@ -142,23 +142,23 @@ describe('what a function does with the table is what it may do, no more and no 
   it('ingest-records', async () => {
     const tenant = await newAccount(table);
     const at_ms = 1_795_000_000_000;
-    const of = (kind: string, fields: object) => ({ kind, account_id: tenant.account, at_ms, ...fields });
+    const newRecord = (kind: string, fields: object) => ({ kind, account_id: tenant.account, at_ms, ...fields });
     const [incident_id, alert_id] = ['1'.repeat(24), '2'.repeat(24)];
     await feedOver(table, () => at_ms).send(
-      of('incident', { incident_id, title: 't', at_ms: at_ms - 2 }),
-      of('alert', { alert_id, title: 't' }),
+      newRecord('incident', { incident_id, title: 't', at_ms: at_ms - 2 }),
+      newRecord('alert', { alert_id, title: 't' }),
     );
     const { mergeAlerts: handler } = handlersOver(testDeps(table, { now: () => at_ms }));
     expectEnvelope(await tenant.merge(handler, { alert_ids: [alert_id], incident_id, title: 'merged' }), 200);
     const { own, used } = recording();
     const feed = feedOver(own, () => at_ms);
     await feed.send(
-      of('host', { host_id: 'h', retired: true }),
-      of('member', { member_id: 1, name: 'n' }),
-      of('work_item', { work_item_id: 'w', version: 1, title: 't' }),
-      of('incident', { incident_id, title: 't2', at_ms: at_ms - 1 }),
-      of('alert', { alert_id, title: 't2', at_ms: at_ms + 1 }),
-      of('rum_resource', RUM_RECORD),
+      newRecord('host', { host_id: 'h', retired: true }),
+      newRecord('member', { member_id: 1, name: 'n' }),
+      newRecord('work_item', { work_item_id: 'w', version: 1, title: 't' }),
+      newRecord('incident', { incident_id, title: 't2', at_ms: at_ms - 1 }),
+      newRecord('alert', { alert_id, title: 't2', at_ms: at_ms + 1 }),
+      newRecord('rum_resource', RUM_RECORD),
     );
     expect(feed.refused).toEqual([]);
     expect(used).toEqual(grantedTo('ingest-records').all);
@@ -168,9 +168,9 @@ describe('what a function does with the table is what it may do, no more and no 
     const tenant = await newAccount(table);
     const { own, used } = recording();
     const deps = testDeps(own);
-    const label = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
+    const authorize = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
     const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: tenant.appKey } };
-    expect(await label(event as unknown as Parameters<typeof label>[0])).toMatchObject({
+    expect(await authorize(event as unknown as Parameters<typeof authorize>[0])).toMatchObject({
       principalId: String(tenant.account),
     });
     expect(used).toEqual(granted('usage-key-authorizer'));

@@ -1,4 +1,4 @@
-/** Records of rows that the service itself writes: its attributes, and its writes between a record's read and its write. */
+/** Records of rows that the service writes, too: they neither change its own attributes nor undo what it writes while one is ingested. */
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
@@ -44,9 +44,9 @@ async function newTenant() {
       const row = await stored(table, keys.workItem(account, 'w'));
       expect(await restoreWorkItem(table, account, row, [])).toBe(true);
     },
-    of: (kind: string, fields: object, at_ms = NOW) => ({ kind, account_id: account, at_ms, ...fields }),
-    /** Sends a record whose first write is refused, and does something else before the second one, which goes by what it has read. */
-    async meeting(record: object, act: () => Promise<unknown>): Promise<void> {
+    newRecord: (kind: string, fields: object, at_ms = NOW) => ({ kind, account_id: account, at_ms, ...fields }),
+    /** Sends a record whose first write is refused, and acts before the second one, which expects the row as it was found. */
+    async interleave(record: object, act: () => Promise<unknown>): Promise<void> {
       let writes = 0;
       const end = aroundCalls(own, async ({ command }, send) => {
         if (command.startsWith('Put') || command.startsWith('Update')) writes += 1;
@@ -62,40 +62,41 @@ async function newTenant() {
 
 describe('between the read of a record and its write', () => {
   it('a merge keeps the title that it gives an incident', async () => {
-    const { incident, alerts, member, mergeInto, meeting, of, incidentRow } = await newTenant();
+    const { incident, alerts, member, mergeInto, interleave, newRecord, incidentRow } = await newTenant();
     const to = await incident();
     await member(1);
     const [first, second] = (await alerts(2)) as [string, string];
     await mergeInto(to, first, { owner_id: 1 });
-    const record = of('incident', { incident_id: to, title: 'record', owner_id: 2 }, NOW - 10);
-    await meeting(record, () => mergeInto(to, second, { title: 'merged' }));
+    const record = newRecord('incident', { incident_id: to, title: 'record', owner_id: 2 }, NOW - 10);
+    await interleave(record, () => mergeInto(to, second, { title: 'merged' }));
     expect(await incidentRow(to)).toMatchObject({ title: 'merged', owner_id: 1 });
   });
 
   it('a merge or an undo decides the incident of the alert, the record its title', async () => {
-    const { incident, alerts, mergeInto, meeting, of, alertRow, undo } = await newTenant();
+    const { incident, alerts, mergeInto, interleave, newRecord, alertRow, undo } = await newTenant();
     const [one, two, three] = [await incident(), await incident(), await incident()];
     const [alert] = (await alerts(1, one)) as [string];
-    const record = (title: string, at: number) => of('alert', { alert_id: alert, title, incident_id: three }, at);
+    const record = (title: string, at: number) =>
+      newRecord('alert', { alert_id: alert, title, incident_id: three }, at);
     let sequence = 0;
-    await meeting(record('b', NOW - 2), async () => {
+    await interleave(record('b', NOW - 2), async () => {
       sequence = await mergeInto(two, alert);
     });
     expect(await alertRow(alert)).toMatchObject({ title: 'b', incident_id: two, moved_sequence: sequence });
-    await meeting(record('c', NOW - 1), () => undo(two, sequence));
+    await interleave(record('c', NOW - 1), () => undo(two, sequence));
     expect(await alertRow(alert)).toMatchObject({ title: 'c', incident_id: one });
   });
 
   it('a deletion, or its restoration, stays', async () => {
-    const { feed, meeting, of, itemRow, remove, restore } = await newTenant();
-    const item = (title: string, at: number) => of('work_item', { work_item_id: 'w', version: 1, title }, at);
+    const { feed, interleave, newRecord, itemRow, remove, restore } = await newTenant();
+    const item = (title: string, at: number) => newRecord('work_item', { work_item_id: 'w', version: 1, title }, at);
     await feed.send(item('a', NOW - 9));
     await remove(1);
     await restore();
-    await meeting(item('b', NOW - 8), () => remove(3));
+    await interleave(item('b', NOW - 8), () => remove(3));
     expect(await itemRow()).toMatchObject({ title: 'a', version: 4, deleted_at_ms: expect.any(Number) });
     await restore();
-    await meeting(item('c', NOW - 7), async () => {
+    await interleave(item('c', NOW - 7), async () => {
       await remove(5);
       await restore();
     });
@@ -106,33 +107,33 @@ describe('between the read of a record and its write', () => {
 describe('attributes of the service', () => {
   const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
   const merged = { moved_sequence: 1, moved_from: incident_id, previous_sequence: 1, stayed_sequence: 1 };
-  const removed = { ttl: 1, pk: 'x', sk: 'x', feed_order: 1 };
+  const reserved = { ttl: 1, pk: 'x', sk: 'x', feed_order: 1 };
   const host = { host_id: 'h', agent_version: '1', edge_cluster: 'e', enabled: true, snapshot_ready: true };
   const item = { work_item_id: 'w', version: 1, title: 't' };
   it.each<[kind: string, record: object, refused: object, ignored?: object]>([
-    ['host', host, removed],
-    ['host_status', { host_id: 'h', health_at_ms: 1 }, { ...removed, snapshot_order: 1, health_at_ms_order: 1 }],
-    ['member', { member_id: 1, name: 'n' }, removed],
-    ['rum_resource', RUM_RECORD, removed],
-    ['incident', { incident_id, title: 't' }, { ...removed, last_change: { sequence: 1 }, loaded_after: 1 }],
-    ['alert', { alert_id, title: 't' }, { ...removed, ...merged, loaded_after: 1 }],
+    ['host', host, reserved],
+    ['host_status', { host_id: 'h', health_at_ms: 1 }, { ...reserved, snapshot_order: 1, health_at_ms_order: 1 }],
+    ['member', { member_id: 1, name: 'n' }, reserved],
+    ['rum_resource', RUM_RECORD, reserved],
+    ['incident', { incident_id, title: 't' }, { ...reserved, last_change: { sequence: 1 }, loaded_after: 1 }],
+    ['alert', { alert_id, title: 't' }, { ...reserved, ...merged, loaded_after: 1 }],
     [
       'work_item',
       item,
-      { ...removed, deletion_order: 1, large: true },
+      { ...reserved, deletion_order: 1, large: true },
       { deleted_request_id: 'r', undone_deletion: { version: 1, at_ms: 1, by: 'k' } },
     ],
   ])(
     'in a record of kind %s are refused, or left out where the kind is open',
     async (kind, record, refused, ignored) => {
-      const { feed, of, account } = await newTenant();
+      const { feed, newRecord, account } = await newTenant();
       for (const [name, value] of Object.entries(refused)) {
-        await feed.send(of(kind, { ...record, [name]: value }));
+        await feed.send(newRecord(kind, { ...record, [name]: value }));
         expect(feed.refused.map(({ reason }) => reason)).toEqual([expect.stringContaining(name)]);
         feed.refused.length = 0;
       }
       if (!ignored) return;
-      await feed.send(of(kind, { ...record, ...ignored }, NOW - 2));
+      await feed.send(newRecord(kind, { ...record, ...ignored }, NOW - 2));
       expect(feed.refused).toEqual([]);
       const row = await stored(table, keys.workItem(account, 'w'));
       expect(row).toEqual({ ...keys.workItem(account, 'w'), ...item, feed_order: row.feed_order });
@@ -140,8 +141,8 @@ describe('attributes of the service', () => {
   );
 
   it('of a work item stay as they are, and records of it publish no event', async () => {
-    const { feed, of, account, itemRow, remove, restore } = await newTenant();
-    const record = (more: object, at: number) => of('work_item', { ...item, retired: true, ...more }, at);
+    const { feed, newRecord, account, itemRow, remove, restore } = await newTenant();
+    const record = (more: object, at: number) => newRecord('work_item', { ...item, retired: true, ...more }, at);
     await feed.send(record({}, NOW - 9));
     await remove(1);
     await feed.send(record({ deleted_at_ms: 1, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 8));

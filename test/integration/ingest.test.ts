@@ -25,7 +25,12 @@ async function newTenant() {
     feed: feedOver(table, () => NOW),
     call,
     handlers,
-    of: (kind: string, fields: object, at_ms?: number) => ({ kind, account_id: tenant.account, at_ms, ...fields }),
+    newRecord: (kind: string, fields: object, at_ms?: number) => ({
+      kind,
+      account_id: tenant.account,
+      at_ms,
+      ...fields,
+    }),
     async fleet() {
       clock += 1_000; // the rate limit's next second
       const { body } = await call(browseFleet, {});
@@ -46,50 +51,53 @@ const snapshot = {
 };
 
 describe('a host', () => {
-  it('is in the fleet as the latest of its records say, until it is retired', async () => {
-    const { account, feed, fleet, of } = await newTenant();
-    const host = (fields: object, at: number) => of('host', { host_id: 'h', ...inventory, ...fields }, at);
-    await feed.send(host({}, NOW - 100), of('host_status', { host_id: 'h', health_at_ms: NOW }, NOW - 90));
+  it('shows in the fleet what its latest records say, until it is retired', async () => {
+    const { account, feed, fleet, newRecord } = await newTenant();
+    const host = (fields: object, at: number) => newRecord('host', { host_id: 'h', ...inventory, ...fields }, at);
+    await feed.send(host({}, NOW - 100), newRecord('host_status', { host_id: 'h', health_at_ms: NOW }, NOW - 90));
     expect(await fleet()).toEqual([['h', '1', 'degraded']]); // no snapshot yet
-    await feed.send(of('host_status', { host_id: 'h', ...snapshot }, NOW - 80));
+    await feed.send(newRecord('host_status', { host_id: 'h', ...snapshot }, NOW - 80));
     expect(await fleet()).toEqual([['h', '1', 'active']]);
     await feed.send(
       host({ agent_version: '0' }, NOW - 101),
-      of('host_status', { host_id: 'h', node_count: 9 }, NOW - 81),
+      newRecord('host_status', { host_id: 'h', node_count: 9 }, NOW - 81),
     );
     expect(await stored(table, keys.hostStatus(account, 'h'))).toMatchObject({
       node_count: 3,
       health_at_ms: NOW,
     });
-    await feed.send(of('host', { host_id: 'h', retired: true }, NOW - 70));
+    await feed.send(newRecord('host', { host_id: 'h', retired: true }, NOW - 70));
     expect(await fleet()).toEqual([]);
-    await feed.send(host({ agent_version: '2' }, NOW - 71), of('host_status', { host_id: 'h', ...snapshot }, NOW - 71));
+    await feed.send(
+      host({ agent_version: '2' }, NOW - 71),
+      newRecord('host_status', { host_id: 'h', ...snapshot }, NOW - 71),
+    );
     expect(await fleet()).toEqual([]);
     await feed.send(host({ agent_version: '3' }, NOW - 60));
     expect(await fleet()).toEqual([['h', '3', 'no_data']]);
     expect(feed.refused).toEqual([]);
   }, 60_000);
 
-  it('that is not retired is found behind any number of those that are', async () => {
-    const { feed, fleet, of } = await newTenant();
+  it('that is not retired is found after any number of retired ones', async () => {
+    const { feed, fleet, newRecord } = await newTenant();
     const ids = Array.from({ length: 200 }, (_, index) => `h${String(index).padStart(4, '0')}`);
     for (const retired of [false, true])
       await feed.send(
         ...ids.map((host_id) =>
-          of('host', { host_id, ...inventory, ...(retired && { retired }) }, NOW - 10 + Number(retired)),
+          newRecord('host', { host_id, ...inventory, ...(retired && { retired }) }, NOW - 10 + Number(retired)),
         ),
       );
-    await feed.send(of('host', { host_id: 'z', ...inventory }));
+    await feed.send(newRecord('host', { host_id: 'z', ...inventory }));
     expect(await fleet()).toEqual([['z', '1', 'no_data']]);
   });
 });
 
 it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
-  const { account, of } = await newTenant();
+  const { account, newRecord } = await newTenant();
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
   const report = (at: number) =>
-    of(
+    newRecord(
       'host_status',
       {
         host_id: 'fra-1-edge-0001',
@@ -111,9 +119,9 @@ it('a report that comes in order costs one conditional write of less than 1 KB, 
 
 describe('a work item', () => {
   it('that a caller has deleted stays deleted, and its deletion can be retried', async () => {
-    const { feed, call, of, account } = await newTenant();
+    const { feed, call, newRecord, account } = await newTenant();
     const item = (fields: object, at: number) =>
-      of('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }, at);
+      newRecord('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }, at);
     await feed.send(item({ more: { nested: [1] } }, NOW - 10));
     expect((await call(deleteWorkItem, { work_item_id: 'w', version: 1 })).status).toBe(200);
     await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: 5 }, NOW));
@@ -128,22 +136,23 @@ describe('a work item', () => {
 
 describe('an incident and its alerts', () => {
   it('keep what merges did: the places of alerts, and a title and owner that are later than the record', async () => {
-    const { feed, of, account, handlers, merge, member } = await newTenant();
+    const { feed, newRecord, account, handlers, merge, member } = await newTenant();
     const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
     await member(1);
     await member(2);
-    const incident = (fields: object, at: number) => of('incident', { incident_id: to, title: 'first', ...fields }, at);
+    const incident = (fields: object, at: number) =>
+      newRecord('incident', { incident_id: to, title: 'first', ...fields }, at);
     await feed.send(
       incident({}, NOW - 10),
-      of('incident', { incident_id: from, title: 'other' }),
-      of('alert', { alert_id: alert, title: 'a', incident_id: from }, NOW - 10),
+      newRecord('incident', { incident_id: from, title: 'other' }),
+      newRecord('alert', { alert_id: alert, title: 'a', incident_id: from }, NOW - 10),
     );
     const merged = await merge(handlers.mergeAlerts, { alert_ids: [alert], incident_id: to, title: 'merged' });
     expect(merged.status).toBe(200);
     const mergedAt = (await stored(table, keys.incident(account, to))).last_change.sequence;
     await feed.send(
       incident({ title: 'late', owner_id: 1 }, NOW - 5),
-      of('alert', { alert_id: alert.toUpperCase(), title: 'b', incident_id: from }, NOW),
+      newRecord('alert', { alert_id: alert.toUpperCase(), title: 'b', incident_id: from }, NOW),
     );
     expect(await stored(table, keys.incident(account, to))).toMatchObject({ title: 'merged', owner_id: 1 });
     expect(await stored(table, keys.alert(account, alert))).toMatchObject({
@@ -166,13 +175,17 @@ describe('a line', () => {
   const member = { kind: 'member', member_id: 1, name: 'Ada' };
   it.each<[string, object | string, string]>([
     ['is no JSON', '{"kind":', 'is not valid JSON'],
-    ['gives access', { kind: 'account', name: 'n', permissions: [] }, 'kind must be one of member, host, host_status'],
+    [
+      'is of a kind that gives access',
+      { kind: 'account', name: 'n', permissions: [] },
+      'kind must be one of member, host, host_status',
+    ],
     [
       'is of an account that does not exist',
       { ...member, account_id: 999_999_999 },
       'account 999999999 does not exist',
     ],
-    ['has a clock that is ahead', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
+    ['has a time in the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
     ['lacks fields', { kind: 'host', host_id: 'h' }, 'agent_version is required and must be a string'],
     ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
     [
@@ -180,7 +193,11 @@ describe('a line', () => {
       { kind: 'host_status', host_id: 'h', node_count: 'x' },
       'node_count must be an integer',
     ],
-    ['retires a host with another word', { kind: 'host', host_id: 'h', retired: 'yes' }, 'retired must be true'],
+    [
+      'retires a host by a value other than true',
+      { kind: 'host', host_id: 'h', retired: 'yes' },
+      'retired must be true',
+    ],
   ])('that %s is refused with its reason; the others are applied', async (_what, line, reason) => {
     const { feed, account } = await newTenant();
     const text = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
@@ -211,7 +228,7 @@ describe('a line', () => {
   });
 });
 
-it('only the message whose writes fail comes again, with growing delays', async () => {
+it('only the message whose writes fail is delivered again, with growing delays', async () => {
   const { account } = await newTenant();
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
@@ -225,11 +242,12 @@ it('only the message whose writes fail comes again, with growing delays', async 
     expect(batchItemFailures).toHaveLength(1);
   }
   expect(feed.delays.map(({ seconds }) => seconds)).toEqual([10, 20, 40, 900]);
-  expect(feed.refused).toEqual([]); // they would be refused at each attempt
+  // The invalid line is not refused while its message fails: otherwise each attempt would refuse it.
+  expect(feed.refused).toEqual([]);
   expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
 });
 
-it('any order of reports ends in the same row on DynamoDB, too', async () => {
+it('any order of reports ends in the same row', async () => {
   const random = seededRandom(SEED);
   const fields = { ...snapshot, received_at_ms: 1, observed_at_ms: 1, health_at_ms: 1, reason_codes: ['a'] };
   /** A report that names some fields, some of them null; or the end of the host. */

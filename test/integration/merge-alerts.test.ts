@@ -12,7 +12,7 @@ const merge = (tenant: Account, body: unknown, options?: EventOptions) =>
 const given = () => newAccount(table);
 
 describe('a merge', () => {
-  it('moves every alert, writes one feed entry, changes the incident, and leaves the others as they are', async () => {
+  it('moves every alert, writes one feed entry, changes the incident, and leaves other incidents as they are', async () => {
     const tenant = await given();
     const from = await tenant.incident();
     const to = await tenant.incident({ title: 'Old', owner_id: 7 });
@@ -126,7 +126,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.placements(alert_ids)).toEqual([elsewhere, elsewhere]);
   });
 
-  it('takes bodies that mean the same for the same body', async () => {
+  it('treats bodies that mean the same as the same body', async () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(2), incident_id: await tenant.incident() };
     const upper = {
@@ -145,7 +145,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.feed(body.incident_id)).toHaveLength(1);
   });
 
-  it('with any field changed, left out or added is another body', async () => {
+  it('with a body of which any field is changed, left out or added is InvalidParameter', async () => {
     const tenant = await given();
     const [to, other] = [await tenant.incident(), await tenant.incident()];
     const [first, second] = (await tenant.alerts(2)) as [string, string];

@@ -47,7 +47,7 @@ describe('a merge that cannot be done, or was done before, reads little', () => 
     expect(units).toBeLessThanOrEqual(101);
   });
 
-  it('of an unknown incident, and of one whose alert 150 is unknown', async () => {
+  it('of an unknown incident, and of alerts of which the 151st is unknown', async () => {
     const tenant = await newAccount(table);
     const alerts = await tenant.alerts(3_000);
     const unknown = objectId();
@@ -113,15 +113,15 @@ describe("the budget of read units for an account's merges", () => {
     const tenant = await newAccount(table);
     clock.now = NOW + 60_000;
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };
-    // The moves fail: only what it reads up to its commit is looked at.
+    // The moves are made to fail: the budget is for the reads before the commit.
     let committed = false;
-    const cut = aroundCalls(through, async ({ command }, send) => {
+    const end = aroundCalls(through, async ({ command }, send) => {
       if (committed && command.startsWith('TransactWrite')) throw connectionLost();
       committed ||= command.startsWith('TransactWrite');
       await send();
     });
     expectEnvelope(await tenant.merge(newHandler(), body), 200);
-    cut();
+    end();
     expect(committed).toBe(true);
   });
 });

@@ -111,7 +111,7 @@ describe('a merge that is cut short after its commit', () => {
     await expectMerged(tenant, to, alerts);
   });
 
-  it('has all the time of the function but for two seconds', async () => {
+  it('is finished within all but two seconds of the time that finish-merges has left', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
     for (const left of [30_000, 1_500])
       await createFinishMerges(testDeps(table))({ Records: [] }, { getRemainingTimeInMillis: () => left });
@@ -136,19 +136,22 @@ describe('a merge that is cut short after its commit', () => {
   it.each([
     ['the first large one of its account', false],
     ['a later large one', true],
-  ])('(%s) yields to a later merge, whose feed records that its alerts came from it', async (_which, earlier) => {
-    const { tenant, from, to, alerts } = await leftPending({ earlier });
-    const later = await tenant.incident();
-    const taken = alerts.slice(0, 5);
-    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
-    await tenant.finish(later);
-    const [entry] = await tenant.feed(later);
-    expect(entry.moved).toEqual({ [to]: expect.arrayContaining(taken) }); // not `from`, where the rows still had them
-    expect(entry.moved).not.toHaveProperty(from);
-    await finishFeed(table, await tenant.feed(to));
-    expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
-    expect(new Set(await tenant.placements(alerts.slice(5)))).toEqual(new Set([to]));
-  });
+  ])(
+    '(%s) yields to a later merge, which records the incident of the earlier one as the source of its alerts',
+    async (_which, earlier) => {
+      const { tenant, from, to, alerts } = await leftPending({ earlier });
+      const later = await tenant.incident();
+      const taken = alerts.slice(0, 5);
+      expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
+      await tenant.finish(later);
+      const [entry] = await tenant.feed(later);
+      expect(entry.moved).toEqual({ [to]: expect.arrayContaining(taken) }); // not `from`, where the rows still had them
+      expect(entry.moved).not.toHaveProperty(from);
+      await finishFeed(table, await tenant.feed(to));
+      expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
+      expect(new Set(await tenant.placements(alerts.slice(5)))).toEqual(new Set([to]));
+    },
+  );
 
   it('lets a merge into the same incident record its alerts as already there', async () => {
     const { tenant, to, alerts } = await leftPending();
@@ -170,7 +173,7 @@ describe('a merge that is cut short after its commit', () => {
 });
 
 describe('many pending merges', () => {
-  it('cost a small merge a few reads at a time, and a further large one is refused', async () => {
+  it('are read several at a time by a small merge, and make a further large one 503', async () => {
     const tenant = await newAccount(table);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     for (let index = 0; index < MAX_PENDING; index += 1) {
@@ -212,7 +215,7 @@ describe('finish-merges', () => {
     expect(deps.log.lines.map(({ message }) => message)).toEqual(['merge not finished', 'merge not finished']);
   });
 
-  it('finishes what no message has finished, of all accounts, once it is five minutes old', async () => {
+  it('finishes the merges of all accounts that no message has finished, once they are five minutes old', async () => {
     const others = await Promise.all([leftPending(), leftPending()]);
     const sweep = async (laterMs: number) => {
       const deps = testDeps(table, { now: () => Date.now() + laterMs });
@@ -224,7 +227,7 @@ describe('finish-merges', () => {
     for (const { tenant, to, alerts } of others) await expectMerged(tenant, to, alerts);
   });
 
-  it('goes on after calls without a reply, with fewer of them at once', async () => {
+  it('goes on after calls without a reply, with fewer calls at once', async () => {
     const { tenant, to, alerts } = await leftPending();
     const slow = instance();
     const underWay = new Set<{ alone: boolean }>();

@@ -64,7 +64,7 @@ async function givenPending() {
 }
 const movedBy = async (tenant: Account, incidentId: string) => (await tenant.feed(incidentId))[0].moved;
 describe('a merge too large for one transaction', () => {
-  it('that is cut between its moves is finished by its list', async () => {
+  it('that is cut between its moves is finished from its list', async () => {
     const { tenant, from, to, alerts } = await given(250);
     await merge(tenant, alerts, to, dyingAfter(2));
     const [entry] = await tenant.feed(to);
@@ -108,7 +108,7 @@ describe('a merge too large for one transaction', () => {
   it('that another caller finishes in other chunks takes no alerts from later merges', async () => {
     const { tenant, to, later, alerts } = await givenPending();
     const { sequence } = (await tenant.feed(to))[0];
-    // Not the list's first ones: the moves that the later merge makes then begin elsewhere than this entry's own.
+    // Not the first alerts of the list, so that the moves that the later merge makes begin elsewhere than the entry's own.
     const taken = inListOrder(alerts).slice(40, 60);
     const own = connectAgain(table);
     // It has read that nothing is moved yet, and is about to read where the alerts are.
@@ -129,7 +129,10 @@ describe('a merge too large for one transaction', () => {
   });
 });
 
-/** Hides the rows of large feed entries from some queries. Of two reads DynamoDB may answer one from before a transaction, one after. */
+/**
+ * Hides the rows of large feed entries from the first queries. Of two concurrent reads DynamoDB may answer one as of before a transaction
+ * and the other as of after it.
+ */
 function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number } {
   let hidden = 0;
   return {
@@ -191,7 +194,7 @@ describe('a small merge', () => {
     expect(await tenant.placements([taken])).toEqual([later]);
   });
 
-  it('does not wait for ever for a large merge whose function died before its commit', async () => {
+  it('does not wait forever for a large merge whose function died before its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const answer = await send(tenant, { alert_ids: alerts, incident_id: to }, { act: dyingAfter(0) });
     expectEnvelope(answer, 503, 'ServiceUnavailable');
@@ -259,7 +262,7 @@ describe('a small merge', () => {
     await expectMerged(tenant, incident_id, [one, other], 2);
   });
 
-  it('that changes the title reads it again where another has changed it meanwhile', async () => {
+  it('that changes the title reads it again when another merge has changed it meanwhile', async () => {
     const tenant = await newAccount(table);
     const incident_id = await tenant.incident({ title: 'Start' });
     const [one = '', other = ''] = await tenant.alerts(2);

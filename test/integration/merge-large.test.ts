@@ -239,7 +239,7 @@ describe('an alert whose row cannot be updated', () => {
     expect(error).toBeInstanceOf(UnmovableAlertsError);
     const { alertIds } = error as UnmovableAlertsError;
     expect(alertIds.toSorted()).toEqual(full.toSorted());
-    // What docs/operate.md has the operator look for.
+    // The log line that docs/operate.md tells the operator to look for.
     const entry = { account_id: tenant.account, incident_id: to, sequence };
     const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
     expect(finishing.log.lines).toEqual([{ level: 'error', message: 'merge not finished', fields }]);

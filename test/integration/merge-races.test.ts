@@ -5,7 +5,7 @@ import { connectAgain, handlersOver, newTable, testDeps } from '../support/servi
 
 /** Small transactions, so that few alerts take several of them. */
 const TRANSACTION_ITEMS = 12;
-/** Numbers of alerts, from the first or from a later one on: merges of all share all, small ones share some. */
+/** Number of alerts of each merge. Merges of 40 take all alerts, the others take overlapping parts. */
 const SIZES = [40, 40, 3, 7, 1, 20, 5];
 
 it.each([1, 2, 3])('concurrent merges leave shared alerts where the feeds, read in order, lead to (%i)', async () => {

@@ -88,7 +88,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
   });
 });
 
-describe('a path and method that is no operation', () => {
+describe('the refusal of a path and method that is no operation', () => {
   const refuse = createFallbackRoute(testDeps(table), allowedMethods());
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });

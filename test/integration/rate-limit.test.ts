@@ -46,7 +46,7 @@ describe('fleet browse', () => {
       clock.now = NOW + second * 1000;
       for (const _ of [1, 2]) expectEnvelope(await call(), 200);
     }
-    // Both windows are full: the longer one says how long to wait, to an instance that was asked before and to another.
+    // Both windows are full. An instance that was called before and a new one both tell the caller to wait for the longer one.
     clock.now = NOW + 14_500;
     for (const each of [call, instance()]) {
       const full = await each();
@@ -56,10 +56,10 @@ describe('fleet browse', () => {
       expect(full.body.error.message).toContain('30 per 60 seconds');
     }
     clock.now = NOW + 20_250;
-    // To an instance that has refused nothing yet.
+    // A new instance remembers no refusal.
     const refused = await instance()();
     expectEnvelope(refused, 429, 'RequestTooFrequently');
-    // The second that it is in is not used up.
+    // The quota of the current second is unused: only the minute is full.
     expect(refused.headers).toMatchObject({ 'Retry-After': '40', RateLimit: '"second";r=2;t=1, "minute";r=0;t=40' });
     expect(refused.body.error.message).toContain('30 per 60 seconds');
     clock.now = NOW + 59_999;
@@ -117,9 +117,9 @@ describe('a count', () => {
       const clock = { now: NOW };
       const clients = Array.from({ length: 5 }, () => connectAgain(table));
       const limiters = clients.map((client) => limiterOver(client, clock));
-      // Connections that are opened all at once would overrun DynamoDB Local's socket. What this account uses up is no other's.
-      const other = newAccountId();
-      for (const limiter of limiters) await Promise.all(Array.from({ length: 60 }, () => limiter.take(other)));
+      // Opens the connections of one client after the other, by calls of another account: all at once would overrun DynamoDB Local's socket.
+      const warmUpAccount = newAccountId();
+      for (const limiter of limiters) await Promise.all(Array.from({ length: 60 }, () => limiter.take(warmUpAccount)));
       let written = 0;
       for (const client of clients)
         tapWire(client, async (_attempt, send) => {
@@ -132,8 +132,8 @@ describe('a count', () => {
       let [allowed, passed] = [0, 0];
       for (let second = 0; second < seconds; second += 1) {
         clock.now = NOW + second * 1_000;
-        const calls = secondOfCall.flatMap((own, index) =>
-          own === second ? (limiters[index % 5] as RateLimiter) : [],
+        const calls = secondOfCall.flatMap((callSecond, index) =>
+          callSecond === second ? (limiters[index % 5] as RateLimiter) : [],
         );
         const verdicts = await Promise.all(calls.map((limiter) => limiter.take(account)));
         allowed += Math.min(calls.length, 2, 30 - allowed);
@@ -145,7 +145,7 @@ describe('a count', () => {
     },
   );
 
-  it('whose reply was lost counts once, and the call passes, also as the last one allowed', async () => {
+  it('whose reply was lost is made once, and its call passes, even if it is the last one allowed', async () => {
     const own = connectAgain(table);
     const account = newAccountId();
     const limiter = limiterOver(own);
@@ -161,7 +161,7 @@ describe('a count', () => {
     expect((await limiter.take(account)).refusedBy?.window.name).toBe('second');
   });
 
-  it('that never reaches DynamoDB fails, although the row can be read, and counts nothing', async () => {
+  it('that never reaches DynamoDB makes the call fail, although the row can be read, and is not stored', async () => {
     const own = connectAgain(table);
     const account = newAccountId();
     const limiter = limiterOver(own);
@@ -173,7 +173,7 @@ describe('a count', () => {
     expect((await limiter.take(account)).refusedBy).toBeUndefined();
   });
 
-  it('whose row does not come with a refusal fails, since what is left is unknown', async () => {
+  it('that DynamoDB refuses without returning the row makes the call fail, since the remaining quota is unknown', async () => {
     const own = connectAgain(table);
     aroundCalls(own, async () => {
       throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });
@@ -181,7 +181,7 @@ describe('a count', () => {
     await expect(limiterOver(own).take(newAccountId())).rejects.toThrow('returned no row');
   });
 
-  it('forgets a refusal when the clock is set back to before its window', async () => {
+  it('that was refused is tried again when the clock is set back to before its window', async () => {
     const account = newAccountId();
     const clock = { now: NOW };
     const limiter = limiterOver(table, clock);
@@ -191,7 +191,7 @@ describe('a count', () => {
     expect((await limiter.take(account)).refusedBy).toBeUndefined();
   });
 
-  it('is one write a call at the most, and none after a refusal until the window ends', async () => {
+  it('takes at most one write a call, and none after a refusal until the window ends', async () => {
     const account = newAccountId();
     const clock = { now: NOW };
     const limiter = limiterOver(table, clock);
@@ -209,7 +209,7 @@ describe('a count', () => {
     tap.remove();
   });
 
-  it('stays below 1 KB when its minute is full, and says when it may be removed', async () => {
+  it('is in a row below 1 KB even when its minute is full, with the time at which the row expires', async () => {
     const account = newAccountId();
     const clock = { now: NOW };
     const limiter = limiterOver(table, clock);

@@ -148,7 +148,7 @@ describe('the content type', () => {
     for (const rawBody of ['{}', null]) expectEnvelope(await call(typed(type, rawBody)), 400, 'InvalidContentType');
   });
 
-  it.each([{}, null, { 'Content-Type': '' }])('may be absent or empty (%j) without a body alone', async (headers) => {
+  it.each([{}, null, { 'Content-Type': '' }])('may be absent or empty (%j) only without a body', async (headers) => {
     expectEnvelope(await sent(headers, '{}'), 400, 'InvalidContentType');
     for (const body of [null, '']) accepted(await sent(headers, body));
   });

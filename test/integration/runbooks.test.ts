@@ -115,9 +115,9 @@ describe('a runbook', () => {
   it.each(steps.map(({ commands, output }, index) => ({ commands, output, index })))(
     '$commands',
     ({ output, index }) => {
-      const own = (text: string) =>
+      const comparable = (text: string) =>
         steady(text.replace(/IncidentMonitoringRum-Table\w+-ABC|test-[0-9a-f-]{36}/, '<table>'));
-      expect(own(printed[index] ?? '')).toBe(own(output));
+      expect(comparable(printed[index] ?? '')).toBe(comparable(output));
     },
   );
 });

@@ -148,7 +148,7 @@ const CASES: Readonly<Record<string, Case>> = {
     withHeaders(route, { 'X-HTTP-Method': 'GET', 'X-Method-Override': 'PUT' }),
     route.code,
   ],
-  'the one such header that API Gateway goes by': (route) => [
+  'X-HTTP-Method-Override, which API Gateway obeys': (route) => [
     withHeaders(route, { 'X-HTTP-Method-Override': 'DELETE' }),
     'MethodNotAllowed',
   ],

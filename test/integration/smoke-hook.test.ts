@@ -48,17 +48,20 @@ async function hook(path: string, method: string, answer: (event: APIGatewayProx
 const reports = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }];
 const payload = (value: unknown) => ({ Payload: new TextEncoder().encode(JSON.stringify(value)) });
 
-it.each(operations)('$name answers the call as one with an unknown key', async ({ name, path, method }) => {
-  const handlers = handlersOver(testDeps(await newTable()));
-  const answers: number[] = [];
-  const reported = await hook(path, method, async (event) => {
-    const answer = await invokeAlone(handlers[operationIdOf(name)], event);
-    answers.push(answer.status);
-    return payload({ statusCode: answer.status, body: '' });
-  });
-  expect(answers).toEqual([401]);
-  expect(reported).toEqual(reports('Succeeded'));
-});
+it.each(operations)(
+  '$name answers the call of the hook with 401, as one with an unknown key',
+  async ({ name, path, method }) => {
+    const handlers = handlersOver(testDeps(await newTable()));
+    const answers: number[] = [];
+    const reported = await hook(path, method, async (event) => {
+      const answer = await invokeAlone(handlers[operationIdOf(name)], event);
+      answers.push(answer.status);
+      return payload({ statusCode: answer.status, body: '' });
+    });
+    expect(answers).toEqual([401]);
+    expect(reported).toEqual(reports('Succeeded'));
+  },
+);
 
 it.each<[string, string, () => Promise<Invoked>]>([
   ['whose table is down', 'Succeeded', async () => payload({ statusCode: 503, body: '{}' })],
