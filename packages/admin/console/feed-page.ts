@@ -1,7 +1,7 @@
 /** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
 import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
 import { refusalOf } from '../feed/messages.ts';
-import { facts, type Html, html, rowsOf, section, when } from './html.ts';
+import { facts, type Html, html, section, tableOf, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
@@ -17,8 +17,8 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
       waiting,
       underWay,
     ]);
-    const messages = rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
-    const records = rowsOf({
+    const messages = tableOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
+    const records = tableOf({
       head: ['sent', 'reason', 'record', 'message'],
       rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
         when(sent_at_ms, view.nowMs),
