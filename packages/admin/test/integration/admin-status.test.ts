@@ -183,6 +183,12 @@ describe('admin status of a stack', () => {
     expect(out).toMatch(/^browse-fleet +50 +5 +81 ms$/m);
     aws.setQueue({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
+
+  it('shows figures of accounts as unknown when the accounts cannot be read', async () => {
+    const { out } = await adminOf({ ...table, name: 'missing' })('status');
+    for (const figure of ['without gateway key', 'over a RUM quota', 'keys that expire within 30 days'])
+      expect(out).toMatch(new RegExp(`^  ${figure} +unknown$`, 'm'));
+  });
 });
 
 describe('the front page of the console', () => {
