@@ -111,6 +111,6 @@ async function retire(session: WritingSession<RetireOptions>): Promise<Written> 
       }
     })
     .finally(progress.end);
-  await target.feed?.settled(io.signal);
+  await target.feed?.waitUntilEmpty(io.signal);
   return { text: `${text} retired.`, json };
 }

@@ -11,7 +11,7 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
     const { queues, ...metrics } = await readFeedStatus(feed, view.nowMs);
-    const refused = queues.refused.waiting > 0 ? (await feed.look('refused', REFUSED_SHOWN)).map(refusalOf) : [];
+    const refused = queues.refused.waiting > 0 ? (await feed.peek('refused', REFUSED_SHOWN)).map(refusalOf) : [];
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
       QUEUE_NAMES[queue as keyof typeof queues],
       waiting,

@@ -1,7 +1,7 @@
 /** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { isMatch, readOverview, type ShownHost } from '../fleet/hosts.ts';
+import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { countText, shellWord } from '../text/printable.ts';
 import { badge, bar, duration, further, type Html, href, html, link, section, stackedBar, tableOf } from './html.ts';
 import { command, type View } from './view.ts';
@@ -40,7 +40,7 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
 async function readHosts({ table, account, nowMs, query: { after, read }, signal }: View) {
   const all: ShownHost[] = [];
   const options = { table, account: account.account_id, after, signal, now: () => nowMs };
-  for await (const { hosts, more } of readOverview(options)) {
+  for await (const { hosts, more } of readFleet(options)) {
     all.push(...hosts);
     if (!more || (read !== 'all' && all.length >= HOSTS_READ)) return { hosts: all, more };
   }
