@@ -263,7 +263,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (owner !== undefined && owner !== entity.account_id)',
     replace: 'if (owner !== undefined && owner === undefined)',
     tests: [integration('import-trust')],
-    only: 'refused by its line',
+    only: 'refused with the number',
   },
   {
     name: 'an import takes lines of accounts that it was not given',

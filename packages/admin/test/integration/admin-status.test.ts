@@ -192,7 +192,7 @@ describe('admin status of a stack', () => {
 });
 
 describe('the front page of the console', () => {
-  it('shows the same', async () => {
+  it('shows the same as admin status', async () => {
     const { measureStack } = await import('../../status/stack-figures.ts');
     const place = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
     const console = await serveConsole({
