@@ -1,6 +1,6 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
 import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
-import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
+import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { SERVICE } from '../../../lib/shared/log.ts';
@@ -148,16 +148,18 @@ async function readAttempts(
   nowMs: number,
 ): Promise<Attempt[]> {
   if (logGroupName === undefined) return [];
-  const { events = [] } = await client.filterLogEvents({
+  const wanted = {
     logGroupName,
     startTime: nowMs - WINDOW_MINUTES * 60_000,
     endTime: nowMs,
     filterPattern: '{ $.message = "merge not finished" }',
-  });
-  return events.flatMap(({ message = '', timestamp: at_ms = 0 }) => {
-    const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
-    return sequence === undefined
-      ? []
-      : [{ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms }];
-  });
+  };
+  const attempts: Attempt[] = [];
+  for await (const { events = [] } of paginateFilterLogEvents({ client }, wanted))
+    for (const { message = '', timestamp: at_ms = 0 } of events) {
+      const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
+      if (sequence !== undefined)
+        attempts.push({ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms });
+    }
+  return attempts;
 }

@@ -70,8 +70,10 @@ beforeAll(async () => {
     ].map(([AlarmName, AlarmDescription]) => ({ AlarmName, AlarmDescription, StateUpdatedTimestamp: NOW / 1000 })),
     ...(AlarmNamePrefix === 'Service-' && StateValue === 'ALARM' ? {} : { MetricAlarms: [] }),
   });
-  aws.replies.FilterLogEvents = ({ logGroupName }) => ({
-    events: [NOW - 60_000, NOW - 30_000, NOW - 90_000].map((timestamp, index) => ({
+  // CloudWatch may answer with an empty page before one that has events.
+  aws.replies.FilterLogEvents = ({ logGroupName, nextToken }) => ({
+    ...(nextToken === undefined && { nextToken: '1' }),
+    events: (nextToken === undefined ? [] : [NOW - 60_000, NOW - 30_000, NOW - 90_000]).map((timestamp, index) => ({
       timestamp,
       message: JSON.stringify({ incident_id: INCIDENT, sequence: SEQUENCE, error_name: `${logGroupName}${index}` }),
     })),
