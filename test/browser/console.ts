@@ -209,7 +209,7 @@ async function showsLargeFleet(table: Table, { browser }: Surroundings): Promise
   const { page, problems } = await openPage({ url, browser });
   await page.goto(`${url}${console.entrance}`);
   await follow(page, page.getByRole('region', { name: 'Accounts' }).getByRole('link', { name: 'Large' }));
-  assert.match(await page.innerText('main'), /Of more hosts, those up to h-01999\./);
+  assert.match(await page.innerText('main'), /This page covers only the hosts up to h-01999\./);
   const [, units = ''] = /Read ([\d.]+) read units/.exec(await page.innerText('footer')) ?? [];
   assert.ok(Number(units) > 0 && Number(units) < 100, `${units} read units`);
   for (const path of ['fleet', 'incidents', 'account', 'health']) {
@@ -218,7 +218,7 @@ async function showsLargeFleet(table: Table, { browser }: Surroundings): Promise
   }
   await page.goto(`${url}${console.home}/${LARGE.account}/fleet?status=disabled`);
   await follow(page, page.getByRole('link', { name: 'Next hosts' }));
-  assert.match(await page.innerText('main'), /Of more hosts, those after h-01999 up to h-03999\./);
+  assert.match(await page.innerText('main'), /This page covers only the hosts after h-01999 up to h-03999\./);
   await follow(page, page.getByRole('link', { name: 'Read the whole fleet' }));
   assert.match(await page.innerText('.headline'), /^50,000 hosts/);
   assert.deepEqual([...problems, ...console.failures], []);

@@ -15,12 +15,13 @@ const LAST_DIGITS = 4;
 /** Each key takes 67 bytes of its account's row, which DynamoDB limits to 400 KB. */
 const MAX_KEYS = 5_000;
 
-/** What is stored of a key's text. */
+/** What the table stores instead of the key itself. */
 export interface AppKeyIdentity {
   hash: string;
   lastDigits: string;
 }
 
+/** When a key was made, until when it is valid, and its note. */
 export type AppKeyLimits = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
 
 /** A key cannot be stored or changed. The message says why, in lower case and without a full stop. */
@@ -58,7 +59,8 @@ export async function putAppKey(
     const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
-    // If the account has changed, the key must get its new permissions: try again. If the key has changed, give up.
+    // Action 0 or 1 fails if the account or the row of the key has changed: read both and try again. The caller's own
+    // actions follow: if one of them fails, since a key to rotate is revoked, for example, give up.
     if (failed >= 2) throw new AppKeyError('the key has just been changed: check it and try again');
   }
   throw new AppKeyError(`account ${account.account_id} no longer exists`);
@@ -83,14 +85,14 @@ function keyAction(
     last_digits: lastDigits || (stored?.last_digits ?? ''),
     ...(expiries.length > 0 && { expires_at: Math.min(...expiries) }),
   };
-  const lasting = {
+  const initial = {
     created_at,
     revoked_at,
     // Only from the first expiry: a rotation shortens the expiry, which says nothing about how long new keys should live.
     lifetime: expires_at !== undefined && !stored ? Math.max(0, expires_at - created_at) : undefined,
   };
   const isUnchanged = stored ? all(is('account_id', account.account_id), is('expires_at', stored.expires_at)) : IS_NEW;
-  return updateAction(keys.appKey(hash), set(fields, lasting), isUnchanged);
+  return updateAction(keys.appKey(hash), set(fields, initial), isUnchanged);
 }
 
 /**

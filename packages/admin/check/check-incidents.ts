@@ -33,22 +33,22 @@ export function* checkIncidents(
     const isMissing = recorded !== undefined && !isInFeed(recorded.sequence);
     const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
     const { previous_sequence: previous = 0 } = recorded ?? {};
-    /** Whether the entry before that is missing, too. */
+    /** Whether the entry that changed the incident before is missing, too. */
     const isPreviousMissing = isMissing && previous > loadedAfter && !isInFeed(previous);
     if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);
       continue;
     }
-    let should: Fields = isMissing ? reverted(incident, recorded) : incident;
-    /** The entry whose values `should` has: 0 applies all entries of the feed. */
-    let applies = recorded?.sequence ?? 0;
-    if (isPreviousMissing) applies = 0;
-    else if (isMissing) applies = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
-    for (const entry of changes) if (entry.sequence > applies) should = applied(should, entry);
+    let expected: Fields = isMissing ? reverted(incident, recorded) : incident;
+    /** Sequence of the latest entry that `expected` contains. 0: all entries of the feed are still to be applied. */
+    let appliedUpTo = recorded?.sequence ?? 0;
+    if (isPreviousMissing) appliedUpTo = 0;
+    else if (isMissing) appliedUpTo = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
+    for (const entry of changes) if (entry.sequence > appliedUpTo) expected = applied(expected, entry);
     const put = updateAction(
       keys.incident(account, incidentId),
-      set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
+      set({ title: expected.title, owner_id: expected.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
       isAsRead(incident, ['title', 'owner_id', 'last_change']),
     );
     yield isMissing

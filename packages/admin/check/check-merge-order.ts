@@ -6,7 +6,7 @@ import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/r
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** Time after its commit from which on an unfinished merge is reported; finish-merges begins within a minute. */
+/** An unfinished merge is reported this long after its commit; finish-merges begins within a minute. */
 const OVERDUE_MS = 5 * 60_000;
 
 /** Checks that the merge order has the latest sequences, and that exactly the unfinished entries are pending. */

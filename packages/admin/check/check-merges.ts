@@ -13,7 +13,7 @@ import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** @param nowMs also reports merges that should be finished by this time; absent: it does not */
+/** @param nowMs the current time, to report merges that are overdue; absent: these are not reported */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedEntryWithAlerts) => !entry.large || alertIds.length === entry.alerts;
@@ -43,7 +43,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const { incident_id, sequence, alerts } = entry;
       const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      // A missing row may become visible later, as the rows of a transaction may one by one: then nothing is removed.
+      // The rows of a transaction may become visible one by one. If the missing row does, nothing is removed.
       const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
       const isMissing = conditionCheck(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
       return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
@@ -107,11 +107,11 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntr
   const histories = historiesOf(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
-    const { last, stay, previous: known, sequences } = histories.get(alertId) ?? {};
+    const { last, stay, previous: previousInFeeds, sequences } = histories.get(alertId) ?? {};
     // The previous release does not record in the alert that an entry found it already in its incident.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
-    const should = stay ? stay.incidentId : last ? last.move.to : from;
+    const expected = stay ? stay.incidentId : last ? last.move.to : from;
     const isUnknown = by !== undefined && !sequences?.has(by);
     const latest = stay?.sequence ?? last?.sequence;
     const why = latest === undefined ? 'where it came from' : `by entry ${latest}`;
@@ -124,14 +124,14 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntr
     yield finding(
       isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
       ids,
-      `it is in ${incidentText(current)} and belongs in ${incidentText(should)}, ${why}`,
+      `it is in ${incidentText(current)} and belongs in ${incidentText(expected)}, ${why}`,
       updateAction(
         keys.alert(account, alertId),
         set({
-          incident_id: should,
+          incident_id: expected,
           moved_sequence: latest,
           moved_from: stay ? stay.incidentId : last?.move.from,
-          previous_sequence: known,
+          previous_sequence: previousInFeeds,
         }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),

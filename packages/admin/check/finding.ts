@@ -19,7 +19,7 @@ export const FINDINGS = {
   account_unlisted: 'an account is not in the list of accounts',
   app_key_missing: 'an account lists a key that does not exist',
   app_key_unlisted: 'a key is not in the list of its account',
-  app_key_outdated: 'a key does not have what its account may do',
+  app_key_outdated: 'a key does not have the current permissions and state of its account',
 } as const;
 
 export type FindingKind = keyof typeof FINDINGS;

@@ -59,7 +59,7 @@ export function addAccountCommands(program: AdminCommand): void {
       );
 
   for (const [verb, sentence, suspended] of [
-    ['suspend', 'Suspend an account. All its calls are refused within 30 s.', true],
+    ['suspend', 'Suspend an account. Within 30 s, all its calls are refused.', true],
     ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
     group

@@ -73,7 +73,10 @@ export function addAppKeyCommands(program: AdminCommand): void {
 
   group
     .command('revoke')
-    .explain('Revoke a key. It is refused within 30 s.', 'app-key revoke 1f3a77c0d2b4e6f8 --account 42')
+    .explain(
+      'Revoke a key. Within 30 s, all calls with it are refused.',
+      'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
+    )
     .argument(...ID_ARGUMENT)
     .ofAccount(OF_KEY)
     .writes(async ({ io, table, account, dryRun, audit }: WritingSession<AccountOptions>, id: string) => {

@@ -9,7 +9,7 @@ import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
 import { NoAnswerError } from '../local-service/patience.ts';
-import { printable } from '../text/printable.ts';
+import { countText, printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 
 /** Exit codes. */
@@ -38,7 +38,7 @@ export function explain(error: unknown, stopped: boolean): { line: string; exitC
 
 /** The message of a failure, in one line. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof DataError) return `${error.problems.length} problems in the data`;
+  if (error instanceof DataError) return `${countText(error.problems.length, 'problem')} in the data`;
   if (error instanceof CliError) return error.message;
   if (error instanceof ApiError) return messageOf(en, error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));

@@ -20,9 +20,9 @@ export interface Session<Options = object> {
 }
 
 export interface WritingSession<Options = object> extends Session<Options> {
-  /** The action writes nothing, and only says what it would write. */
+  /** If true, the action writes nothing, and only says what it would write. */
   readonly dryRun: boolean;
-  /** Every change goes through it. */
+  /** Records every change: the action makes its changes through it. */
   readonly audit: Audit;
 }
 

@@ -7,7 +7,7 @@ import { shellWord } from '../text/printable.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { CliError, print, say } from './io.ts';
-import { isOfThisMachine, type Target, type TargetOptions, targetText } from './target.ts';
+import { isOnThisMachine, type Target, type TargetOptions, targetText } from './target.ts';
 
 export function addConsoleCommand(program: AdminCommand): void {
   program
@@ -21,11 +21,11 @@ export function addConsoleCommand(program: AdminCommand): void {
       new Option('--port <number>', 'port on 127.0.0.1').argParser(integer(0, 65_535)).default(0, 'any free one'),
     )
     .reads(async ({ io, target, table, options }: Session<TargetOptions & { port: number }>) => {
-      const place = await placeText(target, options);
+      const location = await locationText(target, options);
       const { listener, entrance } = createConsole({
         table,
-        target: () => place,
-        isLocal: isOfThisMachine(target),
+        target: () => location,
+        isLocal: isOnThisMachine(target),
         commandOptions: () => optionsFor(target, options),
         now: io.now,
         url: () => target.url,
@@ -46,8 +46,8 @@ export function addConsoleCommand(program: AdminCommand): void {
     });
 }
 
-/** What the console shows in its header. */
-async function placeText(target: Target, { stack }: TargetOptions): Promise<string> {
+/** Where the table is, for the header of the console. */
+async function locationText(target: Target, { stack }: TargetOptions): Promise<string> {
   if (target.service !== undefined) return `local, ${target.service}`;
   const text = await targetText(target);
   return stack === undefined ? text : `stack ${stack}, ${text}`;

@@ -65,7 +65,7 @@ async function importFile(
   const source = file === '-' ? 'stdin' : file;
   const entities = await checkAgainst(table, source, lines, options.account, (text) => say(io, text));
   io.signal.throwIfAborted();
-  if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
+  if (options.account === undefined) for (const text of await summariesOf(table, entities)) say(io, text);
   const counts = countKinds(entities);
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (options.account === undefined) await confirm(target, options, io);
@@ -94,8 +94,8 @@ async function importFile(
   };
 }
 
-/** What the file adds to each account, one text for each, so that the operator notices a key for the wrong account. */
-async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
+/** For each account, what the file adds to it, so that the operator notices a key for the wrong account. */
+async function summariesOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
   const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
   const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
   const { rows } = await batchGet(
@@ -130,8 +130,8 @@ async function openInput(file: string, io: Io): Promise<Readable> {
 }
 
 /**
- * Writes a file. A regular one is replaced as a whole by a file that only its owner can read, since it holds names and key
- * hashes. To anything else, such as a pipe, the data is written as it comes.
+ * Writes a file. A regular one is replaced as a whole, by a file that only its owner can read, since it holds names and key
+ * hashes. Into anything else, such as a pipe, the data is written directly.
  */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);

@@ -47,7 +47,7 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   const { queues, ...metrics } = await readFeedStatus(feed, io.now());
   const refused =
     options.refused > 0 && queues.refused.waiting > 0
-      ? (await feed.look('refused', options.refused)).map(refusalOf)
+      ? (await feed.peek('refused', options.refused)).map(refusalOf)
       : [];
   const json = {
     queues,
@@ -76,7 +76,7 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
   const { io, target, table, options, audit, dryRun } = session;
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
-  const messages = dryRun ? await feed.look(queue, MAX_REPLAYED) : await feed.take(queue, MAX_REPLAYED, HOLD_SECONDS);
+  const messages = dryRun ? await feed.peek(queue, MAX_REPLAYED) : await feed.take(queue, MAX_REPLAYED, HOLD_SECONDS);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
   const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
   const json = { messages: replays.map(({ sentAtMs, body }) => ({ sent_at_ms: sentAtMs, body })) };

@@ -74,7 +74,7 @@ async function simulate({ io, target, options }: Session<SimulateOptions>): Prom
     if (round > 0 || options.for > 0) say(io, `Round ${round + 1}: ${sent} records sent so far.`);
     await sleep(Math.max(0, next - io.now()), undefined, { signal: io.signal });
   }
-  await target.feed?.settled(io.signal);
+  await target.feed?.waitUntilEmpty(io.signal);
   return { text: `${hosts} hosts reported; ${sent} records sent.`, json: { hosts, records: sent } };
 }
 

@@ -34,7 +34,7 @@ export function addHostCommands(program: AdminCommand): void {
     .reads(list);
   filtered(host.command('retire'))
     .explain(
-      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
+      'Remove from the fleet the hosts that have stopped reporting; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
       'host retire --account 42 --stale-for 30d --dry-run',
     )
     .requiredOption('--stale-for <duration>', 'hosts whose last report is at least this old', duration)
@@ -48,12 +48,12 @@ const filtered = (command: AdminCommand) =>
     .option('--cluster <name>', 'only hosts of this edge cluster')
     .option('--agent-version <version>', 'only hosts with this agent version');
 
-const found = ({ io, table, options }: Session<AccountOptions & HostFilter>) =>
+const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>) =>
   findHosts({ table, account: options.account, now: io.now, signal: io.signal }, options);
 
 async function list(session: Session<ListOptions>): Promise<void> {
   const { io, options } = session;
-  const hosts = (await found(session)).map(({ host }) => host);
+  const hosts = (await findMatching(session)).map(({ host }) => host);
   if (options.json) return printJson(io, hosts.map(jsonOf));
   const records = hosts.map((host) => ({
     ...host,
@@ -89,7 +89,7 @@ const csvLine = (cells: readonly string[]) =>
 async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;
-  const stale = await found(session);
+  const stale = await findMatching(session);
   const text = countText(stale.length, 'host');
   const json = { hosts: stale.map(({ host }) => host.host_id) };
   if (stale.length === 0) return { text: 'There are no such hosts.', json };
@@ -111,6 +111,6 @@ async function retire(session: WritingSession<RetireOptions>): Promise<Written> 
       }
     })
     .finally(progress.end);
-  await target.feed?.settled(io.signal);
+  await target.feed?.waitUntilEmpty(io.signal);
   return { text: `${text} retired.`, json };
 }

@@ -6,7 +6,7 @@ import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** Lines of a log after which no further page is read: the oldest ones, so a shorter `--since` shows later ones. */
+/** After so many lines no further page of a log is read. The oldest come first: a shorter `--since` shows later ones. */
 const MAX_LINES = 1_000;
 
 interface LogsOptions {

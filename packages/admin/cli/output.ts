@@ -3,12 +3,12 @@ import Table from 'cli-table3';
 import { printable } from '../text/printable.ts';
 import { type Io, say } from './io.ts';
 
-/** The parts of a border: without any of them, cli-table3 prints no line between rows. */
+/** All parts of a border: cli-table3 prints lines between rows unless each of them is empty. */
 const BORDER = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
 const RULES = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
 const NO_BORDER = { ...Object.fromEntries([...BORDER, ...RULES].map((part) => [part, ''])), middle: '  ' };
 
-/** A text, or one of our own that may hold escape sequences: that is printed as it is. */
+/** A text, which is escaped, or a text of our own with escape sequences for colours, which is printed as it is. */
 type Cell = string | { readonly painted: string };
 
 /** Rows in aligned columns without borders. Stored text is escaped. */

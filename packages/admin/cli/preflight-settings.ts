@@ -28,7 +28,7 @@ const MIN_CONCURRENCY = 200;
 const UNRESERVED = 100;
 /** Minimum that is advised for mergeConcurrency and feedConcurrency. */
 const MIN_CAP = 2;
-/** Share of the storage for code from which on it counts as full. */
+/** The storage for code counts as full once this share of it is used. */
 const CODE_STORAGE_SHARE = 0.9;
 
 /** @param given the values of `-c` @throws UsageError naming every invalid setting */
@@ -63,23 +63,23 @@ export function concurrencyFindings(
   isDeployed: boolean,
 ): Found[] {
   const found = `${all} executions at once, ${free} of them not reserved`;
-  const before = isDeployed ? all : free;
+  const available = isDeployed ? all : free;
   const own = reservedInAll(reserved);
-  const most = Math.max(0, before - UNRESERVED);
-  const left = before - Math.min(own, most);
+  const reservable = Math.max(0, available - UNRESERVED);
+  const left = available - Math.min(own, reservable);
   const cap = Math.max(MIN_CAP, Math.floor(left / 4));
   const backlogs = `of ${left} that are not reserved, backlogs of merges take at most ${mergeConcurrency}, of the feed ${feedConcurrency}, and relay one for each shard of the table's stream`;
   return [
-    before >= MIN_CONCURRENCY
+    available >= MIN_CONCURRENCY
       ? ok(found)
       : change(
           found,
           'Ask for 1000: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
         ),
     concurrencyLimit === all
-      ? ok(`an alarm compares with ${concurrencyLimit}`)
+      ? ok(`the alarm on concurrency assumes a limit of ${concurrencyLimit}`)
       : change(
-          `an alarm compares with ${concurrencyLimit}, which is not the limit`,
+          `the alarm on concurrency assumes a limit of ${concurrencyLimit}, not ${all}`,
           `Deploy with -c concurrencyLimit=${all}`,
         ),
     mergeConcurrency + feedConcurrency <= left / 2
@@ -88,11 +88,11 @@ export function concurrencyFindings(
           `${backlogs}: that can starve the calls`,
           `Deploy with -c mergeConcurrency=${Math.min(mergeConcurrency, cap)} -c feedConcurrency=${Math.min(feedConcurrency, cap)}`,
         ),
-    own <= most
-      ? ok(reserved === 0 ? noneReserved(Math.floor(most / 2)) : `${own} will be reserved, which leaves ${left}`)
+    own <= reservable
+      ? ok(reserved === 0 ? noneReserved(Math.floor(reservable / 2)) : `${own} will be reserved, which leaves ${left}`)
       : change(
-          `${own} of ${before} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
-          `Deploy with -c reservedConcurrency=${asSetting(most)}`,
+          `${own} of ${available} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
+          `Deploy with -c reservedConcurrency=${asSetting(reservable)}`,
         ),
   ];
 }

@@ -8,7 +8,7 @@ import {
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { explainHost, readHost, readOverview } from '../fleet/hosts.ts';
+import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
 import { effectsOf, listIncidents } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { line, printable, timeText } from '../text/printable.ts';
@@ -156,7 +156,7 @@ async function countFleet({ io, table, options: { account } }: ShowSession) {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
   /** Counts by the name of the cluster. A map, since a name may be any text, such as `__proto__`. */
   const counts = { hosts: 0, statuses: none(), edge_clusters: new Map<string, StatusCounts>() };
-  for await (const { hosts } of readOverview({ table, account, now: io.now, signal: io.signal }))
+  for await (const { hosts } of readFleet({ table, account, now: io.now, signal: io.signal }))
     for (const { edge_cluster, status } of hosts) {
       counts.hosts += 1;
       counts.statuses[status] += 1;

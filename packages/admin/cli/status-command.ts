@@ -62,13 +62,13 @@ function statusText({ at_ms, service, table_ms, measured, pending, dead_letters,
   const found = known(accounts);
   const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string, unknown = 'unknown') =>
     part === undefined ? unknown : 'value' in part ? text(part.value) : sentenceOf(part.error);
-  const noMetrics = 'unknown: pass --stack, or run npm start';
+  const unknownHere = 'unknown: pass --stack, or run npm start';
   const head: [string, string][] = [
     [
       'service',
       service && 'error' in service
         ? service.error.message
-        : said(service, (ms) => `answers in ${ms} ms at ${url}`, 'unknown: pass --stack, or run npm start'),
+        : said(service, (ms) => `answers in ${ms} ms at ${url}`, unknownHere),
     ],
     ['table', said(table_ms, (ms) => `a read takes ${ms} ms from here`)],
     ...(figures?.dynamodb ? [['DynamoDB', dynamoDbText(figures.dynamodb)] as [string, string]] : []),
@@ -77,16 +77,18 @@ function statusText({ at_ms, service, table_ms, measured, pending, dead_letters,
       said(
         measured,
         ({ alarms }) => (alarms ? countText(alarms.length, 'raised alarm') : 'none: npm start has no alarms'),
-        noMetrics,
+        unknownHere,
       ),
     ],
     ['pending merges', said(pending, ({ length }) => String(length))],
-    ['dead letters', said(dead_letters, (count) => (count === undefined ? noMetrics : String(count)))],
+    ['dead letters', said(dead_letters, (count) => (count === undefined ? unknownHere : String(count)))],
     ['accounts', said(accounts, ({ count }) => String(count))],
-    ['  without gateway key', found?.withoutGatewayKey.join(' ') || 'none'],
+    ['  without gateway key', found ? found.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
     [
       '  over a RUM quota',
-      found?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`).join(', ') || 'none',
+      found
+        ? found.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`).join(', ') || 'none'
+        : 'unknown',
     ],
     [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(found?.expiringKeys.length ?? 'unknown')],
   ];

@@ -13,7 +13,7 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
-import type { RelayPlace } from '../relay/replay-dead-letters.ts';
+import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
 import { localUser } from './audited.ts';
@@ -48,7 +48,7 @@ export interface Target {
   /** The feed's queues; absent: unknown. */
   readonly feed?: Feed;
   /** What a replay of relay's dead letters uses; absent: the stack names no such queue. */
-  readonly relay?: RelayPlace;
+  readonly relay?: RelayResources;
   close(): void;
 }
 
@@ -119,14 +119,15 @@ function onlyRunning(url: string | undefined) {
   return first;
 }
 
-interface Place {
+/** Where a table is, and the usage plan of its stack. */
+interface TableLocation {
   tableName: string;
   endpoint?: string | undefined;
   region?: string | undefined;
   accountPlanId?: string;
 }
 
-function connect({ tableName, endpoint, region, accountPlanId }: Place): Target {
+function connect({ tableName, endpoint, region, accountPlanId }: TableLocation): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const target = { table, endpoint, region, close: () => table.client.destroy() };
   if (endpoint !== undefined) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
@@ -159,14 +160,14 @@ async function countLetters(queueUrl: string, region: string | undefined): Promi
 
 /** Prints the target of a write and asks for confirmation, unless the target is local or --yes was given. */
 export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
-  if (isOfThisMachine(target)) return;
+  if (isOnThisMachine(target)) return;
   say(io, `This writes to ${await targetText(target)}.`);
   await confirm(target, options, io);
 }
 
 /** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
-  if (options.yes || isOfThisMachine(target)) return;
+  if (options.yes || isOnThisMachine(target)) return;
   // If standard input is the data of an import, it cannot contain an answer.
   if (!io.stdin.isTTY || io.stdin.readableEnded)
     throw new UsageError('Pass --yes to write there without confirmation.');
@@ -179,7 +180,7 @@ export async function confirm(target: Target, options: TargetOptions, io: Io): P
   }
 }
 
-export const isOfThisMachine = ({ endpoint }: Target) =>
+export const isOnThisMachine = ({ endpoint }: Target) =>
   endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
 
 export async function targetText(target: Target): Promise<string> {

@@ -16,9 +16,9 @@ import {
   type Html,
   href,
   html,
-  rowsOf,
   section,
-  type Table,
+  type TableContent,
+  tableOf,
   when,
 } from './html.ts';
 import type { View } from './view.ts';
@@ -42,16 +42,16 @@ ${facts([
   ['gateway key', account.gateway_key === undefined ? 'none' : 'attached'],
 ])}
 </section>
-${section('Keys', rowsOf(keyTable(view, appKeys)))}
+${section('Keys', tableOf(keyTable(view, appKeys)))}
 <div class="columns">
-${section('RUM quotas', rowsOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
-${section('Rate windows', rowsOf(limits))}
+${section('RUM quotas', tableOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
+${section('Rate windows', tableOf(limits))}
 </div>
-${section('Audit trail', rowsOf(auditTable(view, audit.rows)))}
+${section('Audit trail', tableOf(auditTable(view, audit.rows)))}
 ${further(audit.next && href([id, 'account'], { audit: audit.next }), 'Earlier commands')}`;
 }
 
-const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
+const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): TableContent => ({
   head: ['key', 'ends with', 'state', 'note', 'created', 'expires', 'last used'],
   rows: appKeys
     .toSorted((one, other) => other.created_at - one.created_at)
@@ -64,7 +64,7 @@ const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
   none: 'The account has no keys.',
 });
 
-const auditTable = ({ nowMs }: View, entries: AuditEntry[]): Table => ({
+const auditTable = ({ nowMs }: View, entries: AuditEntry[]): TableContent => ({
   head: ['when', 'by', 'command', 'target', 'result'],
   rows: entries.map(({ at_ms, by, command: name, target, result, detail }) => [
     when(at_ms, nowMs),
@@ -76,7 +76,7 @@ const auditTable = ({ nowMs }: View, entries: AuditEntry[]): Table => ({
   none: 'No operator has changed this account.',
 });
 
-async function windows({ table, account, nowMs }: View): Promise<Table> {
+async function windows({ table, account, nowMs }: View): Promise<TableContent> {
   const rows = [];
   for (const operation of operations) {
     if (!('rateWindows' in operation)) continue;
@@ -94,7 +94,7 @@ const usage = (used: number, of: number) =>
 
 type Row = Readonly<Record<string, unknown>>;
 
-const quotas = (resource: Row | undefined, used: Row = {}): Table => ({
+const quotas = (resource: Row | undefined, used: Row = {}): TableContent => ({
   head: ['quota', 'used'],
   rows: resource
     ? [

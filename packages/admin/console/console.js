@@ -5,7 +5,7 @@ const SHOWN_MS = 1_500;
 const PATIENCE_MS = 3_000;
 
 document.addEventListener('click', async ({ target }) => {
-  const button = target.closest('.copied button');
+  const button = target.closest('.copyable button');
   if (!button) return;
   await navigator.clipboard.writeText(button.previousElementSibling.textContent);
   button.classList.add('done');

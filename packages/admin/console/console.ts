@@ -1,4 +1,4 @@
-/** The operator's console: a read-only web site on this machine, for whoever has its address. */
+/** The operator's console: a read-only web site on this machine, for the first browser that opens its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
@@ -20,7 +20,7 @@ import { fleetPage } from './fleet-page.ts';
 import { frontPage } from './front-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
 import { hostPage } from './host-page.ts';
-import { document, type Frame, type Html, html, type Page, type Titled } from './html.ts';
+import { type Frame, type Html, html, htmlDocument, type Page, type Titled } from './html.ts';
 import { alertPage, incidentPage, incidentsPage } from './incidents-page.ts';
 import { metered, NotFound, type Source, type View } from './view.ts';
 import { workItemsPage } from './work-items-page.ts';
@@ -62,8 +62,8 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
 /**
- * @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query that lets a
- * single browser in
+ * @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query by which
+ * one browser signs in
  */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
@@ -78,16 +78,16 @@ export function createConsole(options: ConsoleOptions) {
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
   /** The base of the page's addresses. Callers who do not know the secret path do not learn it. */
   const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
-  const isLetIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
+  const isSignedIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
   function frameOf(c: Context<Env>, cost = ''): Frame {
     const { target, isLocal, url } = options;
     // The reference page is served by `npm start` only.
     const reference = isLocal && url() !== undefined ? `${url()}/docs` : undefined;
-    const inside = isLetIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
-    return { base: baseOf(c), path: addressOf(c), inside };
+    const signedIn = isSignedIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
+    return { base: baseOf(c), path: addressOf(c), signedIn };
   }
   const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
-    c.html(document({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
+    c.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
 
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
@@ -111,7 +111,7 @@ export function createConsole(options: ConsoleOptions) {
       return c.redirect(home);
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
-    if (!isLetIn(c)) return refuse(c, 401, 'Access denied', advice);
+    if (!isSignedIn(c)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect(home);
   });
   app.use(async (c, next) => {
@@ -141,7 +141,7 @@ export function createConsole(options: ConsoleOptions) {
   const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
     const view = viewOf(c);
     const shown = await page(view, c);
-    return c.html(document(shown, frameOf(c, view.cost())));
+    return c.html(htmlDocument(shown, frameOf(c, view.cost())));
   };
   const ofAccount = (
     page: NonNullable<Page['page']>,

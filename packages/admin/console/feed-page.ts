@@ -1,7 +1,7 @@
 /** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
 import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
 import { refusalOf } from '../feed/messages.ts';
-import { facts, type Html, html, rowsOf, section, when } from './html.ts';
+import { facts, type Html, html, section, tableOf, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
@@ -11,14 +11,14 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
     const { queues, ...metrics } = await readFeedStatus(feed, view.nowMs);
-    const refused = queues.refused.waiting > 0 ? (await feed.look('refused', REFUSED_SHOWN)).map(refusalOf) : [];
+    const refused = queues.refused.waiting > 0 ? (await feed.peek('refused', REFUSED_SHOWN)).map(refusalOf) : [];
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
       QUEUE_NAMES[queue as keyof typeof queues],
       waiting,
       underWay,
     ]);
-    const messages = rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
-    const records = rowsOf({
+    const messages = tableOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
+    const records = tableOf({
       head: ['sent', 'reason', 'record', 'message'],
       rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
         when(sent_at_ms, view.nowMs),

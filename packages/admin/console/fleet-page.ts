@@ -1,9 +1,9 @@
 /** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import { isMatch, readOverview, type ShownHost } from '../fleet/hosts.ts';
+import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { countText, shellWord } from '../text/printable.ts';
-import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
+import { badge, bar, duration, further, type Html, href, html, link, section, stackedBar, tableOf } from './html.ts';
 import { command, type View } from './view.ts';
 
 /** Maximum hosts that a page reads, unless the reader asks for all. */
@@ -40,7 +40,7 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
 async function readHosts({ table, account, nowMs, query: { after, read }, signal }: View) {
   const all: ShownHost[] = [];
   const options = { table, account: account.account_id, after, signal, now: () => nowMs };
-  for await (const { hosts, more } of readOverview(options)) {
+  for await (const { hosts, more } of readFleet(options)) {
     all.push(...hosts);
     if (!more || (read !== 'all' && all.length >= HOSTS_READ)) return { hosts: all, more };
   }
@@ -53,6 +53,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const { account, query } = view;
   const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
+  /** The address of this page with a changed query. */
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
   /** A link to the hosts with this value; if that filter is set, a link that removes it. */
   function chip(filter: Filter, value: string, text = value): Html {
@@ -76,7 +77,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const range = listed.length < found.length && `${from + 1} to ${reached} of `;
   const chosen = (['status', 'cluster', 'version'] as const).map((name) => query[name] && chip(name, query[name]));
   return html`
-${scope !== '' && html`<p>Of more hosts, those ${scope}. ${whole}</p>`}
+${scope !== '' && html`<p>This page covers only the hosts ${scope}. ${whole}</p>`}
 <p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([name, size]) => chip('status', name, `${size.toLocaleString('en')} ${inWords(name)}`))}</p>
 ${stackedBar(counts)}
 ${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
@@ -94,7 +95,7 @@ ${section('Age of snapshots', ages(hosts))}
 </div>
 ${section(
   'Hosts',
-  rowsOf({
+  tableOf({
     head: ['host', 'status', 'why', 'edge cluster', 'agent version', 'snapshot'],
     rows: listed.map((host) => [
       link(href([account.account_id, 'host'], { id: host.host_id }), host.host_id),
@@ -175,7 +176,7 @@ function chart(head: string, groups: readonly Group[], to: (name: string, status
     return [html`${name && link(to(name), name)} ${size}`, html`${stackedBar(counts)}${labels}`];
   });
   const note = groups.length > rows.length && html`<p>The worst ${rows.length} of ${groups.length}.</p>`;
-  return html`${note}${rowsOf({ head: [head, 'stale, degraded or no data'], rows, none: 'There are no hosts.' })}`;
+  return html`${note}${tableOf({ head: [head, 'stale, degraded or no data'], rows, none: 'There are no hosts.' })}`;
 }
 
 /** Upper ends of the histogram's ages. */
@@ -192,5 +193,5 @@ function ages(hosts: readonly ShownHost[]): Html {
     const size = found.get(name)?.length ?? 0;
     return [name, bar(size, hosts.length), size];
   });
-  return rowsOf({ head: ['age', 'share', 'hosts'], rows });
+  return tableOf({ head: ['age', 'share', 'hosts'], rows });
 }

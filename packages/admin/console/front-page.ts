@@ -14,7 +14,7 @@ import {
   type Status,
   withAttempt,
 } from '../status/status.ts';
-import { badge, duration, further, type Html, href, html, link, rowsOf, section, type Value, when } from './html.ts';
+import { badge, duration, further, type Html, href, html, link, section, tableOf, type Value, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 type FrontView = Omit<View, 'account'>;
@@ -24,7 +24,7 @@ const ONLY_WITH = 'only with npm start or --stack';
 
 export async function frontPage(view: FrontView): Promise<Html> {
   const { table, query } = view;
-  // Only with the first page of accounts.
+  // Only the first page of accounts shows the status, too.
   const [status, operations] = query.after === undefined ? await statusOf(view) : [undefined, []];
   const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
@@ -34,7 +34,7 @@ export async function frontPage(view: FrontView): Promise<Html> {
     suspended && badge('suspended'),
   ]);
   const none = 'The table has no accounts.';
-  const list = rowsOf({ head: ['name', 'account', 'permissions', 'state'], rows, none });
+  const list = tableOf({ head: ['name', 'account', 'permissions', 'state'], rows, none });
   return html`${status}
 <div class="columns">
 ${section('Accounts', html`${list}${further(next && href([], { after: next }), 'Further accounts')}`)}
@@ -147,19 +147,19 @@ function accountTiles({ accounts }: Status): Tile[] {
 }
 
 const alarmRows = ({ nowMs }: FrontView, alarms: readonly Alarm[]) =>
-  rowsOf({
+  tableOf({
     head: ['alarm', 'since', 'what it means'],
     rows: alarms.map(({ name, since_ms, what }) => [name, when(since_ms, nowMs), what]),
   });
 
 const callRows = (operations: readonly OperationFigures[]) =>
-  rowsOf({
+  tableOf({
     head: ['operation', 'calls', 'failed (5xx)', 'p99, ms'],
     rows: operations.map(({ operation, calls, failed, p99_ms }) => [operation, calls, failed, p99_ms]),
   });
 
 const keyRows = (view: FrontView, keys: readonly ExpiringKey[]) =>
-  rowsOf({
+  tableOf({
     head: ['expires', 'account', 'key', 'note', 'how to replace it'],
     rows: keys.map(({ account_id, app_key_id, expires_ms, note }) => [
       when(expires_ms, view.nowMs),
@@ -183,5 +183,5 @@ function pendingRows(view: FrontView, { measured }: Status, pending: readonly Me
       command(view, `merge finish ${incident_id} ${sequence} --account ${account_id}`),
     ];
   });
-  return rowsOf({ head: ['since', 'account', 'incident', 'progress', 'last attempt', 'how to finish it'], rows });
+  return tableOf({ head: ['since', 'account', 'incident', 'progress', 'last attempt', 'how to finish it'], rows });
 }

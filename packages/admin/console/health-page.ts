@@ -3,7 +3,7 @@ import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order
 import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
 import { countText, timeText } from '../text/printable.ts';
-import { type Html, href, html, link, rowsOf, section, when } from './html.ts';
+import { type Html, href, html, link, section, tableOf, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 export async function healthPage(view: View): Promise<Html> {
@@ -14,7 +14,7 @@ export async function healthPage(view: View): Promise<Html> {
   return html`
 ${section(
   'Pending merges',
-  rowsOf({
+  tableOf({
     head: ['entry', 'since about', 'incident', 'how to finish it'],
     rows: pending.map(({ sequence, incidentId }) => [
       String(sequence),
@@ -28,7 +28,7 @@ ${section(
 ${section('Dead letters', html`<p>${letters}</p>`)}
 ${section(
   'Check',
-  rowsOf({ head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text }),
+  tableOf({ head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text }),
   html`<p>It reads all merges, alerts, feeds and keys of the account.</p>
 <form method="post"><input type="hidden" name="token" value="${formToken}"><button>Check now</button></form>`,
 )}

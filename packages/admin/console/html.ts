@@ -12,18 +12,21 @@ export type Value = Html | string | number | bigint | false | undefined | readon
 /** Maximum length of a shown text, in UTF-16 units. A stored text may be as long as a row, 400 KB. */
 const MAX_TEXT_LENGTH = 4_000;
 const SECOND_MS = 1_000;
-/** Length of a time's date, such as `2026-01-02`. */
-const DATE = 10;
+/** Length of the date at the beginning of a time, such as `2026-01-02`. */
+const DATE_LENGTH = 10;
 
-/** A template that escapes its values for HTML, and characters that reorder or hide text as the commands do. */
+/**
+ * A template that escapes its values for HTML. It also escapes characters that reorder or hide text, as the commands do
+ * on a terminal.
+ */
 export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
-  template(strings, ...values.map(harmless));
+  template(strings, ...values.map(escaped));
 
-function harmless(value: Value): unknown {
+function escaped(value: Value): unknown {
   if (typeof value === 'string')
     return printable(value.length > MAX_TEXT_LENGTH ? `${value.slice(0, MAX_TEXT_LENGTH)}…` : value);
   if (typeof value === 'bigint') return String(value);
-  return Array.isArray(value) ? value.map(harmless) : value;
+  return Array.isArray(value) ? value.map(escaped) : value;
 }
 
 /** The address of a page, relative to the document's base, without empty and undefined parameters. */
@@ -37,8 +40,8 @@ export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a
 
 /** A time in Unix milliseconds, without the date if it is today's, and how long ago it was. */
 export function when(atMs: number, nowMs: number): Html {
-  const [text, today] = [timeText(atMs), timeText(nowMs).slice(0, DATE)];
-  const shown = text.startsWith(today) ? text.slice(DATE + 1) : text;
+  const [text, today] = [timeText(atMs), timeText(nowMs).slice(0, DATE_LENGTH)];
+  const shown = text.startsWith(today) ? text.slice(DATE_LENGTH + 1) : text;
   const distance = duration(Math.abs(nowMs - atMs));
   return html`<time>${shown}</time> <small>${nowMs >= atMs ? `${distance} ago` : `in ${distance}`}</small>`;
 }
@@ -49,7 +52,8 @@ export const duration = (durationMs: number) =>
 /** The cells of a row; the first is its heading. */
 type Row = readonly Value[];
 
-export interface Table {
+/** The content of a table of a page. */
+export interface TableContent {
   head: readonly string[];
   rows: readonly Row[];
   /** The text that is shown if there are no rows. */
@@ -66,7 +70,7 @@ const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
  * A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside
  * each value.
  */
-export function rowsOf({ head, rows, none }: Table): Html {
+export function tableOf({ head, rows, none }: TableContent): Html {
   if (rows.length === 0) return html`<p>${none}</p>`;
   const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));
   const cells = (row: Row, cell: (value: Value, column: number) => Html) =>
@@ -114,8 +118,9 @@ export function stackedBar(parts: readonly (readonly [className: string, size: n
   return html`<svg viewBox="0 0 ${reached} 1" preserveAspectRatio="none" aria-hidden="true">${pieces}</svg>`;
 }
 
-export const copied = (code: Value) =>
-  html`<span class="copied"><code>${code}</code> <button type="button">Copy</button></span>`;
+/** A text with a button that copies it. */
+export const copyable = (code: Value) =>
+  html`<span class="copyable"><code>${code}</code> <button type="button">Copy</button></span>`;
 
 /** A page with a title of its own, such as the title of an incident. */
 export interface Titled {
@@ -146,8 +151,8 @@ export interface Frame {
   readonly base: string;
   /** Address of this page, with its query. */
   readonly path: string;
-  /** Details of the table; false: the reader has no access to them. */
-  readonly inside:
+  /** What only a signed-in reader sees; false: the reader is not signed in. */
+  readonly signedIn:
     | false
     | {
         readonly isLocal: boolean;
@@ -162,9 +167,10 @@ export interface Frame {
 const pageLink = (to: string, label: string, isCurrent: boolean) =>
   html`<li><a href="${to}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
 
-export const document = (
+/** A whole page, with its header and navigation. */
+export const htmlDocument = (
   { title, kind, account, page, body }: Page,
-  { base, path, inside }: Frame,
+  { base, path, signedIn }: Frame,
 ): Html => html`<!doctype html>
 <html lang="en">
 <head>
@@ -179,30 +185,30 @@ export const document = (
 </head>
 <body>
 <a class="skip" href="${path}#content">Skip to the content</a>
-<header${inside && !inside.isLocal && html` class="remote"`}>
-<p><strong>Incident, monitoring and RUM</strong>${inside && html` <span>${inside.target}</span>`}</p>
+<header${signedIn && !signedIn.isLocal && html` class="remote"`}>
+<p><strong>Incident, monitoring and RUM</strong>${signedIn && html` <span>${signedIn.target}</span>`}</p>
 ${
-  inside &&
+  signedIn &&
   html`<form action="find" role="search"><input name="id" type="search" required aria-label="Find an id" placeholder="Find any id"><button>Find</button></form>`
 }
 </header>
 ${
-  inside &&
+  signedIn &&
   html`<nav aria-label="Pages"><ul>
 ${pageLink(href([]), 'Overview', page === 'overview')}
 ${pageLink(href(['feed']), 'Feed', page === 'feed')}
 ${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
-${inside.reference !== undefined && pageLink(inside.reference, 'API', false)}
+${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)}
 </ul></nav>`
 }
 <main id="content" tabindex="-1">
 <div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
 ${
-  inside &&
-  html`<p><output id="waiting"></output>As of ${timeText(inside.nowMs).slice(DATE + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
+  signedIn &&
+  html`<p><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
 }</div>
 ${body}
 </main>
-${inside && inside.cost !== '' && html`<footer>${inside.cost}.</footer>`}
+${signedIn && signedIn.cost !== '' && html`<footer>${signedIn.cost}.</footer>`}
 </body>
 </html>`;

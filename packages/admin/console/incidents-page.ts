@@ -14,16 +14,16 @@ import { countAlerts, effectsOf, listLatestMerges } from '../incidents/list.ts';
 import { countText } from '../text/printable.ts';
 import {
   badge,
-  copied,
+  copyable,
   facts,
   further,
   type Html,
   href,
   html,
   link,
-  rowsOf,
   section,
   type Titled,
+  tableOf,
   when,
 } from './html.ts';
 import { command, NotFound, nameCallers, type View } from './view.ts';
@@ -38,21 +38,29 @@ const ALERTS_COUNTED = 20_000;
 type Incidents = ReadonlyMap<string, IncidentRow>;
 
 /**
- * Functions that show merges, with the names that these mention already read.
+ * Reads the names that merges mention.
  * @param incidents incidents that are already read, for their titles
- * @param own the incident that the page is about
+ * @param pageIncident the incident that the page is about
+ * @returns functions that show the merges with these names
  */
-async function showing(view: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents, own?: string) {
+async function mergeRenderers(
+  view: View,
+  all: readonly FeedEntryWithAlerts[],
+  incidents: Incidents,
+  pageIncident?: string,
+) {
   const { account, nowMs } = view;
-  const id = account.account_id;
-  const others = await readOthers(view, all, incidents);
+  const accountId = account.account_id;
+  const otherTitles = await readOtherTitles(view, all, incidents);
   const owners = [...incidents.values()].map(({ owner_id }) => owner_id);
   const changed = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
   const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changed])]);
   const undone = new Set(all.map(({ entry }) => `${entry.incident_id} ${entry.undone_sequence}`));
   const isUndone = ({ entry }: FeedEntryWithAlerts) => undone.has(`${entry.incident_id} ${entry.sequence}`);
-  const incidentLink = (one: string) =>
-    link(href([id, 'incident', one]), incidents.get(one)?.title || others.get(one) || one);
+  const incidentLink = (incidentId: string) => {
+    const title = incidents.get(incidentId)?.title || otherTitles.get(incidentId);
+    return link(href([accountId, 'incident', incidentId]), title || incidentId);
+  };
 
   function mergeOf(item: FeedEntryWithAlerts): Html {
     const { entry, alertIds, pending } = item;
@@ -60,16 +68,16 @@ async function showing(view: View, all: readonly FeedEntryWithAlerts[], incident
     const isMerge = kind === 'merge';
     const shown = alertIds.slice(0, IDS_SHOWN);
     return html`<li id="${sequence}">
-<p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== own && html`into ${incidentLink(incident_id)}`}
+<p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== pageIncident && html`into ${incidentLink(incident_id)}`}
 ${pending && badge('pending')} ${isUndone(item) && badge('undone')}</strong> <span>${when(entry.at_ms, nowMs)}</span></p>
 <ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
 ${facts([
   ['by', callerOf(entry.by)],
-  ['request', copied(entry.request_id)],
-  ['undo', isMerge && !isUndone(item) && command(view, `merge undo ${incident_id} ${sequence} --account ${id}`)],
+  ['request', copyable(entry.request_id)],
+  ['undo', isMerge && !isUndone(item) && command(view, `merge undo ${incident_id} ${sequence} --account ${accountId}`)],
 ])}
 <details><summary>${countText(alertIds.length, 'alert')}, entry ${sequence}</summary>
-<ul>${shown.map((one) => html`<li>${link(href([id, 'alert', one]), one)}</li>`)}
+<ul>${shown.map((alertId) => html`<li>${link(href([accountId, 'alert', alertId]), alertId)}</li>`)}
 ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.length} more</li>`}</ul></details>
 </li>`;
   }
@@ -79,29 +87,29 @@ ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.lengt
 }
 
 /** The titles of further incidents that merges mention. */
-async function readOthers({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
+async function readOtherTitles({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
   );
-  const unknown = [...mentioned].filter((one): one is string => one !== undefined && !incidents.has(one));
-  const wanted = unknown.slice(0, INCIDENTS_READ).map((one) => [one, keys.incident(account.account_id, one)] as const);
+  const unknown = [...mentioned].filter((id): id is string => id !== undefined && !incidents.has(id));
+  const wanted = unknown.slice(0, INCIDENTS_READ).map((id) => [id, keys.incident(account.account_id, id)] as const);
   const { rows } = await batchGet(
     table,
     wanted.map(([, key]) => key),
     { attributes: ['title'], consistent: false },
   );
-  return new Map(wanted.map(([one, key]) => [one, rows.of(key)?.title]));
+  return new Map(wanted.map(([id, key]) => [id, rows.of(key)?.title]));
 }
 
 /** @returns a function that gives the name of a member, or `member` and the id if there is no such member */
 async function nameMembers({ table, account }: View, ids: readonly (Int64 | undefined)[]) {
-  const wanted = [...new Set(ids.filter((one) => one !== undefined))];
+  const wanted = [...new Set(ids.filter((id) => id !== undefined))];
   const { rows } = await batchGet(
     table,
-    wanted.map((one) => keys.member(account.account_id, one)),
+    wanted.map((id) => keys.member(account.account_id, id)),
     { consistent: false },
   );
-  return (one: Int64) => rows.of(keys.member(account.account_id, one))?.name ?? `member ${one}`;
+  return (id: Int64) => rows.of(keys.member(account.account_id, id))?.name ?? `member ${id}`;
 }
 
 async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
@@ -110,49 +118,52 @@ async function readMerges(view: View, { before, also = [] }: { before?: string |
   const isWhole = next === undefined && before === undefined;
   const scope = isWhole
     ? undefined
-    : `Of the merges into ${countText(incidents.size, 'incident')} of more, by their ids.`;
-  return { all, incidents, next, scope, ...(await showing(view, all, incidents)) };
+    : `This page covers only the merges into ${countText(incidents.size, 'incident')}, in descending order of id.`;
+  return { all, incidents, next, scope, ...(await mergeRenderers(view, all, incidents)) };
 }
 
 export async function incidentsPage(view: View): Promise<Html> {
   const { account, query, table } = view;
-  const id = account.account_id;
+  const accountId = account.account_id;
   const [{ all, incidents, next, scope, incidentLink, ownerOf, merges }, { last, pending = [] }, alerts] =
     await Promise.all([
       readMerges(view, { before: query.before }),
-      readMergeOrder(table, id),
-      countAlerts(table, id, query.count === 'all' ? Number.POSITIVE_INFINITY : ALERTS_COUNTED),
+      readMergeOrder(table, accountId),
+      countAlerts(table, accountId, query.count === 'all' ? Number.POSITIVE_INFINITY : ALERTS_COUNTED),
     ]);
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
-  const rows = [...incidents].map(([one, { owner_id: owner }]) => [
-    incidentLink(one),
+  const rows = [...incidents].map(([incidentId, { owner_id: owner }]) => [
+    incidentLink(incidentId),
     owner !== undefined && ownerOf(owner),
-    alerts ? (alerts.get(one) ?? 0) : '',
-    entries.get(one)?.length ?? 0,
+    alerts ? (alerts.get(incidentId) ?? 0) : '',
+    entries.get(incidentId)?.length ?? 0,
   ]);
-  const count = link(href([id, 'incidents'], { ...query, count: 'all' }), 'Count the alerts of each incident');
+  const count = link(href([accountId, 'incidents'], { ...query, count: 'all' }), 'Count the alerts of each incident');
   return html`
-${pending.length > 0 && html`<p class="bad">${link(href([id, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
+${pending.length > 0 && html`<p class="bad">${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
 ${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>`}
 <div class="columns">
 ${section('Latest merges', merges(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
-${section('All incidents', html`${rowsOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
+${section('All incidents', html`${tableOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
 </div>
-${further(next && href([id, 'incidents'], { before: next }), 'Further incidents')}`;
+${further(next && href([accountId, 'incidents'], { before: next }), 'Further incidents')}`;
 }
 
 export async function incidentPage(view: View, incidentId: string): Promise<Titled> {
   const { table, account } = view;
-  const id = account.account_id;
-  const [incident, all] = await Promise.all([readIncident(table, id, incidentId), readFeed(table, id, incidentId)]);
-  if (!incident) throw new NotFound(`Account ${id} has no incident ${incidentId}.`);
-  const { ownerOf, merges } = await showing(view, all, new Map([[incidentId, incident]]), incidentId);
+  const accountId = account.account_id;
+  const [incident, all] = await Promise.all([
+    readIncident(table, accountId, incidentId),
+    readFeed(table, accountId, incidentId),
+  ]);
+  if (!incident) throw new NotFound(`Account ${accountId} has no incident ${incidentId}.`);
+  const { ownerOf, merges } = await mergeRenderers(view, all, new Map([[incidentId, incident]]), incidentId);
   const { title, owner_id: owner } = incident;
   const body = html`
 <section>
 ${facts([
-  ['id', copied(incidentId)],
+  ['id', copyable(incidentId)],
   ['owner', owner === undefined ? 'none' : ownerOf(owner)],
 ])}
 </section>
@@ -161,21 +172,21 @@ ${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged i
 }
 
 export async function alertPage(view: View, alertId: string): Promise<Titled> {
-  const { account_id: id } = view.account;
-  const alert = await readAlert(view.table, id, alertId);
-  if (!alert) throw new NotFound(`Account ${id} has no alert ${alertId}.`);
+  const { account_id: accountId } = view.account;
+  const alert = await readAlert(view.table, accountId, alertId);
+  if (!alert) throw new NotFound(`Account ${accountId} has no alert ${alertId}.`);
   const { incident_id: incident, moved_from: before, title } = alert;
-  const also = [incident, before].filter((one) => one !== undefined);
+  const also = [incident, before].filter((id) => id !== undefined);
   const { all, scope, incidentLink, merges } = await readMerges(view, { also });
   const own = all.filter(({ alertIds }) => alertIds.includes(alertId));
   const body = html`
 <section>
 ${facts([
-  ['id', copied(alertId)],
+  ['id', copyable(alertId)],
   ['incident', incident === undefined ? 'none' : incidentLink(incident)],
 ])}
 </section>
-${scope && html`<p>${scope} And of those that the alert was in last.</p>`}
+${scope && html`<p>${scope} It also covers the incidents that the alert was in last.</p>`}
 ${section('History', merges(own, 'No merge mentions this alert.'))}`;
   return { title: title || alertId, body };
 }

@@ -5,12 +5,12 @@ import { listAppKeys } from '../accounts/accounts.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { shellWord } from '../text/printable.ts';
-import { copied, html, type Table as Rows } from './html.ts';
+import { copyable, html, type TableContent } from './html.ts';
 
-/** A table, with the figures that are not in it. */
+/** What the console reads: the table, and what the table does not contain, such as figures of the service. */
 export interface Source {
   readonly table: Table;
-  /** Where the table is, for the reader: service, stack or table, with account and region on AWS. */
+  /** Says where the table is: the service, stack or table, and on AWS its account and region. */
   target(): string;
   /** Whether the table is on this machine, so that no customer's data is at risk. */
   readonly isLocal: boolean;
@@ -34,7 +34,7 @@ export interface View extends Source {
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
   /** The findings of the last check that this console ran, with a sentence about it, by account id. */
-  readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
+  readonly checks: Map<string, Pick<TableContent, 'rows'> & { text: string }>;
   /** A token in every form, which pages of other origins do not know. */
   readonly formToken: string;
   /** The cost of the page's reads so far, as a clause. */
@@ -46,11 +46,11 @@ export interface View extends Source {
  * @param stored its last argument, a text from the table. It follows `--`, so that it is never read as an option.
  */
 export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
-  copied(
+  copyable(
     html`npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}`,
   );
 
-/** What the page is about does not exist. */
+/** The object that the page shows does not exist. */
 export class NotFound extends Error {}
 
 /**

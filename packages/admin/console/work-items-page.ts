@@ -1,7 +1,7 @@
 /** The page of work items, with who deleted them. */
 import { collections } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
-import { copied, facts, further, type Html, href, html, rowsOf, when } from './html.ts';
+import { copyable, facts, further, type Html, href, html, tableOf, when } from './html.ts';
 import { command, nameCallers, type View } from './view.ts';
 
 const ROWS = 50;
@@ -15,7 +15,7 @@ export async function workItemsPage(view: View): Promise<Html> {
   ]);
   return html`
 <section>
-${rowsOf({
+${tableOf({
   head: ['work item', 'title', 'version', 'deleted'],
   rows: rows.map(({ work_item_id, title, version, deleted_at_ms: deleted, deleted_by: by, deleted_request_id }) => {
     const deletion =
@@ -23,7 +23,7 @@ ${rowsOf({
       facts([
         ['at', when(deleted, nowMs)],
         ['by', by && callerOf(by)],
-        ['request', deleted_request_id && copied(deleted_request_id)],
+        ['request', deleted_request_id && copyable(deleted_request_id)],
         ['restore', command(view, `work-item restore --account ${id}`, work_item_id)],
       ]);
     return [work_item_id, title, String(version), deletion];

@@ -15,7 +15,7 @@ export interface DataProblem {
   problem: string;
 }
 
-/** Problems, and warnings, that are listed. */
+/** Maximum number of problems that are listed, and of warnings. */
 const SHOWN = 20;
 
 /** Data is invalid, so nothing of it is written. The message has a line for each of the first problems. */
@@ -63,10 +63,10 @@ export interface TableContents {
   /** The account that each app key belongs to, by the key's hash; without keys that are not stored. */
   ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
   /** The names of the given rows that exist. */
-  existing(keys: readonly NamedKey[]): Promise<ReadonlySet<string>>;
+  existing(keys: readonly ReferencedKey[]): Promise<ReadonlySet<string>>;
 }
 
-type NamedKey = KeyOf<'incident' | 'member'>;
+type ReferencedKey = KeyOf<'incident' | 'member'>;
 
 /**
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
@@ -119,15 +119,20 @@ export async function checkData(
       source,
       problems.sort((one, other) => one.line - other.line),
     );
-  const unknown = await unknownNames(entities, contents);
-  for (const { entity, problem } of unknown.slice(0, SHOWN))
+  const missing = await missingReferences(entities, contents);
+  for (const { entity, problem } of missing.slice(0, SHOWN))
     warn(printable(`${source}:${positions.get(entity)?.line}: warning: ${problem}`));
-  if (unknown.length > SHOWN) warn(`${printable(source)}: ${unknown.length} warnings, of which ${SHOWN} are shown`);
+  if (missing.length > SHOWN) warn(`${printable(source)}: ${missing.length} warnings, of which ${SHOWN} are shown`);
   return entities;
 }
 
 /** The rows that an entity refers to, with the field and id: a merge fails if its incident or owner does not exist. */
-function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity): Generator<[NamedKey, string]> {
+function* referencesOf({
+  kind,
+  account_id: account,
+  incident_id,
+  owner_id,
+}: Entity): Generator<[ReferencedKey, string]> {
   if (kind === 'alert' && incident_id !== undefined) {
     const id = String(incident_id).toLowerCase();
     yield [keys.incident(account, id), `incident_id ${id}`];
@@ -137,18 +142,18 @@ function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity):
 }
 
 /** The references to rows that are neither among the entities nor in the table. */
-async function unknownNames(entities: readonly Entity[], contents: TableContents) {
+async function missingReferences(entities: readonly Entity[], contents: TableContents) {
   const given = new Set<string>();
   for (const { kind, account_id: account, incident_id, member_id } of entities) {
     if (kind === 'incident') given.add(rowName(keys.incident(account, String(incident_id).toLowerCase())));
     if (kind === 'member') given.add(rowName(keys.member(account, member_id as Int64)));
   }
-  const named = entities.flatMap((entity) =>
-    [...namedBy(entity)].flatMap(([key, text]) => (given.has(rowName(key)) ? [] : [{ entity, key, text }])),
+  const references = entities.flatMap((entity) =>
+    [...referencesOf(entity)].flatMap(([key, text]) => (given.has(rowName(key)) ? [] : [{ entity, key, text }])),
   );
-  const asked = [...new Map(named.map(({ key }) => [rowName(key), key])).values()];
+  const asked = [...new Map(references.map(({ key }) => [rowName(key), key])).values()];
   const existing = await contents.existing(asked);
-  return named
+  return references
     .filter(({ key }) => !existing.has(rowName(key)))
     .map(({ entity, text }) => ({ entity, problem: `${text} is neither in the data nor in the table` }));
 }

@@ -23,12 +23,12 @@ export const QUEUE_NAMES: Readonly<Record<FeedQueue, string>> = {
 
 /** Names and values of CloudWatch's metrics. */
 export function metricsText({ rate, oldestSeconds }: Metrics): [name: string, value: string][] {
-  const known = (value: number | undefined, unit: string) =>
+  const withUnit = (value: number | undefined, unit: string) =>
     value === undefined
       ? 'unknown: only a deployed stack has it, in CloudWatch'
       : `${Number(value.toFixed(2))} ${unit}`;
   return [
-    ['rate, of the last five minutes', known(rate, 'messages a second')],
-    ['oldest message', known(oldestSeconds, 'seconds')],
+    ['rate, of the last five minutes', withUnit(rate, 'messages a second')],
+    ['oldest message', withUnit(oldestSeconds, 'seconds')],
   ];
 }

@@ -7,7 +7,7 @@ import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import type { FeedMessage } from './messages.ts';
 
-/** The outputs of a stack that have the URLs of the feed's queues. */
+/** Names of the stack outputs that contain the URLs of the feed's queues. */
 export const FEED_OUTPUTS = {
   feed: 'FeedUrl',
   refused: 'FeedRefusedUrl',
@@ -15,14 +15,14 @@ export const FEED_OUTPUTS = {
 } as const;
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
-/** Messages of {@link messagesOf} in one call: so many fit into 256 KB, the limit of a batch until 2025. */
+/** Messages of {@link messagesOf} in one call: four fit into 256 KB, the limit of a batch until 2025. */
 const SENT_AT_ONCE = 4;
 /** SQS's maximum for one call. */
 const MAX_BATCH = 10;
 const POLL_MS = 250;
 const MAX_SETTLING_MS = 30_000;
-/** Seconds for which {@link Feed.look} hides messages: longer than reading a queue takes. */
-const LOOK_SECONDS = 30;
+/** Seconds for which {@link Feed.peek} hides messages: longer than reading a queue takes. */
+const PEEK_SECONDS = 30;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 const PERIOD_SECONDS = 300;
 
@@ -88,8 +88,8 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
         if (Failed[0]) throw new Error(`SQS does not take a message: ${Failed[0].Code}: ${Failed[0].Message}`);
       }
     },
-    /** Waits until the feed is empty, for a limited time, since others may keep sending. */
-    async settled(signal: AbortSignal): Promise<void> {
+    /** Waits until the feed is empty, but only for a limited time, since others may keep sending. */
+    async waitUntilEmpty(signal: AbortSignal): Promise<void> {
       for (let left = MAX_SETTLING_MS; left > 0; left -= POLL_MS) {
         const { waiting, underWay } = await count('feed');
         if (waiting + underWay === 0) return;
@@ -97,8 +97,8 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
       }
     },
     /** Reads up to `most` messages, and returns them to their queue. */
-    async look(queue: FeedQueue, most: number): Promise<Message[]> {
-      const found = await take(queue, most, LOOK_SECONDS);
+    async peek(queue: FeedQueue, most: number): Promise<Message[]> {
+      const found = await take(queue, most, PEEK_SECONDS);
       for (const some of chunksOf(found, MAX_BATCH)) {
         const Entries = some.map(({ ReceiptHandle }, index) => ({
           Id: String(index),

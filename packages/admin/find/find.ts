@@ -41,8 +41,8 @@ export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
  */
 export async function find(table: Table, id: string): Promise<Found[]> {
   const accounts = await readAllAccounts(table);
-  const found = [...ofAccountsAndKeys(accounts, id), ...(await ofRows(table, accounts, id))];
-  if (REQUEST_ID.test(id)) for (const account of accounts) found.push(...(await ofMerges(table, account, id)));
+  const found = [...findAccountsAndKeys(accounts, id), ...(await findRows(table, accounts, id))];
+  if (REQUEST_ID.test(id)) for (const account of accounts) found.push(...(await findMerges(table, account, id)));
   return found;
 }
 
@@ -53,7 +53,7 @@ function foundIn(
   return { account, accountName, ...found };
 }
 
-function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
+function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
     const { account_id: number, name, suspended } = account;
     const page = { path: [number, 'account'] };
@@ -69,7 +69,7 @@ function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Genera
 }
 
 /** Finds rows with the id in their key. Costs at most five read units for each account. */
-async function ofRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
+async function findRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
   // DynamoDB's sort keys have at most 1,024 bytes.
   const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;
   if (!isStorable) return [];
@@ -105,7 +105,7 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
     }
     if (item) {
       const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
-      // A page begins after an id: the beginning of this one sorts before it.
+      // The page lists the items after an id. This id without its last character sorts before the id itself.
       const page = { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
@@ -116,7 +116,7 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
 const deletionText = ({ deleted_at_ms: at, deleted_by: by }: Pick<WorkItemRow, 'deleted_at_ms' | 'deleted_by'>) =>
   at === undefined ? '' : `, deleted ${timeText(at)}${by === undefined ? '' : ` by ${by}`}`;
 
-async function ofMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
+async function findMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
   const { account_id: number } = account;
   const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
   return items

@@ -37,10 +37,10 @@ export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cl
   readonly reportedAtMs?: number;
 }
 
-type OverviewOptions = Pick<HostReaderOptions, 'table' | 'account' | 'after' | 'signal'> & { now: () => number };
+type FleetOptions = Pick<HostReaderOptions, 'table' | 'account' | 'after' | 'signal'> & { now: () => number };
 
 /** Reads the hosts of an account in the order of their ids, a thousand at a time; `more`: further hosts follow. */
-export async function* readOverview({ now, ...options }: OverviewOptions) {
+export async function* readFleet({ now, ...options }: FleetOptions) {
   const onUnreadable = (error: unknown) => {
     throw error;
   };
@@ -110,11 +110,11 @@ export interface HostFilter {
 const NOT_REPORTING: readonly FleetStatus[] = ['disabled', 'unsupported'];
 
 /** The hosts that match a filter, each with a time before its rows were read. */
-export async function findHosts(options: Parameters<typeof readOverview>[0], filter: HostFilter) {
+export async function findHosts(options: Parameters<typeof readFleet>[0], filter: HostFilter) {
   const { now } = options;
   const found: { host: ShownHost; readAtMs: number }[] = [];
   let readAtMs = now();
-  for await (const { hosts } of readOverview(options)) {
+  for await (const { hosts } of readFleet(options)) {
     for (const host of hosts) if (isMatch(host, filter, readAtMs)) found.push({ host, readAtMs });
     readAtMs = now();
   }
@@ -129,8 +129,8 @@ export const isMatch = (
   (status === undefined || host.status === status) &&
   (cluster === undefined || host.edge_cluster === cluster) &&
   (agentVersion === undefined || host.agent_version === agentVersion) &&
-  (staleFor === undefined || isStale(host, nowMs - staleFor));
+  (staleFor === undefined || lastReportedBefore(host, nowMs - staleFor));
 
 /** False for a host that never reported, or is not expected to report. */
-const isStale = ({ status, reportedAtMs }: ShownHost, beforeMs: number) =>
+const lastReportedBefore = ({ status, reportedAtMs }: ShownHost, beforeMs: number) =>
   reportedAtMs !== undefined && reportedAtMs <= beforeMs && !NOT_REPORTING.includes(status);

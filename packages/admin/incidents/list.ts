@@ -28,23 +28,23 @@ export async function listIncidents(table: Table, account: Int64) {
   return incidents;
 }
 
-/** The number of alerts of each incident, by its id; undefined: the account has more than `most` alerts. */
-export async function countAlerts(table: Table, account: Int64, most: number) {
+/** The number of alerts of each incident, by its id; undefined: the account has more than `limit` alerts. */
+export async function countAlerts(table: Table, account: Int64, limit: number) {
   const counts = new Map<string, number>();
-  let all = 0;
+  let total = 0;
   await forEach(collections.alertShards(account), async (shard) => {
     for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
-      all += 1;
-      if (all > most) return;
+      total += 1;
+      if (total > limit) return;
       if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
     }
   });
-  return all > most ? undefined : counts;
+  return total > limit ? undefined : counts;
 }
 
 /**
- * The merges of an account and their undos, in their order.
- * @param fromMs Unix milliseconds: those committed earlier are omitted
+ * The merges of an account and their undos, by ascending sequence.
+ * @param fromMs Unix milliseconds: entries committed earlier are omitted
  */
 export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedEntryWithAlerts[]> {
   const merges: FeedEntryWithAlerts[] = [];

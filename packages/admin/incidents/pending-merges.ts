@@ -20,7 +20,7 @@ export interface MergeProgress {
   moved?: number;
 }
 
-/** All pending merges, in their order. @param account absent: all accounts, which costs a read unit for each */
+/** All pending merges, by ascending sequence. @param account absent: all accounts, which costs a read unit for each */
 export async function readMergeProgress(table: Table, account?: Int64): Promise<MergeProgress[]> {
   const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
   const all: MergeProgress[] = [];

@@ -126,8 +126,8 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const assignments = await readAssignments(table, account, alertIds);
   const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
-    // Its last moves were made after its rows were read. Only then do its rows say where those alerts came from: finish
-    // it first.
+    // The merge was pending when its rows were read, but has no alert left to move: its last moves were made since then,
+    // and `merge` does not say where these alerts came from. Finish the merge, then prepare again with all its rows.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
       throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
     pending.push({ incidentId, sequence: undone });

@@ -12,19 +12,22 @@ import type { Audit } from '../cli/audited.ts';
 import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
 
-/** Seconds for which a dead letter is hidden from others: while it is relayed, and while it is only looked at. */
+/** Seconds for which a dead letter is hidden from others: while it is relayed, and while it is only counted. */
 const HIDDEN_SECONDS = 300;
-const LOOK_SECONDS = 30;
+const PEEK_SECONDS = 30;
 
 /** The stack's resources that a replay uses, from its outputs. */
-export interface RelayPlace {
+export interface RelayResources {
   readonly region: string;
   readonly eventBus: string;
   readonly mergeQueueUrl: string;
   readonly deadLettersUrl: string;
 }
 
-/** A message of the queue: Lambda's contains no records, only where the stream has them. */
+/**
+ * A message of the queue. A letter that relay itself sent contains the records. One that Lambda sent, after its retries,
+ * says only where in the stream they are.
+ */
 type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
 
 interface BatchInfo {
@@ -42,23 +45,25 @@ interface BatchInfo {
  */
 export async function replayRelay(
   table: Table,
-  { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayPlace,
+  { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
   audit?: Pick<Audit, 'around'>,
 ): Promise<{ letters: number; left: number }> {
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
   try {
-    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : LOOK_SECONDS);
-    const there = letters.filter(({ records }) => records !== undefined);
-    const result = { letters: letters.length, left: letters.length - there.length };
+    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : PEEK_SECONDS);
+    const available = letters.filter(({ records }) => records !== undefined);
+    const result = { letters: letters.length, left: letters.length - available.length };
     if (!audit) return result;
-    const rows = there.flatMap(({ records = [] }) => records.flatMap((record) => writtenRowOf(table, record) ?? []));
+    const rows = available.flatMap(({ records = [] }) =>
+      records.flatMap((record) => writtenRowOf(table, record) ?? []),
+    );
     const accounts = new Set(rows.flatMap((row) => parseKey(row)?.account ?? []));
     const destinations = createDestinations({ eventBus, region });
     const urls = { merges: mergeQueueUrl, deadLetters: QueueUrl };
     const relay = createRelay({ table, log: SILENT.log }, destinations, urls);
-    await audit.around([...accounts], `${there.length} dead letters`, async () => {
-      for (const { ReceiptHandle, records = [] } of there)
+    await audit.around([...accounts], `${available.length} dead letters`, async () => {
+      for (const { ReceiptHandle, records = [] } of available)
         if ((await relay({ Records: records })).batchItemFailures.length > 0) result.left += 1;
         else await queues.deleteMessage({ QueueUrl, ReceiptHandle });
     });

@@ -1,6 +1,6 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
 import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
-import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
+import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { SERVICE } from '../../../lib/shared/log.ts';
@@ -13,7 +13,8 @@ const PERIOD_SECONDS = 300;
 const CODES = Object.entries(ERROR_CODES).filter(([code, { status }]) => code === 'OK' || status >= 400);
 const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'TransactWriteItems'];
 
-export interface StackPlace {
+/** The stack's resources whose figures are read. */
+export interface StackResources {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
@@ -29,15 +30,15 @@ interface Query {
   readonly statistic: string;
 }
 
-export async function measureStack({ region, ...place }: StackPlace, nowMs: number): Promise<Measured> {
+export async function measureStack({ region, ...resources }: StackResources, nowMs: number): Promise<Measured> {
   const config = clientConfig(region);
   const cloudWatch = new CloudWatch(config);
   const logs = new CloudWatchLogs(config);
   try {
     const [figures, alarms, attempts] = await Promise.all([
-      readFigures(cloudWatch, place, nowMs),
-      readAlarms(cloudWatch, place.stack),
-      readAttempts(logs, place.finishMergesLogGroup, nowMs),
+      readFigures(cloudWatch, resources, nowMs),
+      readAlarms(cloudWatch, resources.stack),
+      readAttempts(logs, resources.finishMergesLogGroup, nowMs),
     ]);
     return { ...figures, alarms, attempts };
   } finally {
@@ -61,7 +62,7 @@ const ofTable = (name: string, statistic: string, TableName: string, Operation?:
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
-async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackPlace, 'region'>, nowMs: number) {
+async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackResources, 'region'>, nowMs: number) {
   const own = ownOf(stack);
   const queries: Query[] = [];
   const add = (query: Query) => queries.push(query) - 1;
@@ -147,16 +148,18 @@ async function readAttempts(
   nowMs: number,
 ): Promise<Attempt[]> {
   if (logGroupName === undefined) return [];
-  const { events = [] } = await client.filterLogEvents({
+  const wanted = {
     logGroupName,
     startTime: nowMs - WINDOW_MINUTES * 60_000,
     endTime: nowMs,
     filterPattern: '{ $.message = "merge not finished" }',
-  });
-  return events.flatMap(({ message = '', timestamp: at_ms = 0 }) => {
-    const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
-    return sequence === undefined
-      ? []
-      : [{ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms }];
-  });
+  };
+  const attempts: Attempt[] = [];
+  for await (const { events = [] } of paginateFilterLogEvents({ client }, wanted))
+    for (const { message = '', timestamp: at_ms = 0 } of events) {
+      const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
+      if (sequence !== undefined)
+        attempts.push({ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms });
+    }
+  return attempts;
 }

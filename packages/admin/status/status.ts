@@ -11,7 +11,7 @@ import { type MergeProgress, readMergeProgress } from '../incidents/pending-merg
 import type { Attempt, Measured } from './measured.ts';
 
 const DAY_MS = 86_400_000;
-/** Days before its expiry from which on a key is listed, so that there is time to replace it. */
+/** A key is listed this many days before it expires, so that there is time to replace it. */
 export const EXPIRY_WARNING_DAYS = 30;
 const ANSWER_MS = 10_000;
 const QUOTAS = ['session_investigate', 'session_measure', 'session_replay'] as const;

@@ -49,7 +49,7 @@ export class UnexpectedAnswerError extends ApiError {
   }
 }
 
-/** A number in a request is an integer beyond 2^53, or an answer has one where its type is a number. */
+/** A request has an integer beyond 2^53 as a number, or an answer has such an integer in a field of type number. */
 export class InexactNumberError extends ApiError {
   override readonly name = 'InexactNumberError';
   /** Path of the integer, such as `version` or `data.items[3].servicemap.node_count`. */

@@ -151,7 +151,7 @@ export function createTransport(options: ClientOptions): Transport {
           const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
           const asked = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
-          // The random part is cut to the time left: it alone must not end the retries.
+          // The back-off is cut to the time left: its random part alone must not end the retries.
           const ms = Math.max(MIN_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
           if (failures > retries || attempt === MAX_ATTEMPTS || ms > leftMs) throw error;
           await wait({ type: 'wait', path, reason, ms }, call.signal);

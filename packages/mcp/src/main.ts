@@ -15,8 +15,8 @@ const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
 
 MCP server over standard input and output. It reads only, unless:
   --allow-writes     also offer delete_work_item, and merge_alerts, which shows a preview first
-  --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, by the admin command
-                     of the service's source in FOLDER, with the AWS credentials of the environment
+  --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, which run the admin
+                     command of the service's source in FOLDER, with the AWS credentials of the environment
   --stack NAME, --region REGION
                      the deployed stack that these look at (default: the service that npm start runs)
   --help, --version

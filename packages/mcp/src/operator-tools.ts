@@ -1,6 +1,7 @@
 /** The tools for operators. Each runs the service's admin command in a child process, with the AWS credentials of the environment. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { parseJson } from '../../client/src/json.ts';
 import { type Tool, tool } from './tool.ts';
 
 const TIMEOUT_MS = 50_000;
@@ -33,7 +34,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
     }).catch((error: Error & { stderr?: string }) => {
       throw new Error(error.stderr?.trim() || error.message);
     });
-    return JSON.parse(stdout);
+    return parseJson(stdout);
   }
   return [
     tool({
@@ -61,7 +62,13 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
       inputSchema: {
         type: 'object',
         properties: {
-          account_id: { type: 'integer', minimum: 1, description: 'of the incident; operator_find returns it' },
+          account_id: {
+            type: 'integer',
+            minimum: 1,
+            // A larger number may have been rounded to the id of another account.
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'of the incident; operator_find returns it',
+          },
           incident_id: OBJECT_ID,
           alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MAX_ALERTS },
         },

@@ -263,7 +263,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (owner !== undefined && owner !== entity.account_id)',
     replace: 'if (owner !== undefined && owner === undefined)',
     tests: [integration('import-trust')],
-    only: 'refused by its line',
+    only: 'refused with the number',
   },
   {
     name: 'an import takes lines of accounts that it was not given',
@@ -316,8 +316,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an import takes a revocation back',
     file: 'packages/admin/accounts/app-key-admin.ts',
-    find: 'set(fields, lasting)',
-    replace: 'set({ ...fields, revoked_at: undefined }, { ...lasting, revoked_at: undefined })',
+    find: 'set(fields, initial)',
+    replace: 'set({ ...fields, revoked_at: undefined }, { ...initial, revoked_at: undefined })',
     tests: [integration('import-trust')],
     only: 'a revocation',
   },
@@ -524,8 +524,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a repair does not restore the owner',
     file: 'packages/admin/check/check-incidents.ts',
-    find: 'set({ title: should.title, owner_id: should.owner_id, ',
-    replace: 'set({ title: should.title, ',
+    find: 'set({ title: expected.title, owner_id: expected.owner_id, ',
+    replace: 'set({ title: expected.title, ',
     scenario: 'a small merge that a restore has torn, repaired',
   },
   {

@@ -317,7 +317,7 @@ describe('the fleet', () => {
     const nextOf = (text: string) =>
       /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
     const { text: first } = await open.page(`/${account}/fleet`);
-    expect(textOf(first)).toMatch(/Of more hosts, those up to host-01999\. .* 2,000 hosts /);
+    expect(textOf(first)).toMatch(/This page covers only the hosts up to host-01999\. .* 2,000 hosts /);
     expect(nextOf(first)).toBe(`/${account}/fleet?from=50#hosts`);
     const seen: string[] = [];
     for (let path = nextOf(first)?.replace('from=50', 'from=0'); path; ) {
@@ -334,7 +334,7 @@ describe('the fleet', () => {
     expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}#hosts`);
     const whole = textOf((await open.page(`/${account}/fleet?read=all`)).text);
     expect(whole).toContain('2,130 hosts');
-    expect(whole).not.toContain('Of more hosts');
+    expect(whole).not.toContain('This page covers only');
   });
 });
 
@@ -407,7 +407,7 @@ describe('merges', () => {
       })),
     );
     const text = textOf((await page(`/${account}/incidents`)).text);
-    expect(text).toContain('Of the merges into 100 incidents of more');
+    expect(text).toContain('This page covers only the merges into 100 incidents');
     expect(text).toMatch(/The account's last merge, \d+, is in none of them\./);
   });
 });

@@ -128,7 +128,7 @@ describe('a file that is imported without --account', () => {
 
 describe('an app key belongs to the account that it was first stored for', () => {
   it.each(['the key', 'its hash'])(
-    'so that an import of %s for another account is refused by its line',
+    'so that an import of %s for another account is refused with the number of its line',
     async (what) => {
       const { id, appKey } = await imported();
       const other = newAccountId();

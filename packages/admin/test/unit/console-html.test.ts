@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duration, rowsOf, when } from '../../console/html.ts';
+import { duration, tableOf, when } from '../../console/html.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
@@ -24,7 +24,7 @@ test.each([
 });
 
 test('a table leaves out empty columns', () => {
-  const table = rowsOf({
+  const table = tableOf({
     head: ['a', 'b', 'c'],
     rows: [
       ['1', '', 0],

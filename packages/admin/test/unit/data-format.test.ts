@@ -67,7 +67,7 @@ describe('the size of a row', () => {
     );
   });
 
-  it('is that in DynamoDB, where short numbers and lists are larger than in JSON', async () => {
+  it('is measured as DynamoDB stores it: short numbers and lists are larger than in JSON', async () => {
     expect(await problemsOf([item(1, { list: Array(150_000).fill(1) })])).toEqual([
       expect.stringContaining('makes a row of 450'),
     ]);

@@ -18,6 +18,8 @@ import { serveTable } from '../../../local/test/support/start-service.ts';
 
 const MAIN = 'packages/mcp/src/main.ts';
 const ACCOUNT = 7;
+/** The id of another account, which a number of JavaScript would round. */
+const LARGE_ACCOUNT = '9007199254740993';
 const appKey = newAppKey();
 const id = (digit: string) => digit.repeat(24);
 let table: Table;
@@ -35,6 +37,7 @@ beforeAll(async () => {
     line({ kind: 'alert', alert_id: id('d'), title: 't', incident_id: id('e') }),
     line({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't' }),
     ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
+    `{"kind":"account","account_id":${LARGE_ACCOUNT},"name":"Large","permissions":[]}`,
   ];
   await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
   service = await serveTable(table);
@@ -190,6 +193,15 @@ describe('the MCP server', () => {
     expect((await stored(table, keys.alert(ACCOUNT, id('d')))).incident_id).toBe(before);
     const unknown = { ...merge, alert_ids: [id('f')] };
     expect(await operator.call('operator_merge_preview', unknown)).toMatchObject({ isError: true });
+  });
+
+  it('keeps the ids of accounts exact, and refuses one that may have been rounded', async () => {
+    await using operator = await assistant('--operator', '.');
+    await operator.call('operator_find', { id: LARGE_ACCOUNT });
+    expect(operator.said()).toContain(`"account_id":${LARGE_ACCOUNT}`);
+    const merge = { account_id: 2 ** 53, incident_id: id('a'), alert_ids: [id('d')] };
+    const rounded = await operator.call('operator_merge_preview', merge);
+    expect(rounded).toMatchObject({ isError: true, answer: { error: { code: 'InvalidParameter' } } });
   });
 
   it('is packed with the licence of each package that it bundles', async () => {
