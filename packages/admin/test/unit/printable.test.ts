@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../../test/support/any-text.ts';
-import { line, printable, printableJson } from '../../text/printable.ts';
+import { countText, line, printable, printableJson, shellWord, timeText } from '../../text/printable.ts';
 
 describe('text on a terminal', () => {
   it.each([
@@ -35,4 +35,31 @@ describe('text on a terminal', () => {
       }),
     );
   });
+});
+
+it.each([
+  [0, '0 alerts'],
+  [1, '1 alert'],
+  [2_000, '2,000 alerts'],
+])('the text of %i alerts is %s', (count, text) => {
+  expect(countText(count, 'alert')).toBe(text);
+});
+
+it.each([
+  ['a-b_1@%+=:,./', 'a-b_1@%+=:,./'],
+  ['', "''"],
+  [' a', "' a'"],
+  ['a ', "'a '"],
+  ["it's", "'it'\\''s'"],
+])('the word "%s" is %s in a shell', (word, quoted) => {
+  expect(shellWord(word)).toBe(quoted);
+});
+
+it.each([
+  [1_795_231_205_846, '2026-11-21 03:20:05 UTC'],
+  [8.64e15, '+275760-09-13 00:00 UTC'],
+  [8.64e15 + 1, 'not a time (8640000000000001)'],
+  [-8.64e15 - 1, 'not a time (-8640000000000001)'],
+])('the time %d is shown as %s', (milliseconds, text) => {
+  expect(timeText(milliseconds)).toBe(text);
 });
