@@ -10,6 +10,7 @@ export const LEFT_OUT = {
   '@aws-sdk/endpoint-cache': { kilobytes: 7.6, milliseconds: 1.5 },
   '@smithy/core/event-streams': { kilobytes: 12.2, milliseconds: 2 },
   '@smithy/node-http-handler': { kilobytes: 8.3, milliseconds: 2.5 },
+  '@smithy/signature-v4': { kilobytes: 9.4, milliseconds: 3 },
   'node:http': { kilobytes: 0, milliseconds: 16 },
 } as const;
 
@@ -35,8 +36,15 @@ export class EndpointCache {
   get = leftOut;
 }
 
-/** No operation of DynamoDB has an event stream, and `lib/dynamodb/http-handler.ts` reads each reply whole. */
-export { LeftOut as EventStreamSerde, leftOut as eventStreamSerdeProvider, leftOut as streamCollector };
+/** No operation of DynamoDB has an event stream; `lib/dynamodb/` has a signer, and a handler of requests that reads each reply whole. */
+export {
+  LeftOut as EventStreamSerde,
+  LeftOut as SignatureV4,
+  leftOut as eventStreamSerdeProvider,
+  leftOut as streamCollector,
+};
+/** The EventBridge client imports a second signer, for multi-Region endpoints. */
+export const signatureV4aContainer = { SignatureV4a: null };
 export const NodeHttpHandler = { create: (handler: unknown) => handler ?? leftOut() };
 
 /** An import of `node:http` evaluates all its exports. That of `WebSocket` loads undici, which takes longer than all of the service. */

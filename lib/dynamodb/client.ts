@@ -9,6 +9,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { toInt64 } from '../shared/json.ts';
 import { createHttpHandler, type Timeouts } from './http-handler.ts';
+import { createSigner } from './signer.ts';
 
 /** A table to call, with the signal of the caller. Integers beyond 2^53 are bigints, written and read. */
 export interface Table {
@@ -108,7 +109,9 @@ const unmarshallOptions = () => ({
 
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(options)), {
+  const signer = createSigner(() => bare.config);
+  const bare: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  const client = DynamoDBDocumentClient.from(bare, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
   });

@@ -3,6 +3,7 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
+import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
@@ -31,8 +32,16 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     maxAttempts: PATIENT.maxAttempts,
     ...(endpoint && { endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
   };
-  const queues = new SQSClient({ ...common, requestHandler: createHttpHandler(PATIENT.timeouts) });
-  const bus = new EventBridgeClient({ ...common, requestHandler: createHttpHandler(PATIENT.timeouts) });
+  const queues: SQSClient = new SQSClient({
+    ...common,
+    requestHandler: createHttpHandler(PATIENT.timeouts),
+    signer: createSigner(() => queues.config, 'sqs'),
+  });
+  const bus: EventBridgeClient = new EventBridgeClient({
+    ...common,
+    requestHandler: createHttpHandler(PATIENT.timeouts),
+    signer: createSigner(() => bus.config, 'events'),
+  });
 
   /** Sends items in batches. If the call of a batch fails, none of its items is accepted. */
   async function sendBatches<Item>(items: readonly Item[], sendBatch: (batch: readonly Item[]) => Promise<boolean[]>) {

@@ -1,5 +1,6 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
+import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 
@@ -46,7 +47,11 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  const client = new SQSClient({ ...local, requestHandler: createHttpHandler(TIMEOUTS) });
+  const client: SQSClient = new SQSClient({
+    ...local,
+    requestHandler: createHttpHandler(TIMEOUTS),
+    signer: createSigner(() => client.config, 'sqs'),
+  });
 
   return {
     async refuse(refusals) {

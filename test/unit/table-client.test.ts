@@ -1,10 +1,12 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectTable, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
+import { createSigner } from '../../lib/dynamodb/signer.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listen } from '../support/listen.ts';
 import { silentServer } from '../support/wire.ts';
@@ -182,5 +184,56 @@ describe('an error', () => {
     const [first, second] = attempts.map(({ headers }) => String(headers['x-amz-date']));
     const time = (text = '') => Date.parse(text.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
     expect(time(second) - time(first)).toBeGreaterThan(ahead - 60_000);
+  });
+});
+
+describe('a signature', () => {
+  const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret/key+' };
+  const signingDate = new Date('2026-02-03T04:05:06.789Z');
+  const request = (body: string | Uint8Array, headers = {}) =>
+    new HttpRequest({
+      protocol: 'https:',
+      hostname: 'dynamodb.eu-west-1.amazonaws.com',
+      method: 'POST',
+      path: '/',
+      headers: {
+        host: 'dynamodb.eu-west-1.amazonaws.com',
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'DynamoDB_20120810.GetItem',
+        ...headers,
+      },
+      body,
+    });
+
+  it.each([
+    ['short-lived credentials', { ...credentials, sessionToken: 'token==' }, '{"a":"ü"}'],
+    ['lasting ones', credentials, new TextEncoder().encode('{}')],
+  ])('with %s is that of the SDK’s signer', async (_what, own, body) => {
+    const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: own });
+    const signer = createSigner(() => config);
+    for (const date of [signingDate, new Date(signingDate.getTime() + 86_400_000)]) {
+      const theirs = await (await config.signer()).sign(request(body), { signingDate: date });
+      const { 'x-amz-content-sha256': sum } = theirs.headers;
+      const given = request(body, { 'x-amz-content-sha256': sum });
+      const signed = await signer.sign(given, { signingDate: date });
+      expect(signed.headers).toEqual(theirs.headers);
+      // It may be signed again.
+      expect(given.headers).not.toHaveProperty('authorization');
+    }
+  });
+
+  it('is made with the key of its day, region and credentials', async () => {
+    let own = credentials;
+    const signer = createSigner(() => ({ credentials: async () => own, region: async () => 'eu-west-1' }) as never);
+    const signature = async (date: Date, signingRegion?: string) =>
+      (await signer.sign(request('{}'), { signingDate: date, ...(signingRegion && { signingRegion }) })).headers
+        .authorization;
+    const nextDay = new Date(signingDate.getTime() + 86_400_000);
+    const all = [await signature(signingDate), await signature(nextDay), await signature(signingDate, 'eu-north-1')];
+    own = { accessKeyId: 'AKID', secretAccessKey: 'other' };
+    all.push(await signature(signingDate));
+    expect(new Set(all).size).toBe(4);
+    own = credentials;
+    expect(await signature(signingDate)).toBe(all[0]);
   });
 });
