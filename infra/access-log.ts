@@ -52,7 +52,7 @@ export const answeredWith = (status: string): JsonPattern =>
  * @param dimensions by which the lines are counted separately: names with fields, such as `$.resource`
  * @returns the metric's sum
  */
-export const countLines = (
+export const addLineCount = (
   scope: Construct,
   accessLog: ILogGroup,
   metricName: string,

@@ -13,12 +13,12 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { answeredWith, countLines, OPERATION_LINES, OTHER_LINES } from './access-log.ts';
+import { addLineCount, answeredWith, OPERATION_LINES, OTHER_LINES } from './access-log.ts';
 import { createRunbookAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** With fewer refusals or errors in five minutes, no share raises an alarm. */
+/** An alarm on a share of the calls needs this many refusals or errors in five minutes. */
 const MIN_COUNT = 300;
 /** Alarm when this share of the operations' calls is refused with 429. */
 const MANY_REFUSED = 0.1;
@@ -49,7 +49,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
     });
 
   // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
-  countLines(scope, accessLog, 'OperationCalls', OPERATION_LINES, { resource: '$.resource' });
+  addLineCount(scope, accessLog, 'OperationCalls', OPERATION_LINES, { resource: '$.resource' });
   const calls = Object.fromEntries(
     operations.map(({ path }, index) => [
       `calls${index}`,
@@ -61,7 +61,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
       scope,
       'ManyRefused',
       'A tenth of the calls of operations are refused with 429',
-      share(countLines(scope, accessLog, 'RefusedCalls', answeredWith('429')), metricOf('AnsweredCalls')),
+      share(addLineCount(scope, accessLog, 'RefusedCalls', answeredWith('429')), metricOf('AnsweredCalls')),
       MANY_REFUSED,
       3,
     ),
@@ -82,7 +82,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
       scope,
       'Flood',
       'Many calls go to paths that are no operation',
-      countLines(scope, accessLog, 'OtherCalls', OTHER_LINES).with({ period: PERIOD }),
+      addLineCount(scope, accessLog, 'OtherCalls', OTHER_LINES).with({ period: PERIOD }),
       FLOOD,
       3,
     ),

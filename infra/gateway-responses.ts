@@ -20,7 +20,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   // The account's gateway key is in no usage plan: the operator has to add it.
   [ResponseType.INVALID_API_KEY, 'ServiceUnavailable'],
   [ResponseType.INVALID_SIGNATURE, 'Unauthorized'],
-  // A method other than the seven that `ANY` stands for. No path comes here: `/{proxy+}` takes the unknown ones.
+  // A method other than the seven that `ANY` stands for. An unknown path never gets this response, since `/{proxy+}` matches it.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'MethodNotAllowed'],
   [ResponseType.QUOTA_EXCEEDED, 'RequestTooFrequently'],
   [ResponseType.REQUEST_TOO_LARGE, 'EntityTooLarge'],
@@ -31,7 +31,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [
     ResponseType.UNSUPPORTED_MEDIA_TYPE,
     'BadRequest',
-    'Content-Encoding must be absent, or gzip or deflate and match the body.',
+    'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.',
   ],
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],

@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { answeredWith, countLines, OPERATION_LINES } from './access-log.ts';
+import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
 import { whatToDo } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
@@ -34,8 +34,8 @@ const MIN_FAILURES = 5;
 export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): AlarmBase[] {
   const scope = new Construct(parent, 'ServiceLevel');
   const usingMetrics = {
-    answered: countLines(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
-    failed: countLines(scope, accessLog, 'FailedCalls', answeredWith('5*')),
+    answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
+    failed: addLineCount(scope, accessLog, 'FailedCalls', answeredWith('5*')),
   };
   return BURN_RATES.map(({ id, rate, long, short }) => {
     const window = (name: string, period: Duration, expression: string) =>

@@ -83,8 +83,10 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
 
   return {
     /**
-     * Stops finish-merges, calls merge-alerts of a tree, and cuts the call after its commit, so that the merge's message waits.
-     * @param template the file of the tree's template. If it has a pipe, this sends the pipe's message, since the emulator's pipes deliver
+     * Stops finish-merges, calls merge-alerts from the sources of a release, and cuts the call after its commit, so that the merge's
+     * message waits.
+     * @param tree the folder of these sources
+     * @param template the file of the release's template. If it has a pipe, this sends the pipe's message, since the emulator's pipes deliver
      *   to no queue
      */
     async commit(tree: string, template: string, appKey: string, table: string): Promise<void> {
@@ -103,7 +105,7 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
     async finish(table: string): Promise<void> {
       const [queue, deadLetters] = await Promise.all(['MergesQueue', 'MergesDeadLetters'].map(queueNamed));
       if (!queue || !deadLetters || (await readPending(table)).length !== 1 || (await countOf(queue)) === 0)
-        throw new Error('the large merge did not wait for the update');
+        throw new Error('the large merge is no longer pending after the update of the stack');
       process.stdout.write(`   ${await countOf(queue)} messages are waiting\n`);
       const FunctionName = await functionNamed('finishmerges');
       await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));

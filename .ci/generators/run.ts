@@ -1,6 +1,6 @@
 /**
  * Generates clients from `openapi.json` with third-party generators. Each must compile with the strictest options, call each operation, and
- * make three calls that fail. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
+ * make three calls that fail. Needs Go and Python; installs into a temporary folder what the lock files of `calls/` list.
  */
 import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -5,12 +5,12 @@ const FOLDER = new URL('../../lib/http/messages/', import.meta.url);
 export const LANGUAGES_FILE = new URL('languages.ts', FOLDER);
 
 const DEFAULT = 'en';
-const LANGUAGE_FILE = /^([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.ts$/;
+const FILE_NAME = /^([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.ts$/;
 
-/** The source of the list. It has two lists, so that a bundle holds only the parts of each file that it uses. */
+/** The source of `languages.ts`: two lists, so that a bundle includes only what it uses of each language. */
 export function languagesSource(): string {
   const others = readdirSync(FOLDER)
-    .flatMap((file) => LANGUAGE_FILE.exec(file)?.[1] ?? [])
+    .flatMap((file) => FILE_NAME.exec(file)?.[1] ?? [])
     .filter((tag) => tag !== DEFAULT)
     .sort();
   const tags = [DEFAULT, ...others];

@@ -63,9 +63,9 @@ export async function refusedMerges(add: Add): Promise<void> {
     (await answer(mergeAlerts, keyOf(account), { alert_ids, incident_id })).statusCode;
 
   // Merges that are refused by the first read, and by the last.
-  const unknown = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
+  const refusedIdLists = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
   const mergeRefused = (_caller: number, index: number) =>
-    merge(REFUSED_ACCOUNT, unknown[index % unknown.length], refused.incident);
+    merge(REFUSED_ACCOUNT, refusedIdLists[index % refusedIdLists.length], refused.incident);
   const mergeOfNeighbour = (_caller: number, index: number) => {
     const { account, ids, incident } = neighbours[index % neighbours.length] as (typeof neighbours)[number];
     return merge(account, ids, incident);
@@ -73,31 +73,34 @@ export async function refusedMerges(add: Add): Promise<void> {
   const { rate } = mergeAlerts.throttle;
   const sendRefused = () => runMergeLoad({ seconds: SECONDS, smallPerSecond: rate }, { small: mergeRefused });
   const count = { sent: 0, done: 0 };
-  const p95 = async (beside: () => Promise<unknown>): Promise<number> => {
+  const p95 = async (load: () => Promise<unknown>): Promise<number> => {
     // Waits until the table has all its units again.
     await sleep((1000 * READ_UNITS.burst) / READ_UNITS.rate);
     const [{ small }] = await Promise.all([
       runMergeLoad({ seconds: SECONDS, smallPerSecond: MERGES_A_SECOND }, { small: mergeOfNeighbour }),
-      beside(),
+      load(),
     ]);
     count.sent += small.sent;
     count.done += small.sent - small.refused;
     return small.times.percentile(95);
   };
-  const [alone, beside] = [createTimes(), createTimes()];
+  const [timesAlone, timesBeside] = [createTimes(), createTimes()];
   const nothing = async () => undefined;
   for (const warmUp of [nothing, sendRefused]) await p95(warmUp);
-  await inTurns(ROUNDS, [async () => alone.add(await p95(nothing)), async () => beside.add(await p95(sendRefused))]);
-  const load = `neighbours' merges of ${SMALL} beside ${rate} refused ones of ${LARGE} a second`;
+  await inTurns(ROUNDS, [
+    async () => timesAlone.add(await p95(nothing)),
+    async () => timesBeside.add(await p95(sendRefused)),
+  ]);
+  const title = `neighbours' merges of ${SMALL} alerts beside ${rate} refused merges a second, each of ${LARGE} alerts`;
   add({
-    name: `${load}: p95`,
-    value: beside.percentile(50),
+    name: `${title}: p95`,
+    value: timesBeside.percentile(50),
     unit: 'ms',
-    baseline: { name: 'without refused ones', value: alone.percentile(50) },
+    baseline: { name: 'without refused ones', value: timesAlone.percentile(50) },
     target: { most: 1.5 },
   });
   add({
-    name: `${load}: done`,
+    name: `${title}: done`,
     value: count.done,
     unit: 'merges',
     baseline: { name: 'sent', value: count.sent },

@@ -7,7 +7,7 @@ export async function inTurns(rounds: number, tasks: readonly (() => unknown)[])
     for (const task of round % 2 === 0 ? tasks : tasks.toReversed()) await task();
 }
 
-/** @returns a function that gives the milliseconds since: wall-clock time, and CPU time of this process */
+/** @returns a function that gives the milliseconds elapsed since this call: wall-clock time, and CPU time of this process */
 export function startTimer() {
   const [began, before] = [performance.now(), process.cpuUsage()];
   return () => {

@@ -18,15 +18,15 @@ import {
 import { newTable, PATIENCE, testDeps } from '../support/service.ts';
 
 /** Number of races by table: in memory, and in DynamoDB Local. */
-const RUNS: Readonly<Record<string, { double: number; local: number }>> = {
-  quick: { double: 25, local: 2 },
-  ci: { double: 1_500, local: 40 },
-  full: { double: 50_000, local: 2_000 },
+const RUNS: Readonly<Record<string, { inMemory: number; local: number }>> = {
+  quick: { inMemory: 25, local: 2 },
+  ci: { inMemory: 1_500, local: 40 },
+  full: { inMemory: 50_000, local: 2_000 },
 };
-const { double, local } = RUNS[process.env.FAULTS ?? 'quick'] ?? { double: 0, local: 0 };
+const { inMemory, local } = RUNS[process.env.FAULTS ?? 'quick'] ?? { inMemory: 0, local: 0 };
 
 const FORMS = [
-  { runs: double, where: 'in memory', open: async () => faultyDouble() },
+  { runs: inMemory, where: 'in memory', open: async () => faultyDouble() },
   { runs: local, where: 'in DynamoDB Local', open: async () => faultyTable(await newTable(), { timeouts: PATIENCE }) },
 ];
 
@@ -53,7 +53,7 @@ describe.each(FORMS)(
     }
 
     it(
-      'leave each alert in the incident that the feeds, read in order, lead to',
+      'leave each alert where its feeds, read in order, put it',
       async () => {
         let done = 0;
         await fc.assert(
@@ -84,7 +84,7 @@ describe.each(FORMS)(
               const answers = await scheduler.waitFor(Promise.all(racing));
               await scheduler.waitFor(Promise.all([...undoing, finishing]));
               await finish(real);
-              // 503 when it loses to others until its time is over; nothing else may fail.
+              // A merge that keeps losing to others until its time is over answers 503; nothing else may fail.
               for (const answer of answers)
                 if (answer.status !== 200) expectEnvelope(answer, 503, 'ServiceUnavailable');
               done += answers.filter(({ status }) => status === 200).length;

@@ -38,7 +38,7 @@ const ANSWERS: Row[] = [
     400,
     'BadRequest',
     {},
-    'Content-Encoding must be absent, or gzip or deflate and match the body.',
+    'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.',
   ],
   ['WAF_FILTERED', 403, 'AccessDenied'],
 ];

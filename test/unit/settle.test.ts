@@ -59,7 +59,7 @@ describe('a read that settles a write', () => {
     return { ended, isEnded: () => given?.aborted };
   }
 
-  it.each(['before', 'after'])('goes on for 250 ms when its call ends %s it begins', async (when) => {
+  it.each(['before', 'after'])('goes on for 250 ms when its call ends %s the read begins', async (when) => {
     const call = new AbortController();
     if (when === 'before') call.abort();
     const { ended, isEnded } = looking(call.signal);

@@ -72,8 +72,8 @@ export function createHostReader(options: HostReaderOptions) {
   async function readHosts(range: Omit<Range, 'partition'>): Promise<Found> {
     const partition = collections.hosts(account);
     const attributes = [...HOST_ATTRIBUTES, 'retired'];
-    const signalled = withSignal(table, signal);
-    const { rows, reached } = await queryRange<RawRow>(signalled, { partition, ...range }, 'host_id', attributes);
+    const tableWithSignal = withSignal(table, signal);
+    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, { partition, ...range }, 'host_id', attributes);
     const hosts = rows.filter(({ retired }) => retired === undefined);
     if (hosts.length > 0 || reached === undefined) return { rows: hosts, reached };
     return readHosts({ after: reached, limit: RETIRED_HOSTS_AT_ONCE });

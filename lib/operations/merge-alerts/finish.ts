@@ -16,7 +16,7 @@ export const OVERDUE = { finish: 'overdue' } as const;
 export type FinishEvent = SQSEvent | typeof OVERDUE;
 
 /**
- * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large feed entry, and arrives
+ * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large merge's feed entry, and arrives
  * after the call has ended. The schedule finishes merges whose message was lost.
  * @throws what {@link finishMerge} throws, so that the message is retried; completed moves remain
  */
@@ -29,12 +29,12 @@ export function createFinishMerges(
     { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
   ): Promise<void> {
     const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
-    const signalled = withSignal(table, signal);
+    const tableWithSignal = withSignal(table, signal);
 
     async function finish({ account, entryId }: PendingMerge): Promise<void> {
       const fields = { account_id: account, incident_id: entryId.incidentId, sequence: entryId.sequence };
       try {
-        const result = await finishMerge(signalled, account, entryId, transactionItems);
+        const result = await finishMerge(tableWithSignal, account, entryId, transactionItems);
         if (result === 'not pending') return;
       } catch (error) {
         const alerts = error instanceof UnmovableAlertsError ? { alert_ids: error.alertIds.slice(0, 100) } : {};
@@ -45,6 +45,8 @@ export function createFinishMerges(
       log.warn('merge finished after its call', fields);
     }
 
+    // A sequence is approximately the time of the commit, in milliseconds.
+    const isOverdue = ({ entryId }: PendingMerge) => entryId.sequence < now() - OVERDUE_MS;
     if ('Records' in event)
       for (const { body } of event.Records) {
         const merge = mergeOf(body);
@@ -52,10 +54,9 @@ export function createFinishMerges(
         if (!merge) log.error('merge not finished', { error_name: 'NotAFeedEntry' });
         else await finish(merge);
       }
-    // A sequence is about the time of the commit, in milliseconds.
     else
-      for (const merge of await readAllPending(signalled))
-        if (merge.entryId.sequence < now() - OVERDUE_MS)
+      for (const merge of await readAllPending(tableWithSignal))
+        if (isOverdue(merge))
           // A failed one is logged and left to the next run of the schedule.
           await finish(merge).catch(() => undefined);
   };

@@ -10,7 +10,7 @@ export async function warmUp(environment: Environment): Promise<void> {
 }
 
 /**
- * Checks the app key with one call, and with another that the data set of this run exists and is unused.
+ * Checks the environment: one call checks the app key, and another whether the data set of this run exists and is unused.
  * @throws CliError which says what to do
  */
 export async function checkEnvironment(environment: Environment, run: string | undefined): Promise<void> {

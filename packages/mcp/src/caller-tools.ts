@@ -56,7 +56,7 @@ export const callerTools = (client: Client): Tool[] => [
   tool({
     name: 'browse_fleet',
     description:
-      "List the account's hosts in order of host_id, each with the status of its network-topology collection and why it has it. One page of up to 100 hosts: pass next_cursor as cursor for the next. All filters given must match. coverage counts this page only, not the fleet. Limits: 2 calls a second and 30 a minute.",
+      "List the account's hosts in order of host_id, each with the status of its network-topology collection and the reasons for that status. One page of up to 100 hosts: pass next_cursor as cursor for the next. All filters given must match. coverage counts this page only, not the fleet. Limits: 2 calls a second and 30 a minute.",
     inputSchema: requestSchema('BrowseFleetRequest'),
     async run(args, signal) {
       const { items, ...page } = await client.browseFleet(args as BrowseFleetRequest, { signal });

@@ -60,8 +60,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the schedule finishes nothing',
     file: 'lib/operations/merge-alerts/finish.ts',
-    find: 'if (merge.entryId.sequence < now() - OVERDUE_MS)',
-    replace: 'if (merge.entryId.sequence < OVERDUE_MS - now())',
+    find: 'entryId.sequence < now() - OVERDUE_MS;',
+    replace: 'entryId.sequence < OVERDUE_MS - now();',
     tests: [integration('merge-finish')],
     only: 'no message has finished',
   },

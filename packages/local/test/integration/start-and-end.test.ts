@@ -31,7 +31,7 @@ describe.concurrent('npm start that cannot start', () => {
     ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
     [
-      'a part that cannot fail',
+      'an unknown part after --fail',
       () => ['--fail', 'x'],
       2,
       /^--fail must be one of live-status, inventory, table, moves, throttle, slow\.\n$/,
@@ -65,7 +65,7 @@ describe.concurrent('npm start that cannot start', () => {
     );
   });
 
-  // In this process: how the command shows such an error is shown above.
+  // Runs in this process: the tests above show how the command prints such an error.
   it('reports in one line that DynamoDB does not respond at DYNAMODB_ENDPOINT', async () => {
     const starting = startDynamoDb({ endpoint: 'http://127.0.0.1:9' });
     await expect(starting).rejects.toThrow(StartError);
@@ -74,7 +74,7 @@ describe.concurrent('npm start that cannot start', () => {
     );
   });
 
-  it('names the wrong lines of a data file', async () => {
+  it('names the invalid lines of a data file', async () => {
     const file = join(folder, 'wrong.ndjson');
     writeFileSync(file, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
     const { ended, errors } = await start(['--port', '0', '--data', file], {
@@ -127,12 +127,12 @@ describe('npm start --db', () => {
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
     expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-    // Its own data has no demo key.
+    // The data of --data contains no demo key.
     expect(service.output()).not.toMatch(/demo/i);
     return service;
   }
 
-  it('lets one service at a time use a directory, which keeps the data but no lock when the service or its supervisor of DynamoDB Local is killed', async () => {
+  it('lets one service at a time use a directory; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
     const service = await startOnDirectory('--data', data);
     // Only its user can read it.
     const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
