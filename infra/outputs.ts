@@ -19,7 +19,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
       reservedConcurrency === 0
         ? 'none is reserved, so merges or callers without a key can leave too few for the authorizer and the reads (setting reservedConcurrency)'
         : `${reservedConcurrency} reserved, ${reservedExecutions('usage-key-authorizer', reservedConcurrency)} of them for the authorizer and at most ${reservedExecutions('merge-alerts', reservedConcurrency)} for merges`
-    }; at most ${mergeConcurrency} large merges are finished, and ${feedConcurrency} batches of the feed are written, at a time.`,
+    }; at a time, at most ${mergeConcurrency} large merges are finished and ${feedConcurrency} batches of the feed written.`,
   );
   if (settings.writesFrozen)
     notices.addWarningV2(

@@ -24,7 +24,8 @@ const MIN_CALLS = 20;
 
 /**
  * A new version is worse if, in the same minutes, its error rate is above twice that of the old one plus 0.5 %, or its mean duration
- * above twice that of the old one plus 200 ms. An incident, such as a slow table, affects both versions alike, so it does not roll back its own fix.
+ * above twice that of the old one plus 200 ms. An incident, such as a slow table, affects both versions alike, so it does
+ * not cause the deployment that fixes it to be rolled back.
  */
 const WORSE = {
   errors: `IF(failedNew + crashedNew >= ${MIN_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,

@@ -91,8 +91,8 @@ async function runExamples(): Promise<void> {
     assert.equal(list, first, `${name} lists the same hosts`);
     assert.ok(list.split('\n').length > 20, list);
     assert.match(await inFolder(command('merge-from-file', [INCIDENT, alerts])), /^3 alerts /);
-    // Reading the fleet takes a fifth of a minute's calls, so each way runs watch-fleet once: the first with a limit that the fleet keeps, the
-    // others with one that it exceeds.
+    // Reading the fleet uses a fifth of the calls that are allowed per minute, so each way runs watch-fleet once: the first with a limit
+    // that the fleet stays within, the others with one that it exceeds.
     const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, 1];
     const watching = `status=0; (${command('watch-fleet', [maxStale])}) >/dev/null || status=$?; echo $status`;
     assert.equal(await inFolder(watching), `${status}\n`, `${name}: watch-fleet ${maxStale}`);

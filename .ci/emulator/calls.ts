@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CUT } from './left-out.ts';
 
 export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'] as const;
-/** No more than one transaction moves: finish-merges, which moves any others, may be stopped (large-merge.ts). */
+/** At most as many alerts as one transaction can move: finish-merges, which moves any others, may be stopped (large-merge.ts). */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
 /** The incident of the merge with this number. They alternate, so that each merge moves the alerts. */
 const incidentOf = (merge: number) => INCIDENTS[merge % 2 === 0 ? 0 : 1];
 
 const PAUSE_MS = 600;
-/** Leaves some of the 30 calls a minute that fleet browse allows to the smoke test. */
+/** Fleet browse allows 30 calls a minute: this leaves some of them to the smoke test. */
 const FLEET_PAUSE_MS = 3_000;
 /** Answers after which a call is repeated; the emulator is slow at times. */
 const RETRYABLE: readonly string[] = [CUT, '503 ServiceUnavailable'];
@@ -60,7 +60,7 @@ export function startCalls(url: string, appKey: string) {
   ];
   return {
     async stop() {
-      // Each operation is called once more, as it is deployed now.
+      // Time for one more call of each operation in its newly deployed version.
       await sleep(FLEET_PAUSE_MS + PAUSE_MS);
       stopped = true;
       await Promise.all(running);

@@ -10,14 +10,14 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Whether an integer may be too large for a double: one of a request, or an id. Counts, times and days in responses are small. */
+/** Whether an integer may be too large for a double: any in a request, or an id. Counts, times and days in responses are small. */
 const mayExceedDouble = (request: boolean, field: string) => request || field.endsWith('_id');
 
 /** Adds a number's range and default to its description, since json-schema-to-typescript omits both. */
 function withRange(schema: Schema): Schema {
-  const { description, minimum, maximum, 'x-maximum': exactly, default: preset } = schema;
+  const { description, minimum, maximum, 'x-maximum': exactMaximum, default: preset } = schema;
   if (maximum === undefined) return schema;
-  const most = exactly ?? maximum;
+  const most = exactMaximum ?? maximum;
   const range = !String(description).includes(`to ${most}`) && `from ${minimum} to ${most}`;
   const said = [description, range, preset !== undefined && `default ${preset}`].filter(Boolean);
   return { ...schema, description: said.join('; ') };
@@ -115,7 +115,7 @@ export async function clientTypes(): Promise<string> {
     `export interface DataMethods {\n${Object.values(paths)
       .map(({ post }) => methodOf(post, schemas, names))
       .join('')}}\n`,
-    '/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */',
+    '/** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */',
     `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)
       .map((path) => `  '${path}',\n`)
       .join('')}]);\n`,

@@ -24,7 +24,7 @@ const IN_TIME_MS = 1_800;
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 600 };
 
 interface Arena {
-  /** Merges alerts into a new incident, interrupted so. @returns the problems found */
+  /** Merges alerts into a new incident, interrupted as the cut says. @returns the problems found */
   run(cut: Cut): Promise<string[]>;
   /** Number of wire calls that a merge takes without a fault. */
   calls(alerts: number): Promise<number>;
@@ -182,7 +182,7 @@ const ALL = Number.POSITIVE_INFINITY;
 
 interface Sweep {
   alerts: number;
-  /** Most cuts that are tried: a sample, or all. */
+  /** Maximum number of cuts that are tried: a sample, or all. */
   most: number;
 }
 
@@ -242,7 +242,7 @@ describe.each(IN_MEMORY[FORM] ?? [])(`merges of $alerts alerts that are cut, in 
 
 const SWEEPS = [
   { where: 'in DynamoDB Local', afterStorm: false, sweeps: LOCAL[FORM] ?? [] },
-  { where: 'in DynamoDB Local, after a storm', afterStorm: true, sweeps: AFTER_STORM[FORM] ?? [] },
+  { where: 'in DynamoDB Local, after a storm of throttled calls', afterStorm: true, sweeps: AFTER_STORM[FORM] ?? [] },
 ].filter(({ sweeps }) => sweeps.length > 0);
 
 describe.each(SWEEPS)(`merges that are cut, $where (SEED=${SEED})`, ({ afterStorm, sweeps }) => {

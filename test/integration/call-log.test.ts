@@ -37,7 +37,7 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
     const deps = testDeps(own, { now: () => clock.now });
     aroundCalls(own, async ({ command }, send) => {
       clock.now += 21;
-      if (command.startsWith('Query') && code === 'InternalError') throw new TypeError('of ours');
+      if (command.startsWith('Query') && code === 'InternalError') throw new TypeError('a bug of ours');
       if (command.startsWith('Query') && code === 'ServiceUnavailable')
         throw Object.assign(new Error(), { name: 'TimeoutError' });
       await send();

@@ -17,7 +17,7 @@ interface MergeBody {
   title?: string;
 }
 interface Options extends EventOptions {
-  /** Around the calls of its client. */
+  /** Runs around each call that the merge makes to the table. */
   act?: AroundCall;
   /** How far its clock is ahead. */
   aheadMs?: number;
@@ -64,7 +64,7 @@ async function givenPending() {
 }
 const movedBy = async (tenant: Account, incidentId: string) => (await tenant.feed(incidentId))[0].moved;
 describe('a merge too large for one transaction', () => {
-  it('that is cut between its moves is finished from its list', async () => {
+  it('is finished from the alert list in its feed entry if it is cut between its moves', async () => {
     const { tenant, from, to, alerts } = await given(250);
     await merge(tenant, alerts, to, dyingAfter(2));
     const [entry] = await tenant.feed(to);
@@ -75,7 +75,7 @@ describe('a merge too large for one transaction', () => {
     expect(Object.keys(await movedBy(tenant, to))).toEqual([from]);
   });
 
-  it('is committed whatever small merges come between its reads and its commit, also of its own alerts', async () => {
+  it('is committed whatever small merges come between its reads and its commit, even merges of its own alerts', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = '', ...rest] = alerts;
     await merge(
@@ -91,7 +91,7 @@ describe('a merge too large for one transaction', () => {
     expect(moved[from].toSorted()).toEqual(rest.toSorted());
   });
 
-  it('takes an alert that was in its incident when it was read, and was moved out before the commit', async () => {
+  it('takes an alert that it read in the target incident, and that was moved out before the commit', async () => {
     const { tenant, to, later, alerts } = await given(150);
     const [there = ''] = await tenant.alerts(1, to);
     await merge(
@@ -105,13 +105,13 @@ describe('a merge too large for one transaction', () => {
     expect((await movedBy(tenant, to))[later]).toEqual([there]);
   });
 
-  it('that another caller finishes in other chunks takes no alerts from later merges', async () => {
+  it('takes no alerts from later merges when another caller finishes it in other chunks', async () => {
     const { tenant, to, later, alerts } = await givenPending();
     const { sequence } = (await tenant.feed(to))[0];
-    // Not the first alerts of the list, so that the moves that the later merge makes begin elsewhere than the entry's own.
+    // Not the first alerts of the list, so that the moves that the later merge makes begin at another alert than this merge's.
     const taken = inListOrder(alerts).slice(40, 60);
     const own = connectAgain(table);
-    // It has read that nothing is moved yet, and is about to read where the alerts are.
+    // The finishing caller has read that nothing is moved yet, and is about to read where the alerts are.
     aroundCalls(
       own,
       onceBefore('BatchGet', async () => {
@@ -130,8 +130,8 @@ describe('a merge too large for one transaction', () => {
 });
 
 /**
- * Hides the rows of large feed entries from the first queries. Of two concurrent reads DynamoDB may answer one as of before a transaction
- * and the other as of after it.
+ * Hides the rows of large feed entries from the first queries. Of two concurrent reads DynamoDB may show one the state before a
+ * transaction, and the other the state after it.
  */
 function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number } {
   let hidden = 0;
@@ -183,7 +183,7 @@ describe('a small merge', () => {
   it('notices a large merge that is committed between its reads and its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;
-    // Its clock is ahead, and with it its sequence: only `last_large` tells.
+    // Its clock is ahead, and so is its sequence: only `last_large`, the sequence of the latest large merge, reveals that merge.
     const large = onceBefore('TransactWrite', () => merge(tenant, alerts, to, dyingAfter(1)));
     const body = { alert_ids: [taken], incident_id: later };
     expectEnvelope(await send(tenant, body, { act: large, aheadMs: 60_000 }), 200);
@@ -278,7 +278,7 @@ describe('a small merge', () => {
     expect(await tenant.incidentRow(incident_id)).toMatchObject({ title: 'Later' });
   });
 
-  it('with the Idempotency-Key of another that is committed meanwhile, with another body, is InvalidParameter', async () => {
+  it('is InvalidParameter if a merge with the same Idempotency-Key and another body is committed meanwhile', async () => {
     const { tenant, from, to, later, alerts } = await given(2);
     const [one = '', other = ''] = alerts;
     const options = { headers: { 'Idempotency-Key': 'k' } };

@@ -46,7 +46,7 @@ describe('the gateway key of a call', () => {
     });
   });
 
-  it('is the shared one for an account without its own, which log and metric report without the app key', async () => {
+  it('is the shared one for an account without its own, and this is logged and counted without the app key', async () => {
     const { result, written } = authorize(async () => caller);
     expect(await result).toMatchObject({
       usageIdentifierKey: SHARED,

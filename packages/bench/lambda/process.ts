@@ -1,4 +1,4 @@
-/** An execution environment: imports a bundle, then answers calls, and reports the milliseconds of each, of wall-clock and CPU time. */
+/** An execution environment: imports a bundle, then answers calls, and reports the wall-clock and CPU milliseconds of each. */
 import { startTimer } from '../timings.ts';
 
 const { STEP_MS = '0', AHEAD_MS = '0', BUNDLE = '' } = process.env;

@@ -151,7 +151,7 @@ export function createTransport(options: ClientOptions): Transport {
           const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
           const asked = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
-          // The back-off is cut to the time left: its random part alone must not end the retries.
+          // The back-off is cut to the time left, so that its random part alone does not end the retries.
           const ms = Math.max(MIN_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
           if (failures > retries || attempt === MAX_ATTEMPTS || ms > leftMs) throw error;
           await wait({ type: 'wait', path, reason, ms }, call.signal);
@@ -167,7 +167,7 @@ function reasonToRepeat(error: unknown): WaitEvent['reason'] | undefined {
   if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
   if (error.status === 429) return 'rate-limit';
   if ([502, 503, 504].includes(error.status)) return 'unavailable';
-  // A service that fails sends the envelope. Without it, a gateway answers for a function that it could not call.
+  // A service that fails sends the envelope. A 500 without it comes from a gateway that could not call the function.
   if (error.status === 500 && error instanceof UnexpectedAnswerError) return 'unavailable';
   return undefined;
 }
@@ -181,7 +181,7 @@ function backoffMs(attempt: number, asked: number): number {
 /** Unlike the time of day, this clock is never set back. */
 const monotonicMs = () => Math.floor(performance.now());
 
-/** A response as the answer or the error that it is. Each text of an error passes through `clean`. */
+/** Turns a response into an answer or an error. Each text of an error passes through `clean`. */
 function readResponse(
   { status, headers }: Response,
   text: string,
@@ -227,7 +227,7 @@ function envelopeOf(text: string): Envelope | undefined {
   }
 }
 
-/** @throws TypeError without the URL, which may contain a secret */
+/** @throws TypeError whose message omits the URL, which may contain a secret */
 function baseOf(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash)

@@ -410,7 +410,7 @@ export interface DataMethods {
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
 }
 
-/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */
+/** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */
 export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["created_at"]',
   '["updated_at"]',

@@ -1,4 +1,4 @@
-/** The local services that the certificate starts, with one DynamoDB: a service that works, and others with a defect each. */
+/** The local services that `npm run certify` starts, with one DynamoDB: a service that works, and others with a defect each. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connectTable, PATIENT } from '../../../lib/dynamodb/client.ts';
 import { CliError } from '../../admin/cli/io.ts';

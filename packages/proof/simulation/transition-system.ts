@@ -31,7 +31,7 @@ export interface Setup {
   readonly operations: readonly Operation[];
   /** The messages that stream and queue deliver for a written row. */
   readonly messagesFor?: (item: Item) => readonly Message[];
-  /** Calls have no time to repeat what is refused. */
+  /** Whether calls lack the time to repeat what is refused. */
   readonly isHurried?: boolean;
   /** A fault that is not tried. */
   readonly without?: Fault;
@@ -105,14 +105,17 @@ export class TransitionSystem {
     return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
   }
 
-  /** Partitions that the calls met so far in the search write. */
+  /** Partitions that are written by the calls seen so far in the search. */
   readonly written = new Set<string>();
 
   /**
-   * A persistent set: if a process is about to read what no process writes, only its steps, since what others do before that read they can
-   * also do after it. Not if the read begins an operation, which then follows those that have ended. If the read ends an operation, more of
-   * the others follow that operation, which only allows fewer answers. "No process writes" refers to the whole search: a search during
-   * which `written` grows has to be repeated.
+   * A persistent set: steps that suffice, since all others can also be tried after them. If a process is about to read rows that no process
+   * writes, these are its steps: whatever the others do before that read, they can also do after it.
+   *
+   * An exception is a read that begins an operation, since the operation must follow those that have ended before. A read that ends an
+   * operation is none: the others then begin after that operation, which allows fewer answers and so hides no failure.
+   *
+   * "No process writes" refers to the whole search: a search during which `written` grows has to be repeated.
    */
   persistentSet(state: State, steps: Step[]): Step[] {
     let first: string | undefined;
@@ -128,7 +131,7 @@ export class TransitionSystem {
     return call.accesses.every(({ pk }) => pk !== undefined && !this.written.has(pk));
   }
 
-  /** Whether the only late call may as well arrive after the call of the only process left: they share no row, and no message results. */
+  /** Whether the only late call may as well arrive after the call of the only process left. It may if they share no row, and no message results. */
   #mayWait(state: State): boolean {
     const [late, ...others] = state.late;
     const [next, ...more] = state.processes.filter(({ position }) => position.calls.length > 0);
@@ -172,7 +175,7 @@ export class TransitionSystem {
     if (fault === 'is throttled' && request.name === 'TransactWriteCommand') draft.isThrottled = true;
     if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.mayFail = true;
     const operation = operationOf(draft, call);
-    // The first of the two writes counts as an operation of its own.
+    // The call is applied twice: the first time counts as an operation of its own.
     if (operation?.mayApplyTwice && fault && SENT_AGAIN.has(fault)) {
       const { name, id, after = [] } = operation;
       const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
@@ -193,7 +196,7 @@ export class TransitionSystem {
         return;
       case 'is applied, and all its replies lost':
       case 'is applied, but reported as in progress':
-        // The reply that was lost is a refusal: nothing was done.
+        // If the lost reply was a refusal, nothing was done.
         if (this.#apply(draft, call).error) draft.mayFail = true;
         break;
       case 'gets no reply':
