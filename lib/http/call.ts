@@ -47,14 +47,14 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
 
-/** The value of a header, of several the last, as API Gateway has it; undefined when it is absent. */
+/** The value of a header, or the last of several, as API Gateway gives it; undefined when it is absent. */
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
   valuesIn(headers, name)[0];
 
-/** An arrival earlier than this before the handler's start, in milliseconds, counts as this much earlier: API Gateway's clock may differ. */
+/** How long before the handler's start a call may count as arrived, in milliseconds, since API Gateway's clock may differ. */
 const MAX_BEFORE_MS = 1_000;
 
-/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway, but later after a cold start of over a second. */
+/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway; of a cold start, at most a second counts. */
 export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
   before({ event }) {
     const { startedMs } = event.call;

@@ -10,7 +10,7 @@ import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
 
-/** A window of the exact limit: at most `limit` calls of one account in each period of `seconds`, which the clock divides. */
+/** A window of the exact limit: at most `limit` calls of one account in each window of `seconds` of the clock, such as a whole minute. */
 export interface RateWindow {
   readonly name: string;
   readonly limit: number;

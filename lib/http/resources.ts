@@ -50,7 +50,7 @@ const capability = {
     capture_mode: text('How the agent captures, such as ebpf or polling; absent until it is reported'),
     report_interval_ms: int64('Configured reporting interval in milliseconds; 60000 is assumed when absent'),
     snapshot_ready: flag('The agent has produced at least one full snapshot'),
-    authoritative: flag('The host has an authoritative current graph, as the host reports'),
+    authoritative: flag('The host has an authoritative current graph, according to its report'),
     graph_available: flag('A current graph can be fetched for the host right now'),
     freshness_status: {
       title: 'FreshnessStatus',

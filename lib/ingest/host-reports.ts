@@ -96,7 +96,8 @@ const storedOrder = (row: StoredOrders, group: string, field: Field) =>
 
 /**
  * Writes each field that is later than the stored one. The first attempt takes one write and no read: it succeeds if all fields are later
- * than the orders of their groups, and the host is not retired. Otherwise the failed condition returns the row, by which the next attempt chooses the fields.
+ * than the orders of their groups, and the host is not retired. Otherwise the failed condition returns the row, by which the next attempt
+ * chooses the fields.
  * @returns whether anything was written
  */
 export async function writeReports(

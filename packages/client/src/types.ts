@@ -274,7 +274,7 @@ export interface ServiceMapCapability {
    */
   snapshot_ready: boolean;
   /**
-   * The host has an authoritative current graph, as the host reports
+   * The host has an authoritative current graph, according to its report
    */
   authoritative: boolean;
   /**
