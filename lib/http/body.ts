@@ -9,7 +9,7 @@ const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 /** Maximum nesting. The exact parser is recursive, and its stack overflows at about 3,000 levels. */
 const MAX_LEVELS = 1_000;
 
-/** A quick test that spares most bodies the measuring of their depth. */
+/** Whether a body may be too deep. Counting brackets is faster than measuring the depth. */
 const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MAX_LEVELS;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

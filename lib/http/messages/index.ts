@@ -40,7 +40,8 @@ function firstUnnamed(acceptLanguage: string): Catalog | undefined {
  * The catalog for an `Accept-Language` header, by its q-values; the default if none matches. Language and script must match, not the region,
  * so that `en-GB` finds `en`.
  */
-export function catalogFor(acceptLanguage = ''): Catalog {
+export function catalogFor(acceptLanguage: string | undefined): Catalog {
+  if (!acceptLanguage) return CATALOGS[0];
   for (const tag of preferredLanguages(acceptLanguage)) {
     const wanted = languageAndScript(tag);
     const found =
