@@ -15,6 +15,8 @@ function languageAndScript(tag: string): string | undefined {
   }
 }
 
+const BY_SCRIPT = new Map(CATALOGS.map((catalog) => [languageAndScript(catalog.language), catalog]));
+
 /** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
 function isNamedBy(range: string, language: string): boolean {
   try {
@@ -32,8 +34,8 @@ function isNamedBy(range: string, language: string): boolean {
 
 /** What `*` stands for: the first catalog whose language no range of the header names, not even with a q-value of 0. */
 function firstUnnamed(acceptLanguage: string): Catalog | undefined {
-  const ranges = acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim());
-  return CATALOGS.find(({ language }) => !ranges.some((range) => isNamedBy(range, language)));
+  const ranges = new Set(acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim()));
+  return CATALOGS.find(({ language }) => ![...ranges].some((range) => isNamedBy(range, language)));
 }
 
 /**
@@ -42,12 +44,9 @@ function firstUnnamed(acceptLanguage: string): Catalog | undefined {
  */
 export function catalogFor(acceptLanguage: string | undefined): Catalog {
   if (!acceptLanguage) return CATALOGS[0];
-  for (const tag of preferredLanguages(acceptLanguage)) {
-    const wanted = languageAndScript(tag);
-    const found =
-      tag === '*'
-        ? firstUnnamed(acceptLanguage)
-        : wanted && CATALOGS.find(({ language }) => languageAndScript(language) === wanted);
+  // Each tag once: a header can repeat `*` 5,000 times, and each would be compared with all ranges of the header.
+  for (const tag of new Set(preferredLanguages(acceptLanguage))) {
+    const found = tag === '*' ? firstUnnamed(acceptLanguage) : BY_SCRIPT.get(languageAndScript(tag));
     if (found) return found;
   }
   return CATALOGS[0];
