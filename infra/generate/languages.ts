@@ -7,7 +7,7 @@ export const LANGUAGES_FILE = new URL('languages.ts', FOLDER);
 const DEFAULT = 'en';
 const FILE_NAME = /^([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.ts$/;
 
-/** The source of `languages.ts`: two lists, so that a bundle includes only what it uses of each language. */
+/** The source of `languages.ts`: the default language first. */
 export function languagesSource(): string {
   const others = readdirSync(FOLDER)
     .flatMap((file) => FILE_NAME.exec(file)?.[1] ?? [])
@@ -15,14 +15,13 @@ export function languagesSource(): string {
     .sort();
   const tags = [DEFAULT, ...others];
   const nameOf = (tag: string) => tag.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());
-  const list = (part: string) => `[${tags.map((tag) => `${nameOf(tag)}.${part}`).join(', ')}]`;
   return [
     '// Generated from the files of this folder by `npm run generate`: do not edit.',
-    "import type { Catalog, Catalogs } from './catalog.ts';",
-    ...[...tags].sort().map((tag) => `import * as ${nameOf(tag)} from './${tag}.ts';`),
+    "import type { Catalog } from '../errors.ts';",
+    ...[...tags].sort().map((tag) => `import { catalog as ${nameOf(tag)} } from './${tag}.ts';`),
     '',
-    `export const CATALOGS: Catalogs<Catalog> = ${list('catalog')};`,
-    `export const ROUTE_CATALOGS: Catalogs = ${list('routes')};`,
+    '/** The default first. */',
+    `export const CATALOGS: readonly [Catalog, ...Catalog[]] = [${tags.map(nameOf).join(', ')}];`,
     '',
   ].join('\n');
 }

@@ -51,10 +51,10 @@ export const headerListOf = (event: HeaderMaps, name: string): string | undefine
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
   valuesIn(headers, name)[0];
 
-/** How long before the handler's start a call may count as arrived, in milliseconds, since API Gateway's clock may differ. */
+/** At most so much of the time before the handler's start counts, in milliseconds: more is a cold start, or API Gateway's clock differs. */
 const MAX_BEFORE_MS = 1_000;
 
-/** Gives a call a signal that aborts `callMs` after its first byte arrived at API Gateway; of a cold start, at most a second counts. */
+/** Gives a call a signal that aborts `callMs` after the call arrived at API Gateway. */
 export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
   before({ event }) {
     const { startedMs } = event.call;

@@ -1,10 +1,9 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { causeOf } from '../dynamodb/failures.ts';
+import { causeOf, isUnavailable } from '../dynamodb/failures.ts';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { type ApiMiddleware, type ApiRequest, headerListOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
-import type { Catalogs } from './messages/catalog.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
 import type { Operation } from './operations.ts';
 
@@ -14,14 +13,11 @@ const RETRY_UNAVAILABLE_SECONDS = 1;
 const NEVER_ABORTS = new AbortController().signal;
 const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-/** Whether an error means that a dependency is unavailable. */
-type IsUnavailable = (error: unknown) => boolean;
-
 /**
  * Converts whatever was thrown to the error that the caller gets: `ServiceUnavailable` if a dependency is down, throttles or is slow;
  * `InternalError`, with a fixed text, for anything unexpected.
  */
-export function toApiError(error: unknown, isUnavailable: IsUnavailable): ApiError {
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error))
     return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });
@@ -32,11 +28,7 @@ export function toApiError(error: unknown, isUnavailable: IsUnavailable): ApiErr
  * Makes every response, whatever happened, the contract's envelope, with the request id in the body and in `Svc-Request-Id`. In the chain
  * only {@link observeMiddleware} comes before this, so that it observes the final code.
  */
-export function envelopeMiddleware(
-  { now, log }: Pick<Deps, 'now' | 'log'>,
-  catalogs: Catalogs,
-  isUnavailable: IsUnavailable = () => false,
-): ApiMiddleware {
+export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): ApiMiddleware {
   return {
     before({ event, context }) {
       event.call = {
@@ -56,14 +48,14 @@ export function envelopeMiddleware(
 
     onError(request) {
       const { call } = request.event;
-      const error = toApiError(request.error, isUnavailable);
+      const error = toApiError(request.error);
       if (!(request.error instanceof ApiError))
         log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
           request_id: call.requestId,
           cause: causeOf(request.error),
           ...failureFields(request.error),
         });
-      const catalog = catalogFor(headerListOf(request.event, 'accept-language'), catalogs);
+      const catalog = catalogFor(headerListOf(request.event, 'accept-language'));
       call.code = error.code;
       request.response = responseOf(
         ERROR_CODES[error.code].status,

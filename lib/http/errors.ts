@@ -132,3 +132,13 @@ type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
 /** Builds the {@link ApiError} of a refusal. */
 export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: RefuseArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);
+
+/** The messages of a language. To add one, export `catalog` from a file of `messages/` named by its tag, and run `npm run generate`. */
+export interface Catalog {
+  /** BCP 47 tag, sent as `Content-Language`. */
+  readonly language: string;
+  /** The message of each code, for errors without an explanation. */
+  readonly codes: Readonly<Record<ErrorCode, string>>;
+  /** The messages with field names, ids or bounds. */
+  readonly explain: { readonly [K in RefusalName]: (values: Explanations[K]) => string };
+}

@@ -3,8 +3,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
 import type { ApiEvent, Reply } from './call.ts';
 import { envelopeMiddleware } from './envelope.ts';
-import { ApiError } from './errors.ts';
-import { ROUTE_CATALOGS } from './messages/index.ts';
+import { ApiError, refuse } from './errors.ts';
 import type { Handler } from './operation-handler.ts';
 
 /**
@@ -17,13 +16,10 @@ export function createFallbackRoute(
   deps: Pick<Deps, 'now' | 'log'>,
   allowedMethods: Readonly<Record<string, string>>,
 ): Handler {
-  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>().use(
-    envelopeMiddleware(deps, ROUTE_CATALOGS),
-  );
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>().use(envelopeMiddleware(deps));
   return chain.handler(({ resource }) => {
     const allow = allowedMethods[resource];
     if (allow === undefined) throw new ApiError('RouteNotFound');
-    // Not by `refuse`, which would add the table of all refusals to this bundle.
-    throw new ApiError('MethodNotAllowed', { name: 'methodNotAllowed', values: { allow } }, { Allow: allow });
+    throw refuse('methodNotAllowed', { allow }, { Allow: allow });
   }) as unknown as Handler;
 }

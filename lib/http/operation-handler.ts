@@ -1,7 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type Caller, createAppKeys } from '../auth/app-keys.ts';
-import { isUnavailable } from '../dynamodb/failures.ts';
 import type { Deps } from '../shared/deps.ts';
 import { bodyMiddleware } from './body.ts';
 import { type ApiEvent, deadlineMiddleware, type Reply } from './call.ts';
@@ -9,7 +8,6 @@ import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
 import { envelopeMiddleware, observeMiddleware } from './envelope.ts';
 import { refuse } from './errors.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
-import { CATALOGS } from './messages/index.ts';
 import type { Operation } from './operations.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
@@ -53,7 +51,7 @@ export function createOperationHandler<Body, Data>(
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
     .use(observeMiddleware(operation, deps))
-    .use(envelopeMiddleware(deps, CATALOGS, isUnavailable))
+    .use(envelopeMiddleware(deps))
     .use(deadlineMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));

@@ -56,14 +56,23 @@ export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields)
   };
 }
 
-/** One error for each offending field, in ajv's order. Of the errors of a field's items, it is the first. */
-function fieldErrorsOf(errors: AjvError[], fields: Fields): FieldError[] {
-  const found = errors.map((error) => fieldErrorOf(error, fields));
-  return [...Map.groupBy(found, ({ field }) => field).values()].map((same) => {
-    const [first] = same as [FieldError];
-    const items = new Set(same.flatMap(({ item }) => item ?? []));
-    return first.item !== undefined && items.size > 1 ? { ...first, moreItems: items.size - 1 } : first;
-  });
+/**
+ * One error for each offending field, in ajv's order: its first. If that is of an item, it says how many more items are invalid. Only counts
+ * them, since a body may have a million. ajv's errors of an item follow each other.
+ */
+function fieldErrorsOf(errors: readonly AjvError[], fields: Fields): FieldError[] {
+  const found = new Map<string, FieldError>();
+  let previousPath: string | undefined;
+  for (const error of errors) {
+    const { instancePath } = error;
+    const [, field = String(error.params.missingProperty), item] = instancePath.split('/');
+    const first = found.get(field);
+    if (!first) found.set(field, fieldErrorOf(error, fields));
+    else if (first.item !== undefined && item !== undefined && instancePath !== previousPath)
+      first.moreItems = (first.moreItems ?? 0) + 1;
+    previousPath = instancePath;
+  }
+  return [...found.values()];
 }
 
 /** Finds strings with half of a surrogate pair, which are valid in JSON, but not in UTF-8 or DynamoDB. Skips `offending` fields. */

@@ -57,7 +57,7 @@ const LARGEST = {
   'ingest-records': 325,
   relay: 240,
   'usage-key-authorizer': 190,
-  'fallback-route': 14,
+  'fallback-route': 33,
   'openapi-document': 43,
 };
 

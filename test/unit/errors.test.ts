@@ -24,11 +24,11 @@ const named = (name: string, more: object = {}) => Object.assign(new Error('secr
 describe('the answer to a thrown error', () => {
   it('is an ApiError itself', () => {
     const refusal = refuse('rumResourceNotFound');
-    expect(toApiError(refusal, isUnavailable)).toBe(refusal);
+    expect(toApiError(refusal)).toBe(refusal);
   });
 
   it('is ServiceUnavailable with Retry-After when a dependency is down, throttled or slow', () => {
-    expect(toApiError(named('TimeoutError'), isUnavailable)).toMatchObject({
+    expect(toApiError(named('TimeoutError'))).toMatchObject({
       code: 'ServiceUnavailable',
       headers: { 'Retry-After': '1' },
     });
@@ -45,7 +45,7 @@ describe('the answer to a thrown error', () => {
     null,
   ])('is InternalError without any detail for a bug: %s', (error) => {
     expect(isUnavailable(error)).toBe(false);
-    const answered = toApiError(error, isUnavailable);
+    const answered = toApiError(error);
     expect(answered).toBeInstanceOf(ApiError);
     expect(answered).toMatchObject({ code: 'InternalError', explanation: undefined, headers: {} });
     expect(answered.message).not.toContain('secret');

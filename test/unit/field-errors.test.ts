@@ -26,7 +26,7 @@ describe('the fieldErrors of a body', () => {
     [['/list'], { schema: LIST }],
     [['/list/1'], { schema: ITEM, item: 1 }],
     [['/list/1', '/list/1'], { schema: ITEM, item: 1 }],
-    [['/list/1', '/list/2', '/list/1', '/list/7'], { schema: ITEM, item: 1, moreItems: 2 }],
+    [['/list/1', '/list/1', '/list/2', '/list/7', '/list/7'], { schema: ITEM, item: 1, moreItems: 2 }],
     [['/list/1', '/list'], { schema: ITEM, item: 1 }],
     [['/list', '/list/1', '/list/2'], { schema: LIST }],
   ])('combine the paths %j into one error of the field', (paths, problem) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../lib/http/call.ts';
 import type { ApiError } from '../../lib/http/errors.ts';
-import { CATALOGS, catalogFor, messageOf } from '../../lib/http/messages/index.ts';
+import { catalogFor, messageOf } from '../../lib/http/messages/index.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
 import { validateMiddleware } from '../../lib/http/validate.ts';
 import { checkScanLimit } from '../../lib/operations/browse-fleet/fleet-request.ts';
@@ -24,7 +24,7 @@ function messageFor(operation: keyof typeof check, body: object, language = 'en'
     return undefined;
   } catch (error) {
     expect((error as ApiError).code).toBe('InvalidParameter');
-    return messageOf(catalogFor(language, CATALOGS), error as ApiError);
+    return messageOf(catalogFor(language), error as ApiError);
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
-import type { Catalog, RouteCatalog } from './catalog.ts';
+import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
 
 type Bound = number | string | bigint | undefined;
 
@@ -52,17 +51,9 @@ const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as co
 
 const andMore = (more: number) => (more > 0 ? ` und ${more} weitere` : '');
 
-const routeCodes: RouteCatalog['codes'] = {
-  RouteNotFound: 'Unbekannter Pfad. Bitte die URL der Operation prüfen.',
-  MethodNotAllowed: 'Dieser Pfad nimmt diese Methode nicht an.',
-  InternalError: 'Interner Fehler. Bitte mit der request_id melden.',
-  ServiceUnavailable:
-    'Eine Abhängigkeit ist nicht verfügbar. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
-};
-
-// Marked as pure, so that the bundle of fallback-route drops it.
-const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
-  {
+export const catalog: Catalog = {
+  language: 'de',
+  codes: {
     OK: 'Die Anfrage war erfolgreich.',
     InvalidParameter: 'Ein Parameter fehlt oder ist ungültig.',
     BadRequest: 'Die Anfrage kann nicht verarbeitet werden.',
@@ -73,24 +64,18 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
     Unauthorized: 'Der app_key fehlt, ist ungültig oder abgelaufen. Bitte genau einen gültigen app_key senden.',
     BalanceNotEnough: 'Das Guthaben des Kontos reicht für diese Operation nicht aus.',
     AccessDenied: 'Dem Konto fehlt die Berechtigung für diese Operation.',
+    RouteNotFound: 'Unbekannter Pfad. Bitte die URL der Operation prüfen.',
+    MethodNotAllowed: 'Dieser Pfad nimmt diese Methode nicht an.',
     UndonedOrderExist: 'Eine offene Bestellung blockiert eine neue. Bitte warten und erneut versuchen.',
     EntityTooLarge: 'Der Inhalt der Anfrage ist zu groß.',
     RequestLocked: 'Die Operation ist nach wiederholten Fehlern vorübergehend gesperrt.',
     RequestVerifyRequired: 'Diese Anfrage erfordert eine Prüfung mit einem zweiten Faktor.',
     DangerousOperation: 'Diese riskante Operation erfordert eine Prüfung mit mehreren Faktoren.',
     RequestTooFrequently: 'Zu viele Anfragen. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    InternalError: 'Interner Fehler. Bitte mit der request_id melden.',
+    ServiceUnavailable:
+      'Eine Abhängigkeit ist nicht verfügbar. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
   },
-  routeCodes,
-);
-
-const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `Dieser Pfad nimmt nur ${allow} an.`;
-
-/** For fallback-route: the rest of the catalog is not in its bundle. */
-export const routes: RouteCatalog = { language: 'de', codes: routeCodes, explain: { methodNotAllowed } };
-
-export const catalog: Catalog = {
-  language: 'de',
-  codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
     malformedBody: ({ line, column }) =>
@@ -129,6 +114,6 @@ export const catalog: Catalog = {
     writesFrozen: () =>
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
-    methodNotAllowed,
+    methodNotAllowed: ({ allow }) => `Dieser Pfad nimmt nur ${allow} an.`,
   },
 };

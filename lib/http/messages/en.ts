@@ -1,5 +1,4 @@
-import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
-import type { Catalog, RouteCatalog } from './catalog.ts';
+import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
 
 function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
@@ -50,16 +49,9 @@ function fieldError({ field, schema, missing, illFormed, item, moreItems }: Fiel
   return `${field}[${item}]${more} must be ${wanted}`;
 }
 
-const routeCodes: RouteCatalog['codes'] = {
-  RouteNotFound: 'Unknown path. Check the URL of the operation.',
-  MethodNotAllowed: 'This path does not accept that method.',
-  InternalError: 'Internal error. Report it with the request_id.',
-  ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
-};
-
-// Marked as pure, so that the bundle of fallback-route drops it.
-const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
-  {
+export const catalog: Catalog = {
+  language: 'en',
+  codes: {
     OK: 'The request succeeded.',
     InvalidParameter: 'A parameter is missing or invalid.',
     BadRequest: 'The request cannot be processed.',
@@ -70,24 +62,17 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
     Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
     BalanceNotEnough: 'The account balance is insufficient for this operation.',
     AccessDenied: 'The account lacks the permission that this operation requires.',
+    RouteNotFound: 'Unknown path. Check the URL of the operation.',
+    MethodNotAllowed: 'This path does not accept that method.',
     UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
     EntityTooLarge: 'The request body is too large.',
     RequestLocked: 'The operation is temporarily locked after repeated failures.',
     RequestVerifyRequired: 'This request requires second-factor verification.',
     DangerousOperation: 'This high-risk operation requires multi-factor verification.',
     RequestTooFrequently: 'Too many requests. Try again after the time in the Retry-After header.',
+    InternalError: 'Internal error. Report it with the request_id.',
+    ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
   },
-  routeCodes,
-);
-
-const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `This path accepts ${allow} only.`;
-
-/** For fallback-route: the rest of the catalog is not in its bundle. */
-export const routes: RouteCatalog = { language: 'en', codes: routeCodes, explain: { methodNotAllowed } };
-
-export const catalog: Catalog = {
-  language: 'en',
-  codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
     malformedBody: ({ line, column }) =>
@@ -126,6 +111,6 @@ export const catalog: Catalog = {
     writesFrozen: () =>
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
-    methodNotAllowed,
+    methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
   },
 };

@@ -1,9 +1,9 @@
 // Only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
-import type { ApiError, Explanation } from '../errors.ts';
-import type { Catalog, Catalogs, RouteCatalog } from './catalog.ts';
+import type { ApiError, Catalog } from '../errors.ts';
+import { CATALOGS } from './languages.ts';
 
-export { CATALOGS, ROUTE_CATALOGS } from './languages.ts';
+export { CATALOGS };
 
 /** The language and the likely script of a tag: `zh-Hans` for `zh`, `zh-SG` and `zh-Hans-CN`, but not for `zh-TW`. */
 function languageAndScript(tag: string): string | undefined {
@@ -14,6 +14,8 @@ function languageAndScript(tag: string): string | undefined {
     return undefined; // not a language tag
   }
 }
+
+const BY_SCRIPT = new Map(CATALOGS.map((catalog) => [languageAndScript(catalog.language), catalog]));
 
 /** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
 function isNamedBy(range: string, language: string): boolean {
@@ -31,39 +33,32 @@ function isNamedBy(range: string, language: string): boolean {
 }
 
 /** What `*` stands for: the first catalog whose language no range of the header names, not even with a q-value of 0. */
-function firstUnnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catalogs<C>): C | undefined {
-  const ranges = acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim());
-  return catalogs.find(({ language }) => !ranges.some((range) => isNamedBy(range, language)));
+function firstUnnamed(acceptLanguage: string): Catalog | undefined {
+  const ranges = new Set(acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim()));
+  return CATALOGS.find(({ language }) => ![...ranges].some((range) => isNamedBy(range, language)));
 }
 
 /**
  * The catalog for an `Accept-Language` header, by its q-values; the default if none matches. Language and script must match, not the region,
  * so that `en-GB` finds `en`.
  */
-export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
-  if (!acceptLanguage) return catalogs[0];
-  for (const tag of preferredLanguages(acceptLanguage)) {
-    const wanted = languageAndScript(tag);
-    const found =
-      tag === '*'
-        ? firstUnnamed(acceptLanguage, catalogs)
-        : wanted && catalogs.find(({ language }) => languageAndScript(language) === wanted);
+export function catalogFor(acceptLanguage: string | undefined): Catalog {
+  if (!acceptLanguage) return CATALOGS[0];
+  // Each tag once: a header can repeat `*` 5,000 times, and each would be compared with all ranges of the header.
+  for (const tag of new Set(preferredLanguages(acceptLanguage))) {
+    const found = tag === '*' ? firstUnnamed(acceptLanguage) : BY_SCRIPT.get(languageAndScript(tag));
     if (found) return found;
   }
-  return catalogs[0];
-}
-
-/** The sentence of an explanation; undefined if the catalog lacks it. */
-function explain<E extends Explanation>({ explain: sentences }: RouteCatalog, { name, values }: E): string | undefined {
-  const sentence = (sentences as Partial<Catalog['explain']>)[name] as ((given: E['values']) => string) | undefined;
-  return sentence?.(values);
+  return CATALOGS[0];
 }
 
 /** The message of an error: what is wrong and what to do. */
-export function messageOf(catalog: RouteCatalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
-  return (
-    (error.explanation && explain(catalog, error.explanation)) ??
-    catalog.codes[error.code] ??
-    catalog.codes.InternalError
-  );
+export function messageOf(
+  { codes, explain }: Catalog,
+  { code, explanation }: Pick<ApiError, 'code' | 'explanation'>,
+): string {
+  if (!explanation) return codes[code];
+  // The sentence of a name takes that name's values, which the compiler does not infer.
+  const sentence = explain[explanation.name] as (values: unknown) => string;
+  return sentence(explanation.values);
 }

@@ -1,5 +1,4 @@
-import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
-import type { Catalog, RouteCatalog } from './catalog.ts';
+import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
 
 type Bound = number | string | undefined;
 
@@ -57,16 +56,9 @@ function fieldError({ field, schema, missing, illFormed, item, moreItems }: Fiel
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
 
-const routeCodes: RouteCatalog['codes'] = {
-  RouteNotFound: '请求路径不存在，请检查接口地址。',
-  MethodNotAllowed: '该路径不支持此 HTTP 方法。',
-  InternalError: '服务内部错误，请携带 request_id 反馈。',
-  ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
-};
-
-// Marked as pure, so that the bundle of fallback-route drops it.
-const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
-  {
+export const catalog: Catalog = {
+  language: 'zh-CN',
+  codes: {
     OK: '请求成功。',
     InvalidParameter: '参数缺失或无效。',
     BadRequest: '请求无法处理。',
@@ -77,24 +69,17 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
     Unauthorized: 'app_key 缺失、无效或已过期。请只携带一个有效的 app_key 查询参数。',
     BalanceNotEnough: '账户余额不足，无法执行此操作。',
     AccessDenied: '账户缺少此操作所需的权限。',
+    RouteNotFound: '请求路径不存在，请检查接口地址。',
+    MethodNotAllowed: '该路径不支持此 HTTP 方法。',
     UndonedOrderExist: '存在未完成的订单，请稍后重试。',
     EntityTooLarge: '请求体过大。',
     RequestLocked: '多次失败后操作已被暂时锁定。',
     RequestVerifyRequired: '此请求需要二次验证。',
     DangerousOperation: '高风险操作，需要多因素验证。',
     RequestTooFrequently: '请求过于频繁，请按 Retry-After 响应头等待后重试。',
+    InternalError: '服务内部错误，请携带 request_id 反馈。',
+    ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
   },
-  routeCodes,
-);
-
-const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `该路径只支持 ${allow} 方法。`;
-
-/** For fallback-route: the rest of the catalog is not in its bundle. */
-export const routes: RouteCatalog = { language: 'zh-CN', codes: routeCodes, explain: { methodNotAllowed } };
-
-export const catalog: Catalog = {
-  language: 'zh-CN',
-  codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
     malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
@@ -125,6 +110,6 @@ export const catalog: Catalog = {
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
-    methodNotAllowed,
+    methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
   },
 };

@@ -47,12 +47,12 @@ const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
   cursor ? openCursor(cursorSecret, cursor) : undefined;
 
 /** Rejects a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
-const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
-  ...checkScanLimit(body, offending),
-  ...(body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined
-    ? [{ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } }]
-    : []),
-];
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => {
+  const fieldErrors = checkScanLimit(body, offending);
+  if (body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined)
+    fieldErrors.push({ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } });
+  return fieldErrors;
+};
 
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {

@@ -1,5 +1,4 @@
 /** What the schema of a fleet request cannot say: its signed cursor, and the bound of its scan limit. */
-
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FieldError } from '../../http/errors.ts';
 import { browseFleet, type RequestOf } from '../../http/operations.ts';

@@ -74,6 +74,11 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   const optionalKeys: KeyOf<MergeKind>[] = [orderKey, ...(idempotency ? [idempotency.key] : [])];
   const otherKeys: KeyOf<MergeKind>[] = [...optionalKeys, incidentKey, ...ownerKeys];
 
+  // Title and owner are needed of the incident only, but one request has the same list for all its rows.
+  const attributes: MergeAttribute[] = [...ATTRIBUTES];
+  if (body.title) attributes.push('title');
+  if (owner !== undefined) attributes.push('owner_id');
+
   const changesIncident = Boolean(body.title) || owner !== undefined;
   // Beside the alerts: the entry and the merge order.
   const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
@@ -126,38 +131,27 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
         ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
       }),
     };
-    const prepared: PreparedEntry = {
-      account,
-      entry,
-      alertIds,
-      decide: decideMerge(entry),
-      assignments,
-      incident,
-      order,
-      large,
-      ...(owner !== undefined && { owner }),
-      ...(idempotency && { idempotency }),
+    return {
+      prepared: {
+        account,
+        entry,
+        alertIds,
+        decide: decideMerge(entry),
+        assignments,
+        incident,
+        order,
+        large,
+        ...(owner !== undefined && { owner }),
+        ...(idempotency && { idempotency }),
+      },
     };
-    return { prepared };
   };
-
-  /** The attributes to read. Title and owner are needed of the incident only, but one request has the same list for all its rows. */
-  function attributes(): MergeAttribute[] {
-    return [
-      ...ATTRIBUTES,
-      ...(body.title ? ['title' as const] : []),
-      ...(owner === undefined ? [] : ['owner_id' as const]),
-    ];
-  }
 
   /** Reads all rows but the alerts, for a further attempt of a large merge. */
   async function readOthersAgain(): Promise<void> {
-    const again = await batchGet(table, otherKeys, { attributes: attributes() });
-    for (const key of otherKeys) {
-      const row = again.rows.of(key);
-      if (row) rows.set(rowName(key), row);
-      else rows.delete(rowName(key));
-    }
+    const again = await batchGet(table, otherKeys, { attributes });
+    for (const key of otherKeys) rows.delete(rowName(key));
+    for (const [name, row] of again.rows) rows.set(name, row);
   }
 
   /**
@@ -172,7 +166,7 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
     let taken = 0;
     for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
       const chunk = allKeys.slice(from, from + size);
-      const got = await batchGet(table, chunk, { attributes: attributes() });
+      const got = await batchGet(table, chunk, { attributes });
       for (const [name, row] of got.rows) rows.set(name, row);
       batches.push(...got.batches);
       if (isDoneBefore()) return;
