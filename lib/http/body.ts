@@ -1,3 +1,4 @@
+import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { hasRoundedNumber, parseJson } from '../shared/json.ts';
 import { depthOf, positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
 import type { Settings } from '../shared/settings.ts';
@@ -17,9 +18,33 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
  *
+ * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads those bodies, and the ones
+ * that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
+ *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones. A body that is still encoded is `BadRequest`.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
+  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
+    event: { body: unknown };
+  }) => void;
+
+  function parse(text: string): unknown {
+    const event = { body: text as unknown };
+    try {
+      if (!hasRoundedNumber(text)) {
+        middyParser({ event });
+        return event.body;
+      }
+    } catch {
+      // The body is malformed, or has a member name that middy's parser rejects: the exact parser decides.
+    }
+    try {
+      return parseJson(text);
+    } catch {
+      throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
+    }
+  }
+
   function read(event: ApiEvent): unknown {
     try {
       const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
@@ -42,15 +67,6 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
       event.body = body;
     },
   };
-}
-
-/** Parses a body; by `JSON.parse`, which is faster, unless it may round a number. The parser's own errors quote the body, so they are replaced. */
-function parse(text: string): unknown {
-  try {
-    return hasRoundedNumber(text) ? parseJson(text) : JSON.parse(text);
-  } catch {
-    throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
-  }
 }
 
 const isUnreadable = (error: unknown) =>
