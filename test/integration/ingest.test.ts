@@ -134,6 +134,14 @@ describe('a work item', () => {
   });
 });
 
+it.each([10, 80_000])('a work item with %i more characters may have fields of any name', async (length) => {
+  const { feed, newRecord, account } = await newTenant();
+  const fields = { constructor: [1], toString: { constructor: 'x', toJSON: null }, filler: 'x'.repeat(length) };
+  await feed.send(newRecord('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }));
+  expect(feed.refused).toEqual([]);
+  expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject(fields);
+});
+
 describe('an incident and its alerts', () => {
   it('keep what merges did: the places of alerts, and a title and owner that are later than the record', async () => {
     const { feed, newRecord, account, handlers, merge, member } = await newTenant();
