@@ -34,7 +34,7 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
     problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
-  if ('' in line) problems.push('field names must not be empty');
+  if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${UNSTORABLE_NAMES}`);
   for (const [field, value] of Object.entries(line))
     for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
       problems.push(`${field} ${problem}`);
@@ -64,6 +64,9 @@ const MAX_DEPTH = 31;
 /** The smallest magnitude that DynamoDB stores. */
 const SMALLEST_NUMBER = 1e-130;
 
+const isStorableName = (name: string) => name !== '' && name.isWellFormed();
+const UNSTORABLE_NAMES = 'must not contain field names that are empty or not well-formed Unicode';
+
 function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
   if (texts.some((text) => typeof text === 'string' && !text.isWellFormed())) yield 'must be well-formed Unicode';
@@ -83,8 +86,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
   if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (name === '' || !name.isWellFormed())
-        yield 'must not contain field names that are empty or not well-formed Unicode';
+      if (!isStorableName(name)) yield UNSTORABLE_NAMES;
       yield* storageProblems(inner, depth + 1);
     }
 }

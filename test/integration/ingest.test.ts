@@ -195,6 +195,11 @@ describe('a line', () => {
     ],
     ['has a time in the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
     ['lacks fields', { kind: 'host', host_id: 'h' }, 'agent_version is required and must be a string'],
+    [
+      'has a field whose name is half a surrogate pair',
+      { kind: 'work_item', work_item_id: 'w', version: 1, title: 't', '\ud800': 1 },
+      'must not contain field names that are empty or not well-formed Unicode',
+    ],
     ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
     [
       'has a value of another type',
