@@ -260,6 +260,20 @@ it('only the message whose writes fail is delivered again, with growing delays',
   expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
 });
 
+it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
+  const { account } = await newTenant();
+  const own = connectAgain(table);
+  const feed = feedOver(own, () => NOW);
+  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
+  await feed.deliver([member(0)]); // now the account is known
+  const tap = tapWire(own);
+  const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  const { batchItemFailures } = await feed.deliver([ids.map(member).join('\n'), member(1_001)], 1, 0);
+  expect(batchItemFailures).toHaveLength(2);
+  expect(tap.attempts.length).toBeLessThan(100);
+  expect(feed.deps.log.lines.length).toBeLessThan(10);
+});
+
 it('any order of reports ends in the same row', async () => {
   const random = seededRandom(SEED);
   const fields = { ...snapshot, received_at_ms: 1, observed_at_ms: 1, health_at_ms: 1, reason_codes: ['a'] };
