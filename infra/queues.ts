@@ -2,7 +2,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { ManagedPolicy, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
@@ -103,14 +103,10 @@ export class IngestQueues extends Construct {
     });
     // Here, since a queue has one policy: that of another stack would replace the one that enforces TLS.
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });
-    this.queue.addToResourcePolicy(
-      new PolicyStatement({
-        actions: ['sqs:SendMessage'],
-        principals: [new ServicePrincipal('events.amazonaws.com')],
-        resources: [this.queue.queueArn],
-        conditions: { ArnLike: { 'aws:SourceArn': rules } },
-      }),
-    );
+    const events = new ServicePrincipal('events.amazonaws.com', {
+      conditions: { ArnLike: { 'aws:SourceArn': rules } },
+    });
+    this.queue.grant(events, 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
     this.queue.grantSendMessages(this.writersPolicy);
@@ -135,8 +131,6 @@ export class IngestQueues extends Construct {
       }),
     );
     // Not `grantSendMessages`, which allows more.
-    ingestRecords.addToRolePolicy(
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.refused.queueArn] }),
-    );
+    this.refused.grant(ingestRecords, 'sqs:SendMessage');
   }
 }
