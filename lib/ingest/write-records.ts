@@ -104,9 +104,12 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
     const isFirst = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
     const condition = expression`(${isFirst}) OR deletion_order < ${order}`;
     // With `feed_order`, since an operator may restore the item: records from before the deletion must not change it then.
-    return (await putRow(table, { ...rowOf(entity), feed_order: order, deletion_order: order }, condition)).done;
+    const deletion = { ...rowOf(entity), feed_order: order, deletion_order: order };
+    const { done } = await putRow(table, deletion, condition);
+    // A deletion that is not new may have been undone since, and then the other records count.
+    if (done || deletions.length === records.length) return done;
   }
-  const latest = latestOf(records);
+  const latest = latestOf(records.filter((record) => !isDeletion(record)));
   const { entity, order } = latest;
   const row = { ...rowOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
