@@ -1,8 +1,8 @@
 /** The queues that invoke functions: that of large merges, and that of the records which other systems send. */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
@@ -89,7 +89,7 @@ export class IngestQueues extends Construct {
   readonly refused: Queue;
   /** Messages that failed as often as they may. */
   readonly deadLetters: Queue;
-  /** Lets other systems send to the ingest queue, and do nothing else. */
+  /** Lets other systems send to the ingest queue, and do nothing else. Rules of this account and region need no policy. */
   readonly writersPolicy: ManagedPolicy;
 
   /** @param timeout of ingest-records */
@@ -101,6 +101,12 @@ export class IngestQueues extends Construct {
       visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * timeout.toSeconds()),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
     });
+    // Here, since a queue has one policy: that of another stack would replace the one that enforces TLS.
+    const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });
+    const events = new ServicePrincipal('events.amazonaws.com', {
+      conditions: { ArnLike: { 'aws:SourceArn': rules } },
+    });
+    this.queue.grant(events, 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
     this.queue.grantSendMessages(this.writersPolicy);
@@ -125,8 +131,6 @@ export class IngestQueues extends Construct {
       }),
     );
     // Not `grantSendMessages`, which allows more.
-    ingestRecords.addToRolePolicy(
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.refused.queueArn] }),
-    );
+    this.refused.grant(ingestRecords, 'sqs:SendMessage');
   }
 }

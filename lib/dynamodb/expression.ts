@@ -35,7 +35,7 @@ export const is = (name: string, value: unknown) =>
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
     : new Expression([`${nameText(name)} = `, ''], [value]);
 
-export function joined(before: string, parts: readonly Expression[], between: string): Expression {
+function joined(before: string, parts: readonly Expression[], between: string): Expression {
   const texts = Array<string>(parts.length + 1).fill(between);
   texts[0] = before;
   texts[parts.length] = '';
@@ -65,6 +65,11 @@ export function set(attributes: object, initial: object = {}): Expression {
     else sets.push(is(name, value));
   for (const [name, value] of Object.entries(initial))
     if (value !== undefined) sets.push(expression`${attribute(name)} = if_not_exists(${attribute(name)}, ${value})`);
+  return updateOf(sets, removed);
+}
+
+/** Update with these assignments, which removes these attributes. */
+export function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
   const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
   return joined(
     '',

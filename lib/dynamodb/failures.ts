@@ -35,11 +35,6 @@ const NETWORK = new Set<string | undefined>([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-const TRANSIENT_REASONS = new Set<string | undefined>([
-  'TransactionConflict',
-  'ThrottlingError',
-  'ProvisionedThroughputExceeded',
-]);
 
 interface Failure {
   name?: string;
@@ -80,7 +75,7 @@ const NO_REPLY = new Set<string | undefined>(['AbortError', 'TimeoutError']);
 
 const isThrottlingReason = ({ Code }: { Code?: string }) => THROTTLING_REASONS.has(Code);
 
-const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
+const isTransient = (reason: { Code?: string }) => reason.Code === 'TransactionConflict' || isThrottlingReason(reason);
 
 /** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {

@@ -25,27 +25,17 @@ export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<K
   partition: PartitionOf<Kind>,
   options?: QueryOptions<Name>,
 ): AsyncGenerator<Read<Kind, Name>> {
-  for await (const rows of pagesOf(table, partition, options)) yield* rows;
+  const { client, signal } = table;
+  for await (const { Items = [] } of paginateQuery({ client }, inputOf(table, partition, options), optionsOf(signal)))
+    yield* Items as Read<Kind, Name>[];
 }
 
 /** Like {@link queryAll}, as an array. */
-export async function queryRows<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+export const queryRows = <Kind extends RowKind, Name extends AttributeOf<Kind>>(
   table: Table,
   partition: PartitionOf<Kind>,
   options?: QueryOptions<Name>,
-): Promise<Read<Kind, Name>[]> {
-  return (await Array.fromAsync(pagesOf(table, partition, options))).flat();
-}
-
-async function* pagesOf<Kind extends RowKind, Name extends AttributeOf<Kind>>(
-  table: Table,
-  partition: PartitionOf<Kind>,
-  options: QueryOptions<Name> = {},
-): AsyncGenerator<Read<Kind, Name>[]> {
-  const { client, signal } = table;
-  for await (const { Items = [] } of paginateQuery({ client }, inputOf(table, partition, options), optionsOf(signal)))
-    yield Items as Read<Kind, Name>[];
-}
+): Promise<Read<Kind, Name>[]> => Array.fromAsync(queryAll(table, partition, options));
 
 export interface PageOptions {
   limit: number;

@@ -1,16 +1,17 @@
 /** Sends what `relay` has found to queues and to the event bus. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
 import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
+import { createSqsClient, LOCAL_CREDENTIALS, messageBatches } from '../shared/sqs.ts';
 import type { ServiceEvent } from './event.ts';
 
-/** Maximum messages or events of a call, for both services. Ten events of at most 16 KB are far below the limit of 256 KB a call. */
-const MAX_BATCH = 10;
+/** EventBridge's maximum for a call. Ten events of at most 16 KB are far below its limit of 256 KB a call. */
+const MAX_EVENTS = 10;
 
 export interface Destinations {
   /** @returns for each message, in the same order, whether the queue accepted it */
@@ -27,40 +28,29 @@ export interface DestinationOptions {
 }
 
 export function createDestinations({ eventBus, region, endpoint }: DestinationOptions): Destinations {
-  const common = {
+  const queues = createSqsClient({ region, endpoint });
+  const bus: EventBridgeClient = new EventBridgeClient({
     region,
     maxAttempts: PATIENT.maxAttempts,
-    ...(endpoint && { endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
-  };
-  const queues: SQSClient = new SQSClient({
-    ...common,
-    requestHandler: createHttpHandler(PATIENT.timeouts),
-    signer: createSigner(() => queues.config, 'sqs'),
-  });
-  const bus: EventBridgeClient = new EventBridgeClient({
-    ...common,
     requestHandler: createHttpHandler(PATIENT.timeouts),
     signer: createSigner(() => bus.config, 'events'),
+    ...(endpoint && { endpoint, credentials: LOCAL_CREDENTIALS }),
   });
 
-  /** Sends items in batches. If the call of a batch fails, none of its items is accepted. */
-  async function sendBatches<Item>(items: readonly Item[], sendBatch: (batch: readonly Item[]) => Promise<boolean[]>) {
-    const accepted: boolean[] = [];
-    for (const batch of chunksOf(items, MAX_BATCH))
-      accepted.push(...(await sendBatch(batch).catch(() => batch.map(() => false))));
-    return accepted;
-  }
-
+  // If a call fails, nothing in it is accepted.
   return {
-    send: (QueueUrl, bodies) =>
-      sendBatches(bodies, async (batch) => {
-        const Entries = batch.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-        const { Successful = [] } = await queues.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-        const ids = new Set(Successful.map(({ Id }) => Id));
-        return batch.map((_, index) => ids.has(String(index)));
-      }),
-    publish: (events) =>
-      sendBatches(events, async (batch) => {
+    async send(QueueUrl, bodies) {
+      const accepted = new Set<string | undefined>();
+      for (const Entries of messageBatches(bodies)) {
+        const call = queues.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+        const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
+        for (const { Id } of Successful) accepted.add(Id);
+      }
+      return bodies.map((_, index) => accepted.has(String(index)));
+    },
+    async publish(events) {
+      const accepted: boolean[] = [];
+      for (const batch of chunksOf(events, MAX_EVENTS)) {
         const entries = batch.map(({ type, detail }) => ({
           EventBusName: eventBus,
           Source: SERVICE,
@@ -68,8 +58,11 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
           Time: new Date(Number(detail.at_ms)),
           Detail: stringifyJson(detail),
         }));
-        const { Entries = [] } = await bus.send(new PutEventsCommand({ Entries: entries }));
-        return batch.map((_, index) => Entries[index]?.EventId !== undefined);
-      }),
+        const call = bus.send(new PutEventsCommand({ Entries: entries }));
+        const { Entries = [] } = await call.catch(() => ({ Entries: [] }));
+        accepted.push(...batch.map((_, index) => Entries[index]?.EventId !== undefined));
+      }
+      return accepted;
+    },
   };
 }

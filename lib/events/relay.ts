@@ -3,6 +3,7 @@ import { isUnavailable } from '../dynamodb/failures.ts';
 import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
 import { forEach } from '../dynamodb/pool.ts';
 import type { Deps } from '../shared/deps.ts';
+import { messageText } from '../shared/sqs.ts';
 import type { Destinations } from './destinations.ts';
 import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
@@ -46,7 +47,7 @@ export function createRelay(
           failed.add(index);
         } else {
           log.error('record cannot be relayed', { error_name, event_id: record.eventID });
-          deadLetters.push({ index, payload: JSON.stringify({ Records: [record] }) });
+          deadLetters.push({ index, payload: messageText({ Records: [record] }) });
         }
       }
     }

@@ -3,7 +3,16 @@ import type { ErrorObject } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { isInt64 } from '../shared/json.ts';
-import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, MAX_DELETABLE_VERSION, UNIX_SECONDS } from './kinds.ts';
+import {
+  DATA_LINES,
+  FEED_KINDS,
+  FEED_LINES,
+  KINDS,
+  type Kind,
+  MAX_DELETABLE_VERSION,
+  REMOVABLE_FIELDS,
+  UNIX_SECONDS,
+} from './kinds.ts';
 import * as generated from './validate-lines.ts';
 
 type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
@@ -27,19 +36,23 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const schema = hasFeedSchema ? FEED_LINES[schemaName as keyof typeof FEED_LINES] : DATA_LINES[kind];
   const fields = schema.properties as Fields;
   const validate = validators.get(hasFeedSchema ? `feed_${schemaName}` : `data_${kind}`) as LineValidator;
-  validate(line);
-  const problems = (validate.errors ?? []).flatMap((error) => problemTexts(error, fields, line));
+  validate(hasFeedSchema && kind === 'host_status' ? withoutRemoved(line) : line);
+  const problems = (validate.errors ?? []).map((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
   if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
     problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
-  if ('' in line) problems.push('field names must not be empty');
+  if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${UNSTORABLE_NAMES}`);
   for (const [field, value] of Object.entries(line))
     for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
       problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
 }
+
+/** A status report without the fields that it removes. */
+const withoutRemoved = (report: object) =>
+  Object.fromEntries(Object.entries(report).filter(([field, value]) => value !== null || !REMOVABLE_FIELDS.has(field)));
 
 /** Problems of a work item that no schema can express. */
 function* workItemProblems(line: object): Generator<string> {
@@ -64,6 +77,9 @@ const MAX_DEPTH = 31;
 /** The smallest magnitude that DynamoDB stores. */
 const SMALLEST_NUMBER = 1e-130;
 
+const isStorableName = (name: string) => name !== '' && name.isWellFormed();
+const UNSTORABLE_NAMES = 'must not contain field names that are empty or not well-formed Unicode';
+
 function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
   if (texts.some((text) => typeof text === 'string' && !text.isWellFormed())) yield 'must be well-formed Unicode';
@@ -83,28 +99,19 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
   if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (name === '' || !name.isWellFormed())
-        yield 'must not contain field names that are empty or not well-formed Unicode';
+      if (!isStorableName(name)) yield UNSTORABLE_NAMES;
       yield* storageProblems(inner, depth + 1);
     }
 }
 
-/** An error of ajv in words; none if another error says it better. */
-function problemTexts(error: LineError, fields: Fields, line: object): string[] {
+/** An error of ajv in words. */
+function problemText(error: LineError, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
-  if (keyword === 'additionalProperties') return [`${params.additionalProperty} is not a field of this kind`];
-  // A wrong value of a nullable field gives three errors: of `anyOf`, of type null, and of its own type. Only the last one says what the
-  // value must be.
-  if (keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')) return [];
-  if (keyword === 'const') return [`${instancePath.slice(1)} must be true, or absent`];
-  const fieldError = fieldErrorOf(error, withoutNull(fields));
+  if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
+  if (keyword === 'const') return `${instancePath.slice(1)} must be true, or absent`;
+  const fieldError = fieldErrorOf(error, fields);
   const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
   const value = (line as Partial<Record<string, unknown>>)[fieldError.field];
   const isInMilliseconds = fieldError.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
-  return [isInMilliseconds ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
+  return isInMilliseconds ? `${text}: it is in seconds, and ${value} is in milliseconds` : text;
 }
-
-const withoutNull = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, (schema as { anyOf?: [object] }).anyOf?.[0] ?? schema]),
-  );

@@ -90,7 +90,7 @@ export function sizeProblem(
 ): string | undefined {
   if (text.length < SHORT_LINE) return undefined;
   const sent = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
-  const bytes = itemBytes(marshall(storableFields(sent), { removeUndefinedValues: true })) + KEY_BYTES;
+  const bytes = itemBytes(marshall(storable(sent), { removeUndefinedValues: true })) + KEY_BYTES;
   return bytes <= MAX_BYTES
     ? undefined
     : `makes a row of ${bytes} bytes, more than the ${MAX_BYTES} allowed: shorten it`;

@@ -4,7 +4,7 @@
  * for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */
 import type { Table } from '../dynamodb/client.ts';
-import { all, attribute, type Expression, expression, is, isBelow, joined, set } from '../dynamodb/expression.ts';
+import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../dynamodb/expression.ts';
 import type { keys } from '../dynamodb/keys.ts';
 import { updateRow } from '../dynamodb/row.ts';
 import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
@@ -226,13 +226,6 @@ function createChanges() {
       if (value !== undefined)
         sets.push(expression`${attribute(field)} = if_not_exists(${attribute(field)}, ${value})`);
     },
-    update: () => {
-      const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
-      return joined(
-        '',
-        clauses.filter(({ values }) => values.length > 0),
-        ' ',
-      );
-    },
+    update: () => updateOf(sets, removed),
   };
 }

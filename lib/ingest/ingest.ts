@@ -62,27 +62,33 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       const { line, text } = records.get(record) as { line: number; text: string };
       refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
     }
+    /** How many records failed, by the name of the error. */
+    const failures = new Map<string, number>();
     /** Fails the messages of records, whatever the error. They are received again, and become dead letters if it lasts. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
       for (const record of records) (messageByRecord.get(record) as Message).isFailed = true;
-      log.warn('ingest failed', { error_name: (error as Error).name, records: records.length });
+      const { name } = error as Error;
+      failures.set(name, (failures.get(name) ?? 0) + records.length);
     }
 
     const byAccount = Map.groupBy(messageByRecord.keys(), ({ entity }) => String(entity.account_id));
-    const writable: FeedRecord[] = [];
+    const writable: FeedRecord[][] = [];
     await forEach(byAccount.values(), async (records) => {
       const account = (records[0] as FeedRecord).entity.account_id;
       try {
-        if (await hasAccount(tableWithSignal, account)) writable.push(...records);
+        signal.throwIfAborted();
+        if (await hasAccount(tableWithSignal, account)) writable.push(records);
         else for (const record of records) refuse(record, `account ${account} does not exist`);
       } catch (error) {
         fail(records, error);
       }
     });
     await forEach(
-      rowsOf(writable),
+      rowsOf(writable.flat()),
       async ({ records, write }) => {
         try {
+          // The client takes a millisecond to refuse a call after the signal. For thousands of rows that is longer than the time left.
+          signal.throwIfAborted();
           if (!(await write(tableWithSignal))) counts.late += records.length;
         } catch (error) {
           if ((error as Error).name !== 'ValidationException') fail(records, error);
@@ -95,6 +101,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       { concurrency: CONCURRENCY },
     );
 
+    for (const [error_name, records] of failures) log.warn('ingest failed', { error_name, records });
     const refusals = messages.flatMap((message) => (message.isFailed ? [] : message.refusals));
     counts.refused = refusals.length;
     await queues.refuse(refusals);

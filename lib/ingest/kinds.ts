@@ -118,9 +118,9 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
   };
 }
 
-const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 const { host_id: hostId, ...statusFields } = STATUS_SCHEMA.properties;
-const nullable = Object.fromEntries(Object.entries(statusFields).map(([field, schema]) => [field, orNull(schema)]));
+/** The fields that a status report removes if they are null. */
+export const REMOVABLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(statusFields));
 
 /** The schemas of import lines, by kind. */
 export const DATA_LINES = Object.fromEntries(
@@ -129,10 +129,10 @@ export const DATA_LINES = Object.fromEntries(
 
 /**
  * The schemas of feed records that differ from those of import lines: a status report may have only some of the fields, an alert may have a
- * `source_id`, and a host may be retired.
+ * `source_id`, and a host may be retired. A status report is checked without the fields that it removes.
  */
 export const FEED_LINES = {
-  host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...nullable } }),
+  host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...statusFields } }),
   // A source without ObjectIDs sends an id of its own as `source_id`, from which `recordOf` makes the alert's id.
   alert: lineSchema('alert', {
     required: ['title'],

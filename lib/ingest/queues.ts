@@ -1,8 +1,7 @@
-import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { createHttpHandler } from '../dynamodb/http-handler.ts';
-import { createSigner } from '../dynamodb/signer.ts';
+import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { forEach } from '../dynamodb/pool.ts';
 import { chunksOf } from '../shared/chunks.ts';
-import { stringifyJson } from '../shared/json.ts';
+import { createSqsClient, MAX_BATCH, MAX_BATCH_BYTES, messageBatches, messageText } from '../shared/sqs.ts';
 
 /** A message of the queue of refused records. */
 export interface Refusal {
@@ -32,34 +31,24 @@ export interface Queues {
   delay(delays: readonly Delay[]): Promise<void>;
 }
 
-const MAX_BATCH = 10;
-/** SQS takes 1 MiB for all messages of a batch. A longer record is cut, since its beginning is enough to find it at its source. */
-const MAX_BATCH_BYTES = 1_000_000;
-/** A character of JSON text takes at most six bytes, and two texts are cut. */
+/**
+ * A longer record is cut, since its beginning is enough to find it at its source. A character of JSON takes at most six bytes, and two
+ * texts are cut.
+ */
 const MAX_CUT_LENGTH = MAX_BATCH_BYTES / 12 - 1_000;
-const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 
 /** Both methods throw if a call fails, and `refuse` also if SQS does not take all messages. */
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
-  // A local server checks no credentials.
-  const local = refusedUrl.startsWith('http:') && {
-    endpoint: new URL(refusedUrl).origin,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  };
-  const client: SQSClient = new SQSClient({
-    ...local,
-    requestHandler: createHttpHandler(TIMEOUTS),
-    signer: createSigner(() => client.config, 'sqs'),
-  });
+  const isLocal = refusedUrl.startsWith('http:');
+  const client = createSqsClient(isLocal ? { endpoint: new URL(refusedUrl).origin, region: 'local' } : {});
 
   return {
     async refuse(refusals) {
-      const entries = refusals.map((refusal, index) => ({ Id: String(index), MessageBody: bodyOf(refusal) }));
-      for (const Entries of batches(entries)) {
+      // Concurrently, since a batch of messages can have a hundred thousand refused lines.
+      await forEach(messageBatches(refusals.map(bodyOf)), async (Entries) => {
         const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: refusedUrl, Entries }));
         if (Failed.length > 0) throw new Error(`SQS did not take refused records: ${Failed[0]?.Code}`);
-      }
+      });
     },
     async delay(delays) {
       for (const batch of chunksOf(delays, MAX_BATCH)) {
@@ -75,23 +64,8 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
 }
 
 function bodyOf(refusal: Refusal): string {
-  const body = stringifyJson(refusal);
+  const body = messageText(refusal);
   if (Buffer.byteLength(body) <= MAX_BATCH_BYTES) return body;
   const [reason, record] = [refusal.reason, refusal.record].map((text) => text.slice(0, MAX_CUT_LENGTH));
-  return stringifyJson({ ...refusal, reason, record, cut: true });
-}
-
-function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry[]): Generator<Entry[]> {
-  let batch: Entry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    const size = Buffer.byteLength(entry.MessageBody);
-    if (batch.length === MAX_BATCH || (batch.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(entry);
-    bytes += size;
-  }
-  if (batch.length > 0) yield batch;
+  return messageText({ ...refusal, reason, record, cut: true });
 }

@@ -1079,7 +1079,7 @@ function validate19(data, { instancePath = "", parentData, parentDataProperty, r
   }
   return validate19.errors = vErrors, errors === 0;
 }
-const feed_host_status = validate20, schema21 = { type: "object", required: ["account_id", "host_id"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, host_id: { type: "string", minLength: 1, maxLength: 256 }, received_at_ms: { anyOf: [{ int64: { minimum: 0 } }, { type: "null" }] }, observed_at_ms: { anyOf: [{ int64: { minimum: 0 } }, { type: "null" }] }, node_count: { anyOf: [{ int64: { minimum: 0 } }, { type: "null" }] }, edge_count: { anyOf: [{ int64: { minimum: 0 } }, { type: "null" }] }, authoritative: { anyOf: [{ type: "boolean" }, { type: "null" }] }, graph_available: { anyOf: [{ type: "boolean" }, { type: "null" }] }, snapshot_truncated: { anyOf: [{ type: "boolean" }, { type: "null" }] }, snapshot_degraded: { anyOf: [{ type: "boolean" }, { type: "null" }] }, health_at_ms: { anyOf: [{ int64: { minimum: 0 } }, { type: "null" }] }, reason_codes: { anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] } }, additionalProperties: !1 };
+const feed_host_status = validate20, schema21 = { type: "object", required: ["account_id", "host_id"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, host_id: { type: "string", minLength: 1, maxLength: 256 }, received_at_ms: { int64: { minimum: 0 } }, observed_at_ms: { int64: { minimum: 0 } }, node_count: { int64: { minimum: 0 } }, edge_count: { int64: { minimum: 0 } }, authoritative: { type: "boolean" }, graph_available: { type: "boolean" }, snapshot_truncated: { type: "boolean" }, snapshot_degraded: { type: "boolean" }, health_at_ms: { int64: { minimum: 0 } }, reason_codes: { type: "array", items: { type: "string" } } }, additionalProperties: !1 };
 function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
@@ -1132,274 +1132,72 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
     }
     if (data.received_at_ms !== void 0) {
       let data4 = data.received_at_ms;
-      const _errs9 = errors;
-      let valid1 = !1;
-      const _errs10 = errors;
       if (!((typeof data4 == "bigint" || Number.isSafeInteger(data4)) && data4 >= 0 && data4 <= 9223372036854775807n)) {
-        const err9 = { instancePath: instancePath + "/received_at_ms", schemaPath: "#/properties/received_at_ms/anyOf/0/int64", keyword: "int64", params: {} };
+        const err9 = { instancePath: instancePath + "/received_at_ms", schemaPath: "#/properties/received_at_ms/int64", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
-      }
-      var _valid0 = _errs10 === errors;
-      if (valid1 = valid1 || _valid0, !valid1) {
-        const _errs11 = errors;
-        if (data4 !== null) {
-          const err10 = { instancePath: instancePath + "/received_at_ms", schemaPath: "#/properties/received_at_ms/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
-        }
-        var _valid0 = _errs11 === errors;
-        valid1 = valid1 || _valid0;
-      }
-      if (valid1)
-        errors = _errs9, vErrors !== null && (_errs9 ? vErrors.length = _errs9 : vErrors = null);
-      else {
-        const err11 = { instancePath: instancePath + "/received_at_ms", schemaPath: "#/properties/received_at_ms/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
       }
     }
     if (data.observed_at_ms !== void 0) {
       let data5 = data.observed_at_ms;
-      const _errs14 = errors;
-      let valid2 = !1;
-      const _errs15 = errors;
       if (!((typeof data5 == "bigint" || Number.isSafeInteger(data5)) && data5 >= 0 && data5 <= 9223372036854775807n)) {
-        const err12 = { instancePath: instancePath + "/observed_at_ms", schemaPath: "#/properties/observed_at_ms/anyOf/0/int64", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
-      }
-      var _valid1 = _errs15 === errors;
-      if (valid2 = valid2 || _valid1, !valid2) {
-        const _errs16 = errors;
-        if (data5 !== null) {
-          const err13 = { instancePath: instancePath + "/observed_at_ms", schemaPath: "#/properties/observed_at_ms/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
-        }
-        var _valid1 = _errs16 === errors;
-        valid2 = valid2 || _valid1;
-      }
-      if (valid2)
-        errors = _errs14, vErrors !== null && (_errs14 ? vErrors.length = _errs14 : vErrors = null);
-      else {
-        const err14 = { instancePath: instancePath + "/observed_at_ms", schemaPath: "#/properties/observed_at_ms/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
+        const err10 = { instancePath: instancePath + "/observed_at_ms", schemaPath: "#/properties/observed_at_ms/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
       }
     }
     if (data.node_count !== void 0) {
       let data6 = data.node_count;
-      const _errs19 = errors;
-      let valid3 = !1;
-      const _errs20 = errors;
       if (!((typeof data6 == "bigint" || Number.isSafeInteger(data6)) && data6 >= 0 && data6 <= 9223372036854775807n)) {
-        const err15 = { instancePath: instancePath + "/node_count", schemaPath: "#/properties/node_count/anyOf/0/int64", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
-      }
-      var _valid2 = _errs20 === errors;
-      if (valid3 = valid3 || _valid2, !valid3) {
-        const _errs21 = errors;
-        if (data6 !== null) {
-          const err16 = { instancePath: instancePath + "/node_count", schemaPath: "#/properties/node_count/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err16] : vErrors.push(err16), errors++;
-        }
-        var _valid2 = _errs21 === errors;
-        valid3 = valid3 || _valid2;
-      }
-      if (valid3)
-        errors = _errs19, vErrors !== null && (_errs19 ? vErrors.length = _errs19 : vErrors = null);
-      else {
-        const err17 = { instancePath: instancePath + "/node_count", schemaPath: "#/properties/node_count/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err17] : vErrors.push(err17), errors++;
+        const err11 = { instancePath: instancePath + "/node_count", schemaPath: "#/properties/node_count/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
       }
     }
     if (data.edge_count !== void 0) {
       let data7 = data.edge_count;
-      const _errs24 = errors;
-      let valid4 = !1;
-      const _errs25 = errors;
       if (!((typeof data7 == "bigint" || Number.isSafeInteger(data7)) && data7 >= 0 && data7 <= 9223372036854775807n)) {
-        const err18 = { instancePath: instancePath + "/edge_count", schemaPath: "#/properties/edge_count/anyOf/0/int64", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err18] : vErrors.push(err18), errors++;
-      }
-      var _valid3 = _errs25 === errors;
-      if (valid4 = valid4 || _valid3, !valid4) {
-        const _errs26 = errors;
-        if (data7 !== null) {
-          const err19 = { instancePath: instancePath + "/edge_count", schemaPath: "#/properties/edge_count/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err19] : vErrors.push(err19), errors++;
-        }
-        var _valid3 = _errs26 === errors;
-        valid4 = valid4 || _valid3;
-      }
-      if (valid4)
-        errors = _errs24, vErrors !== null && (_errs24 ? vErrors.length = _errs24 : vErrors = null);
-      else {
-        const err20 = { instancePath: instancePath + "/edge_count", schemaPath: "#/properties/edge_count/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err20] : vErrors.push(err20), errors++;
+        const err12 = { instancePath: instancePath + "/edge_count", schemaPath: "#/properties/edge_count/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
       }
     }
-    if (data.authoritative !== void 0) {
-      let data8 = data.authoritative;
-      const _errs29 = errors;
-      let valid5 = !1;
-      const _errs30 = errors;
-      if (typeof data8 != "boolean") {
-        const err21 = { instancePath: instancePath + "/authoritative", schemaPath: "#/properties/authoritative/anyOf/0/type", keyword: "type", params: { type: "boolean" } };
-        vErrors === null ? vErrors = [err21] : vErrors.push(err21), errors++;
-      }
-      var _valid4 = _errs30 === errors;
-      if (valid5 = valid5 || _valid4, !valid5) {
-        const _errs32 = errors;
-        if (data8 !== null) {
-          const err22 = { instancePath: instancePath + "/authoritative", schemaPath: "#/properties/authoritative/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err22] : vErrors.push(err22), errors++;
-        }
-        var _valid4 = _errs32 === errors;
-        valid5 = valid5 || _valid4;
-      }
-      if (valid5)
-        errors = _errs29, vErrors !== null && (_errs29 ? vErrors.length = _errs29 : vErrors = null);
-      else {
-        const err23 = { instancePath: instancePath + "/authoritative", schemaPath: "#/properties/authoritative/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err23] : vErrors.push(err23), errors++;
-      }
+    if (data.authoritative !== void 0 && typeof data.authoritative != "boolean") {
+      const err13 = { instancePath: instancePath + "/authoritative", schemaPath: "#/properties/authoritative/type", keyword: "type", params: { type: "boolean" } };
+      vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
     }
-    if (data.graph_available !== void 0) {
-      let data9 = data.graph_available;
-      const _errs35 = errors;
-      let valid6 = !1;
-      const _errs36 = errors;
-      if (typeof data9 != "boolean") {
-        const err24 = { instancePath: instancePath + "/graph_available", schemaPath: "#/properties/graph_available/anyOf/0/type", keyword: "type", params: { type: "boolean" } };
-        vErrors === null ? vErrors = [err24] : vErrors.push(err24), errors++;
-      }
-      var _valid5 = _errs36 === errors;
-      if (valid6 = valid6 || _valid5, !valid6) {
-        const _errs38 = errors;
-        if (data9 !== null) {
-          const err25 = { instancePath: instancePath + "/graph_available", schemaPath: "#/properties/graph_available/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err25] : vErrors.push(err25), errors++;
-        }
-        var _valid5 = _errs38 === errors;
-        valid6 = valid6 || _valid5;
-      }
-      if (valid6)
-        errors = _errs35, vErrors !== null && (_errs35 ? vErrors.length = _errs35 : vErrors = null);
-      else {
-        const err26 = { instancePath: instancePath + "/graph_available", schemaPath: "#/properties/graph_available/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err26] : vErrors.push(err26), errors++;
-      }
+    if (data.graph_available !== void 0 && typeof data.graph_available != "boolean") {
+      const err14 = { instancePath: instancePath + "/graph_available", schemaPath: "#/properties/graph_available/type", keyword: "type", params: { type: "boolean" } };
+      vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
     }
-    if (data.snapshot_truncated !== void 0) {
-      let data10 = data.snapshot_truncated;
-      const _errs41 = errors;
-      let valid7 = !1;
-      const _errs42 = errors;
-      if (typeof data10 != "boolean") {
-        const err27 = { instancePath: instancePath + "/snapshot_truncated", schemaPath: "#/properties/snapshot_truncated/anyOf/0/type", keyword: "type", params: { type: "boolean" } };
-        vErrors === null ? vErrors = [err27] : vErrors.push(err27), errors++;
-      }
-      var _valid6 = _errs42 === errors;
-      if (valid7 = valid7 || _valid6, !valid7) {
-        const _errs44 = errors;
-        if (data10 !== null) {
-          const err28 = { instancePath: instancePath + "/snapshot_truncated", schemaPath: "#/properties/snapshot_truncated/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err28] : vErrors.push(err28), errors++;
-        }
-        var _valid6 = _errs44 === errors;
-        valid7 = valid7 || _valid6;
-      }
-      if (valid7)
-        errors = _errs41, vErrors !== null && (_errs41 ? vErrors.length = _errs41 : vErrors = null);
-      else {
-        const err29 = { instancePath: instancePath + "/snapshot_truncated", schemaPath: "#/properties/snapshot_truncated/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err29] : vErrors.push(err29), errors++;
-      }
+    if (data.snapshot_truncated !== void 0 && typeof data.snapshot_truncated != "boolean") {
+      const err15 = { instancePath: instancePath + "/snapshot_truncated", schemaPath: "#/properties/snapshot_truncated/type", keyword: "type", params: { type: "boolean" } };
+      vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
     }
-    if (data.snapshot_degraded !== void 0) {
-      let data11 = data.snapshot_degraded;
-      const _errs47 = errors;
-      let valid8 = !1;
-      const _errs48 = errors;
-      if (typeof data11 != "boolean") {
-        const err30 = { instancePath: instancePath + "/snapshot_degraded", schemaPath: "#/properties/snapshot_degraded/anyOf/0/type", keyword: "type", params: { type: "boolean" } };
-        vErrors === null ? vErrors = [err30] : vErrors.push(err30), errors++;
-      }
-      var _valid7 = _errs48 === errors;
-      if (valid8 = valid8 || _valid7, !valid8) {
-        const _errs50 = errors;
-        if (data11 !== null) {
-          const err31 = { instancePath: instancePath + "/snapshot_degraded", schemaPath: "#/properties/snapshot_degraded/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err31] : vErrors.push(err31), errors++;
-        }
-        var _valid7 = _errs50 === errors;
-        valid8 = valid8 || _valid7;
-      }
-      if (valid8)
-        errors = _errs47, vErrors !== null && (_errs47 ? vErrors.length = _errs47 : vErrors = null);
-      else {
-        const err32 = { instancePath: instancePath + "/snapshot_degraded", schemaPath: "#/properties/snapshot_degraded/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err32] : vErrors.push(err32), errors++;
-      }
+    if (data.snapshot_degraded !== void 0 && typeof data.snapshot_degraded != "boolean") {
+      const err16 = { instancePath: instancePath + "/snapshot_degraded", schemaPath: "#/properties/snapshot_degraded/type", keyword: "type", params: { type: "boolean" } };
+      vErrors === null ? vErrors = [err16] : vErrors.push(err16), errors++;
     }
     if (data.health_at_ms !== void 0) {
       let data12 = data.health_at_ms;
-      const _errs53 = errors;
-      let valid9 = !1;
-      const _errs54 = errors;
       if (!((typeof data12 == "bigint" || Number.isSafeInteger(data12)) && data12 >= 0 && data12 <= 9223372036854775807n)) {
-        const err33 = { instancePath: instancePath + "/health_at_ms", schemaPath: "#/properties/health_at_ms/anyOf/0/int64", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err33] : vErrors.push(err33), errors++;
-      }
-      var _valid8 = _errs54 === errors;
-      if (valid9 = valid9 || _valid8, !valid9) {
-        const _errs55 = errors;
-        if (data12 !== null) {
-          const err34 = { instancePath: instancePath + "/health_at_ms", schemaPath: "#/properties/health_at_ms/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err34] : vErrors.push(err34), errors++;
-        }
-        var _valid8 = _errs55 === errors;
-        valid9 = valid9 || _valid8;
-      }
-      if (valid9)
-        errors = _errs53, vErrors !== null && (_errs53 ? vErrors.length = _errs53 : vErrors = null);
-      else {
-        const err35 = { instancePath: instancePath + "/health_at_ms", schemaPath: "#/properties/health_at_ms/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err35] : vErrors.push(err35), errors++;
+        const err17 = { instancePath: instancePath + "/health_at_ms", schemaPath: "#/properties/health_at_ms/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err17] : vErrors.push(err17), errors++;
       }
     }
     if (data.reason_codes !== void 0) {
       let data13 = data.reason_codes;
-      const _errs58 = errors;
-      let valid10 = !1;
-      const _errs59 = errors;
       if (Array.isArray(data13)) {
         const len0 = data13.length;
         for (let i0 = 0; i0 < len0; i0++)
           if (typeof data13[i0] != "string") {
-            const err36 = { instancePath: instancePath + "/reason_codes/" + i0, schemaPath: "#/properties/reason_codes/anyOf/0/items/type", keyword: "type", params: { type: "string" } };
-            vErrors === null ? vErrors = [err36] : vErrors.push(err36), errors++;
+            const err18 = { instancePath: instancePath + "/reason_codes/" + i0, schemaPath: "#/properties/reason_codes/items/type", keyword: "type", params: { type: "string" } };
+            vErrors === null ? vErrors = [err18] : vErrors.push(err18), errors++;
           }
       } else {
-        const err37 = { instancePath: instancePath + "/reason_codes", schemaPath: "#/properties/reason_codes/anyOf/0/type", keyword: "type", params: { type: "array" } };
-        vErrors === null ? vErrors = [err37] : vErrors.push(err37), errors++;
-      }
-      var _valid9 = _errs59 === errors;
-      if (valid10 = valid10 || _valid9, !valid10) {
-        const _errs63 = errors;
-        if (data13 !== null) {
-          const err38 = { instancePath: instancePath + "/reason_codes", schemaPath: "#/properties/reason_codes/anyOf/1/type", keyword: "type", params: { type: "null" } };
-          vErrors === null ? vErrors = [err38] : vErrors.push(err38), errors++;
-        }
-        var _valid9 = _errs63 === errors;
-        valid10 = valid10 || _valid9;
-      }
-      if (valid10)
-        errors = _errs58, vErrors !== null && (_errs58 ? vErrors.length = _errs58 : vErrors = null);
-      else {
-        const err39 = { instancePath: instancePath + "/reason_codes", schemaPath: "#/properties/reason_codes/anyOf", keyword: "anyOf", params: {} };
-        vErrors === null ? vErrors = [err39] : vErrors.push(err39), errors++;
+        const err19 = { instancePath: instancePath + "/reason_codes", schemaPath: "#/properties/reason_codes/type", keyword: "type", params: { type: "array" } };
+        vErrors === null ? vErrors = [err19] : vErrors.push(err19), errors++;
       }
     }
   } else {
-    const err40 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
-    vErrors === null ? vErrors = [err40] : vErrors.push(err40), errors++;
+    const err20 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err20] : vErrors.push(err20), errors++;
   }
   return validate20.errors = vErrors, errors === 0;
 }

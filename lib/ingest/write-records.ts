@@ -85,6 +85,11 @@ async function writeStatus(table: Table, records: readonly FeedRecord[]): Promis
   return writeReports(table, keys.hostStatus(account_id, String(host_id)), cellsOf(records));
 }
 
+interface StoredItem extends WorkItemRow, Ordered {
+  /** The order of the latest record that deleted the item. */
+  deletion_order?: number | bigint;
+}
+
 const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
 
 /**
@@ -98,24 +103,30 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
     const { entity, order } = latestOf(deletions);
     const isFirst = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
     const condition = expression`(${isFirst}) OR deletion_order < ${order}`;
-    return (await putRow(table, { ...rowOf(entity), deletion_order: order }, condition)).done;
+    // With `feed_order`, since an operator may restore the item: records from before the deletion must not change it then.
+    const deletion = { ...rowOf(entity), feed_order: order, deletion_order: order };
+    const { done } = await putRow(table, deletion, condition);
+    // A deletion that is not new may have been undone since, and then the other records count.
+    if (done || deletions.length === records.length) return done;
   }
-  const latest = latestOf(records);
+  const latest = latestOf(records.filter((record) => !isDeletion(record)));
   const { entity, order } = latest;
   const row = { ...rowOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
   const isNeverRestored = all(isAlive, storedIsEarlier(order), expression`attribute_not_exists(undone_deletion)`);
-  for (let stored: (WorkItemRow & Ordered) | undefined; ; ) {
+  for (let stored: StoredItem | undefined; ; ) {
     const undone = stored?.undone_deletion;
     const kept = undone && {
       undone_deletion: undone,
+      // A repetition of the record that deleted the item must not delete it again.
+      deletion_order: stored?.deletion_order,
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
-    const isRead = stored && all(isAsRead(stored, ['feed_order', 'undone_deletion']), isAlive);
+    const isRead = stored && all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive);
     const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isNeverRestored, STORED);
     if (done) return true;
-    stored = found as (WorkItemRow & Ordered) | undefined;
+    stored = found as StoredItem | undefined;
     if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, latest)) return false;
   }
 }

@@ -47,36 +47,27 @@ export function createMetrics({
   version?: string | undefined;
   now?: () => number;
 } = {}): MetricsSink {
-  const emit = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
-    const names = Object.entries(metrics).map(([Name, [Unit]]) => ({ Name, Unit }));
-    const values = Object.fromEntries(Object.entries(metrics).map(([name, [, value]]) => [name, value]));
-    const ofService = { service: SERVICE, ...dimensions };
-    const directives = [{ Namespace: namespace, Dimensions: [Object.keys(ofService)], Metrics: names }];
-    writeLine(directives, { ...ofService, ...values });
-  };
-  const writeLine = (CloudWatchMetrics: object[], members: Record<string, unknown>) =>
-    process.stdout.write(`${JSON.stringify({ _aws: { Timestamp: now(), CloudWatchMetrics }, ...members })}\n`);
-  const countFailure = (operation: string) => {
-    const dimensions = ['service', 'operation'];
-    const directive = {
-      Namespace: namespace,
-      Dimensions: [dimensions, [...dimensions, 'version']],
-      Metrics: [{ Name: METRICS.failed, Unit: 'Count' }],
-    };
-    writeLine([directive], { service: SERVICE, operation, version, [METRICS.failed]: 1 });
-  };
+  /** Writes a line. @param sets names of dimensions: CloudWatch makes of each value a metric by each set */
+  function emit(sets: string[][], dimensions: Record<string, string>, values: Record<string, number>): void {
+    const Metrics = Object.keys(values).map((Name) => ({
+      Name,
+      Unit: Name === METRICS.duration ? 'Milliseconds' : 'Count',
+    }));
+    const CloudWatchMetrics = [{ Namespace: namespace, Dimensions: sets, Metrics }];
+    const line = { _aws: { Timestamp: now(), CloudWatchMetrics }, service: SERVICE, ...dimensions, ...values };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
   return {
     call(operation, code, durationMs) {
-      emit({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] });
-      if (version !== undefined && FAILURE_CODES.has(code)) countFailure(operation);
+      const values = { [METRICS.calls]: 1, [METRICS.duration]: durationMs };
+      emit([['service', 'operation', 'code']], { operation, code }, values);
+      if (version === undefined || !FAILURE_CODES.has(code)) return;
+      const byOperation = ['service', 'operation'];
+      emit([byOperation, [...byOperation, 'version']], { operation, version }, { [METRICS.failed]: 1 });
     },
-    records: (counts) =>
-      emit(
-        {},
-        Object.fromEntries(
-          Object.entries(counts).map(([name, value]) => [METRICS[name as keyof RecordCounts], ['Count', value]]),
-        ),
-      ),
-    event: (name) => emit({ event: name }, { [METRICS.events]: ['Count', 1] }),
+    records({ records, late, refused }) {
+      emit([['service']], {}, { [METRICS.records]: records, [METRICS.late]: late, [METRICS.refused]: refused });
+    },
+    event: (name) => emit([['service', 'event']], { event: name }, { [METRICS.events]: 1 }),
   };
 }

@@ -19,14 +19,15 @@ export function createAuthorizer(
   return async (event: APIGatewayProxyEvent, route: Route): Promise<APIGatewayAuthorizerResult> => {
     const identity = event.queryStringParameters?.[parameter];
     if (!identity) throw new GatewayRefusal('UNAUTHORIZED');
-    const known = results.get(identity);
-    if (known) return known;
-    const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
-    const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`;
-    const result = await call({ ...rest, type: 'REQUEST', methodArn });
+    let result = results.get(identity);
+    if (!result) {
+      const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
+      const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`;
+      result = await call({ ...rest, type: 'REQUEST', methodArn });
+      results.set(identity, result);
+    }
     if (result.policyDocument.Statement.some(({ Effect }) => Effect !== 'Allow'))
       throw new GatewayRefusal('ACCESS_DENIED');
-    results.set(identity, result);
     return result;
   };
 }

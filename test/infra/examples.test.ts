@@ -77,7 +77,10 @@ const ALARM_EVENT = {
 };
 
 it('a CloudWatch alarm becomes an alert, the same however often its event comes', () => {
-  const { InputPathsMap, InputTemplate } = example('feed/cloudwatch-alarms.yaml').target.InputTransformer;
+  const { template: ruleTemplate, target } = example('feed/cloudwatch-alarms.yaml');
+  // It would replace the policy of the service's stack: a queue has only one.
+  ruleTemplate.resourceCountIs('AWS::SQS::QueuePolicy', 0);
+  const { InputPathsMap, InputTemplate } = target.InputTransformer;
   const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
   const body = transformed(InputPathsMap, template, ALARM_EVENT);
   const sentMs = Date.parse(ALARM_EVENT.time) + 1_000;

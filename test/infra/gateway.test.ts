@@ -60,6 +60,19 @@ describe('the local gateway does what the template says', () => {
     expect(called.filter((name) => name === 'usage-key-authorizer')).toHaveLength(3);
   });
 
+  it('keeps the denial of an authorizer as it keeps an approval', async () => {
+    const { policyDocument, ...result } = allow('local-account-1');
+    const Statement = policyDocument.Statement.map((statement) => ({ ...statement, Effect: 'Deny' as const }));
+    const { called, post } = await startGateway(labelled, {
+      authorize: () => ({ ...result, policyDocument: { ...policyDocument, Statement } }),
+    });
+    for (const answer of [await post(MERGE), await post(MERGE)]) {
+      expect(answer.status).toBe(403);
+      expectResponse(answer, 'ACCESS_DENIED');
+    }
+    expect(called).toEqual(['usage-key-authorizer']);
+  });
+
   it('throttles unknown callers together, as THROTTLED with Retry-After, and calls no function then', async () => {
     const shared = deployment.functions['usage-key-authorizer']?.environment.SHARED_GATEWAY_KEY ?? '';
     const throttles = { '/alert/merge/POST': { rate: 0.001, burst: 20 } };

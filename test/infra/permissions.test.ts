@@ -118,10 +118,19 @@ describe('a role', () => {
 
 describe('a queue', () => {
   it.each(Object.keys(propertiesOf('AWS::SQS::Queue', template)))(
-    '%s refuses calls without TLS, and its policy allows nothing',
+    '%s refuses calls without TLS, and its policy allows nothing, but for the feed the rules of this account',
     (queue) => {
       const { PolicyDocument, Queues } = propertiesOf('AWS::SQS::QueuePolicy', template)[`${queue}Policy`];
       expect(Queues).toEqual([queue]);
+      const allowed = {
+        Effect: 'Allow',
+        Action: 'sqs:SendMessage',
+        Principal: { Service: 'events.amazonaws.com' },
+        Resource: 'FeedQueue.Arn',
+        Condition: {
+          ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/*' },
+        },
+      };
       expect(PolicyDocument.Statement).toEqual([
         {
           Effect: 'Deny',
@@ -130,6 +139,7 @@ describe('a queue', () => {
           Resource: `${queue}.Arn`,
           Condition: { Bool: { 'aws:SecureTransport': 'false' } },
         },
+        ...(queue === 'FeedQueue' ? [allowed] : []),
       ]);
     },
   );

@@ -29,7 +29,7 @@ const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-
 const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
 /** Texts between backticks that look like commands but are log messages or causes of failures. */
-const NO_COMMANDS = ['call failed', 'no reply'];
+const NO_COMMANDS = ['call failed', 'ingest failed', 'no reply'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');

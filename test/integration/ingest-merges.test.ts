@@ -104,6 +104,35 @@ describe('between the read of a record and its write', () => {
   });
 });
 
+describe('a work item that a record has deleted and an operator has restored', () => {
+  async function restoredItem() {
+    const { feed, newRecord, itemRow, restore } = await newTenant();
+    const record = (title: string, at: number, more: object = {}) =>
+      newRecord('work_item', { work_item_id: 'w', version: 1, title, ...more }, at);
+    const deletion = record('deleted', NOW - 20, { deleted_at_ms: 5 });
+    await feed.send(deletion);
+    await restore();
+    return { feed, record, deletion, itemRow };
+  }
+
+  it('is not changed by records from before its deletion', async () => {
+    const { feed, record, itemRow } = await restoredItem();
+    await feed.send(record('before', NOW - 30));
+    expect(await itemRow()).toMatchObject({ title: 'deleted', version: 2 });
+  });
+
+  it('is not deleted again by a repetition of that record, also with or after a later one', async () => {
+    const { feed, record, deletion, itemRow } = await restoredItem();
+    await feed.send(record('later', NOW - 10), deletion);
+    await feed.send(deletion);
+    const { deleted_at_ms, ...row } = await itemRow();
+    expect(deleted_at_ms).toBeUndefined();
+    expect(row).toMatchObject({ title: 'later', version: 2 });
+    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: 6 }));
+    expect(await itemRow()).toMatchObject({ title: 'deleted later', deleted_at_ms: 6 });
+  });
+});
+
 describe('attributes of the service', () => {
   const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
   const merged = { moved_sequence: 1, moved_from: incident_id, previous_sequence: 1, stayed_sequence: 1 };

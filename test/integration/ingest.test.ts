@@ -134,6 +134,14 @@ describe('a work item', () => {
   });
 });
 
+it.each([10, 80_000])('a work item with %i more characters may have fields of any name', async (length) => {
+  const { feed, newRecord, account } = await newTenant();
+  const fields = { constructor: [1], toString: { constructor: 'x', toJSON: null }, filler: 'x'.repeat(length) };
+  await feed.send(newRecord('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }));
+  expect(feed.refused).toEqual([]);
+  expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject(fields);
+});
+
 describe('an incident and its alerts', () => {
   it('keep what merges did: the places of alerts, and a title and owner that are later than the record', async () => {
     const { feed, newRecord, account, handlers, merge, member } = await newTenant();
@@ -187,6 +195,11 @@ describe('a line', () => {
     ],
     ['has a time in the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
     ['lacks fields', { kind: 'host', host_id: 'h' }, 'agent_version is required and must be a string'],
+    [
+      'has a field whose name is half a surrogate pair',
+      { kind: 'work_item', work_item_id: 'w', version: 1, title: 't', '\ud800': 1 },
+      'must not contain field names that are empty or not well-formed Unicode',
+    ],
     ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
     [
       'has a value of another type',
@@ -245,6 +258,20 @@ it('only the message whose writes fail is delivered again, with growing delays',
   // The invalid line is not refused while its message fails: otherwise each attempt would refuse it.
   expect(feed.refused).toEqual([]);
   expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
+});
+
+it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
+  const { account } = await newTenant();
+  const own = connectAgain(table);
+  const feed = feedOver(own, () => NOW);
+  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
+  await feed.deliver([member(0)]); // now the account is known
+  const tap = tapWire(own);
+  const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  const { batchItemFailures } = await feed.deliver([ids.map(member).join('\n'), member(1_001)], 1, 0);
+  expect(batchItemFailures).toHaveLength(2);
+  expect(tap.attempts.length).toBeLessThan(100);
+  expect(feed.deps.log.lines.length).toBeLessThan(10);
 });
 
 it('any order of reports ends in the same row', async () => {

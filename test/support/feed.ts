@@ -17,7 +17,8 @@ export function feedOver(table: Table, now: () => number = Date.now, own?: FeedD
     refuse: async (refusals) => void refused.push(...refusals),
     delay: async (some) => void delays.push(...some),
   });
-  const deliver = (bodies: readonly string[], receives = 1) =>
+  /** @param remainingMs until the function's time-out */
+  const deliver = (bodies: readonly string[], receives = 1, remainingMs = 60_000) =>
     handler(
       {
         Records: bodies.map((body) => ({
@@ -27,7 +28,7 @@ export function feedOver(table: Table, now: () => number = Date.now, own?: FeedD
           attributes: { SentTimestamp: String(now()), ApproximateReceiveCount: String(receives) },
         })),
       } as unknown as SQSEvent,
-      { getRemainingTimeInMillis: () => 60_000 },
+      { getRemainingTimeInMillis: () => remainingMs },
     );
   return {
     refused,

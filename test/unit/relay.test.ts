@@ -43,6 +43,13 @@ describe('relay', () => {
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });
 
+  it('escapes the characters of a dead letter that SQS refuses', async () => {
+    const bad = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
+    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [bad])).sent;
+    expect(letter).not.toMatch(/[\ufffe\uffff]/);
+    expect(JSON.parse(letter)).toEqual({ Records: [bad] });
+  });
+
   it('reports a large entry as failed while its other rows cannot be read yet', async () => {
     const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
     const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
@@ -96,15 +103,30 @@ describe('a batch of messages or events', () => {
     expect(details[0]).toBe('{"id":"0","at_ms":5,"account_id":1152921504606846976}');
   });
 
-  it('counts as not accepted where its call fails or SQS lists it as failed', async () => {
-    const { to, endpoint } = await serving((_target, { Entries = [] }) => {
-      if (Entries.length === 10) return undefined;
-      const Successful = (Entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => ({
-        ...{ Id, MessageId: 'm' },
-        MD5OfMessageBody: hash('md5', MessageBody),
-      }));
-      return { Successful: Successful.slice(1), Failed: [{ Id: '0' }] };
+  const takenBySqs = (entries: object[] = []) =>
+    (entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => ({
+      ...{ Id, MessageId: 'm' },
+      MD5OfMessageBody: hash('md5', MessageBody),
+    }));
+
+  it('is sent in calls of at most the 1 MiB that SQS takes', async () => {
+    const { to, endpoint, calls } = await serving((_target, { Entries = [] }) => {
+      const bytes = (Entries as { MessageBody: string }[]).map(({ MessageBody }) => Buffer.byteLength(MessageBody));
+      return bytes.reduce((sum, size) => sum + size) > 1024 * 1024 ? undefined : { Successful: takenBySqs(Entries) };
     });
+    const bodies = Array.from({ length: 10 }, () => 'é'.repeat(150_000));
+    expect(await to.send(`${endpoint}/1/queue`, [...bodies, 'é'.repeat(600_000), 'small'])).toEqual([
+      ...bodies.map(() => true),
+      false,
+      true,
+    ]);
+    expect(calls.map(([, count]) => count)).toEqual([3, 3, 3, 1, 1, 1]);
+  });
+
+  it('counts as not accepted where its call fails or SQS lists it as failed', async () => {
+    const { to, endpoint } = await serving((_target, { Entries = [] }) =>
+      Entries.length === 10 ? undefined : { Successful: takenBySqs(Entries).slice(1), Failed: [{ Id: '10' }] },
+    );
     const accepted = await to.send(`${endpoint}/1/queue`, Array.from({ length: 12 }, String));
     expect(accepted).toEqual([...Array(10).fill(false), false, true]);
   });
