@@ -2,10 +2,37 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { SEED } from '../support/chance.ts';
-import { commands, compare, newModelAndService } from '../support/merge-commands.ts';
+import { newFaultyTable } from '../support/faulty-table.ts';
+import { finishFeed } from '../support/finish.ts';
+import {
+  commands,
+  compare,
+  depsOn,
+  newModelAndTenant,
+  type Real,
+  TRANSACTION_ITEMS,
+} from '../support/merge-commands.ts';
+import { callAlone, handlersOver } from '../support/service.ts';
 
 const SEQUENCES = { quick: 100, ci: 5_000, full: 100_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const MAX_COMMANDS = 10;
+const SIZES = { transactionItems: TRANSACTION_ITEMS };
+
+/** The service in this process, on a table in memory with a new account, and the model of it. */
+async function newModelAndService() {
+  const { table, plan, connect } = newFaultyTable();
+  const { model, ...account } = await newModelAndTenant(table);
+  const through = connect();
+  const real: Real = {
+    ...account,
+    table,
+    through,
+    plan,
+    call: (operation, options) => callAlone(handlersOver(depsOn(through), SIZES), operation, options),
+    finish: (feed) => finishFeed(through, feed, SIZES),
+  };
+  return { model, real };
+}
 
 it(
   `any sequence of merges, retries, undos, imports and deletions leaves the rows that the model expects, whatever interrupts merges and undos (${SEQUENCES} sequences in memory, SEED=${SEED})`,

@@ -9,15 +9,14 @@ import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-ite
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from './answers.ts';
 import { FAULTS, type Fault } from './fault-proxy.ts';
-import { type NumberedPlan, newFaultyTable } from './faulty-table.ts';
-import { finishFeed } from './finish.ts';
+import type { NumberedPlan } from './faulty-table.ts';
 import { type Account, newAccount } from './incidents.ts';
-import { type Answer, callAlone, type EventOptions, handlersOver, stored, storedUnder, testDeps } from './service.ts';
+import { type Answer, type EventOptions, stored, storedUnder, testDeps } from './service.ts';
 
 /** A call that takes longer may have no time left to find out whether its merge is committed. */
 const IN_TIME_MS = 1_800;
 /** So small that a merge of four alerts, or of three with a new title, is too large for one transaction. */
-const TRANSACTION_ITEMS = 6;
+export const TRANSACTION_ITEMS = 6;
 /** How many alerts each group has. The alerts of a group are always merged together. */
 const GROUPS: readonly number[] = [1, 1, 1, 1, 1, 1];
 const INCIDENTS = 3;
@@ -48,7 +47,7 @@ interface MergeArguments {
   title: string | undefined;
 }
 
-/** A service, and means to look at it. */
+/** The service, and what tests know of its account. */
 export interface Real {
   tenant: Account;
   groups: string[][];
@@ -83,29 +82,11 @@ export async function newModelAndTenant(table: Table, sizes = GROUPS) {
   return { model, tenant, groups, incidents };
 }
 
-/** The service in this process, on a table in memory with a new account, and the model of it. */
-export async function newModelAndService(): Promise<{ model: Model; real: Real }> {
-  const { table, plan, connect } = newFaultyTable();
-  const { model, ...scene } = await newModelAndTenant(table);
-  const through = connect();
-  const real: Real = {
-    ...scene,
-    table,
-    through,
-    plan,
-    call: (operation, options) =>
-      callAlone(handlersOver(depsOn(through), { transactionItems: TRANSACTION_ITEMS }), operation, options),
-    finish: (feed) => finishFeed(through, feed, { transactionItems: TRANSACTION_ITEMS }),
-  };
-  return { model, real };
-}
-
-/** How far the clock of the handlers is ahead, in milliseconds. */
-let ahead = 0;
+let aheadMs = 0;
 /** The clock of each command is some seconds ahead of the one before, as if an operator or a caller sent them one by one. */
-function depsOn(through: Table) {
-  ahead += 5_000;
-  return testDeps(through, { now: () => Date.now() + ahead });
+export function depsOn(through: Table) {
+  aheadMs += 5_000;
+  return testDeps(through, { now: () => Date.now() + aheadMs });
 }
 
 const entriesOf = ({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, incident: number) =>
@@ -246,7 +227,7 @@ const restoring = command(
   ({ item }) => item.deletedFrom !== undefined,
 );
 
-/** Compares all that is stored with the model, after finish-merges. */
+/** Expects that all that is stored is what the model expects, after finish-merges. */
 export async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
   const { tenant, groups, incidents, table } = real;
@@ -258,12 +239,10 @@ export async function compare(model: Model, real: Real): Promise<void> {
   expect(await tenant.placements(groups.flat())).toEqual(places.map(([, incident]) => incident));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
-    const recorded = rows.map(({ kind, moved }) => ({
-      kind,
-      moves: new Map(
-        Object.entries(moved as Record<string, string[]>).flatMap(([other, ids]) => ids.map((id) => [id, other])),
-      ),
-    }));
+    const recorded = rows.map(({ kind, moved }) => {
+      const moves = Object.entries(moved as Record<string, string[]>);
+      return { kind, moves: new Map(moves.flatMap(([other, ids]) => ids.map((id) => [id, other]))) };
+    });
     const expected = entries.map(({ kind, moves }) => ({
       kind,
       moves: new Map(spread(moves).map(([id, other]) => [id, other ?? 'none'])),
@@ -278,11 +257,13 @@ export async function compare(model: Model, real: Real): Promise<void> {
   expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
 }
 
-const mergeArguments = fc.record({
-  groups: fc.uniqueArray(fc.nat(GROUPS.length - 1), { minLength: 1 }),
-  into: fc.nat(INCIDENTS - 1),
-  title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
-});
+/** Merges of some of so many groups of alerts. */
+export const mergesOf = (groupCount: number): fc.Arbitrary<MergeArguments> =>
+  fc.record({
+    groups: fc.uniqueArray(fc.nat(groupCount - 1), { minLength: 1 }),
+    into: fc.nat(INCIDENTS - 1),
+    title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
+  });
 const interruption = (...faults: Fault[]) =>
   fc.record({ nth: fc.integer({ min: 1, max: 12 }), fault: fc.constantFrom(...faults) });
 
@@ -297,7 +278,7 @@ export const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault
 
 /** Commands of callers and of operators. */
 export const commands = [
-  ...callsWith(mergeArguments, ...FAULTS),
+  ...callsWith(mergesOf(GROUPS.length), ...FAULTS),
   fc.tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined })).map((undo) => undoing(...undo)),
   fc
     .tuple(fc.nat(GROUPS.length - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
