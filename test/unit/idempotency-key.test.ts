@@ -4,9 +4,9 @@ import { idempotencyKeyOf } from '../../lib/http/idempotency-key.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
-/** Expects a refusal of the key. @param invalid its first character that is not printable ASCII */
-const expectRefused = (act: () => unknown, invalid?: object) =>
-  expect(act).toThrow(
+/** Expects that reading the key is refused. @param invalid its first character that is not printable ASCII */
+const expectRefused = (readKey: () => unknown, invalid?: object) =>
+  expect(readKey).toThrow(
     expect.objectContaining({
       code: 'InvalidParameter',
       explanation: { name: 'invalidIdempotencyKey', values: { invalid } },

@@ -32,7 +32,7 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
 };
-const build = (kind: RowKind, parts: unknown[]) => (keys[kind] as (...given: unknown[]) => Key)(...parts);
+const build = (kind: RowKind, parts: unknown[]) => (keys[kind] as (...parts: unknown[]) => Key)(...parts);
 
 describe('a key', () => {
   it.each(Object.keys(keys) as RowKind[])('of a row of kind %s reads back to what it was built from', (kind) => {
