@@ -176,12 +176,14 @@ describe('the errors of a field and its items', () => {
   });
 
   it('may come from a check that uses the caller', () => {
-    const caller = { accountId: 1 };
     const validate = Object.assign(() => true, { errors: null });
-    const { before } = validateMiddleware({ properties: {} }, validate, (_body, _offending, callerOf) => {
-      expect(callerOf()).toBe(caller);
-      return [{ field: 'f', schema: {} }];
-    });
-    expect(() => before?.({ event: { body: {}, call: { caller } } } as unknown as ApiRequest)).toThrow();
+    const { before } = validateMiddleware({ properties: {} }, validate, (_body, _offending, callerOf) => [
+      { field: `of account ${callerOf().accountId}`, schema: {} },
+    ]);
+    const event = { body: {}, call: { caller: { accountId: 1 } } };
+    const values = { fieldErrors: [{ field: 'of account 1', schema: {} }] };
+    expect(() => before?.({ event } as unknown as ApiRequest)).toThrow(
+      expect.objectContaining({ explanation: { name: 'invalidFields', values } }),
+    );
   });
 });
