@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { type FunctionName, GRANTS } from '../../infra/grants.ts';
+import { GRANTS } from '../../infra/grants.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { parseJson } from '../../lib/shared/json.ts';
@@ -48,9 +48,8 @@ function deployed(name: string) {
   return { path: join(folder, `asset.${hash}`), env, handler: String(Properties.Handler) };
 }
 
-const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];
 /** Kilobytes of each bundle, rounded up, so that a test fails if it grows. That of ingest-records has an SQS client. */
-const MAX_KILOBYTES: Record<FunctionName, number> = {
+const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'browse-fleet': 263,
   'get-rum-resource': 245,
   'delete-work-item': 239,
@@ -175,11 +174,11 @@ describe('every bundle, started as Lambda would', () => {
     expect(headers['x-amz-security-token']).toBe('token-of-the-function');
   });
 
-  it.each(FUNCTIONS)('%s holds no development dependency and is no larger than its maximum', (name) => {
+  it.each(Object.keys(GRANTS))('%s holds no development dependency and is no larger than its maximum', (name) => {
     const { path } = deployed(name);
     const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
     expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
-    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(MAX_KILOBYTES[name] * 1_000);
+    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual((MAX_KILOBYTES[name] ?? 0) * 1_000);
     const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
     const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
     expect([...packages].filter((name) => name !== undefined && devDependencies.has(name))).toEqual([]);
