@@ -41,21 +41,16 @@ export async function newLoad(table: Table, alertCount: number) {
     incidents,
     alerts,
     /** A call of each operation. Every tenth merge has all alerts, the others five. */
-    calls: (random: () => number): [ListedOperation, EventOptions][] => [
-      [browseFleet, { appKey, body: {} }],
-      [getRumResource, { appKey, body: {} }],
-      [deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }],
-      [
-        mergeAlerts,
-        {
-          appKey,
-          body: {
-            alert_ids: alerts.slice(0, random() < 0.1 ? alertCount : 5),
-            incident_id: incidents[random() < 0.5 ? 0 : 1],
-          },
-        },
-      ],
-    ],
+    calls(random: () => number): [ListedOperation, EventOptions][] {
+      const alert_ids = alerts.slice(0, random() < 0.1 ? alertCount : 5);
+      const incident_id = incidents[random() < 0.5 ? 0 : 1];
+      return [
+        [browseFleet, { appKey, body: {} }],
+        [getRumResource, { appKey, body: {} }],
+        [deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }],
+        [mergeAlerts, { appKey, body: { alert_ids, incident_id } }],
+      ];
+    },
   };
 }
 
