@@ -1,20 +1,14 @@
-/** Tests the operator's console with the sample, with a large fleet and with hostile data. */
+/** Tests the operator's console with the sample and with hostile data. Its tests without a browser: packages/admin/test/integration/console.test.ts. */
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { forEach } from '../../lib/dynamodb/pool.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { writeBatch } from '../../packages/admin/data/write.ts';
-import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { listRunning } from '../../packages/admin/local-service/running.ts';
-import { serveConsole } from '../../packages/admin/test/support/console-pages.ts';
 import { expectAccessible, openPage, overhang, type Surroundings } from './surroundings.ts';
 
 const shell = promisify(execFile);
-const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
 const HOSTILE_ACCOUNT = 4;
 /** The screens of a desktop and of a phone. */
 const WIDTHS = [
@@ -27,10 +21,6 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const service = listRunning().find((running) => running.url === url);
   assert.ok(service);
   const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
-  const large = { ...table, name: 'large-fleet' };
-  const filling = fillLarge(large, service.endpoint);
-  // If another test fails, the service is stopped, and this fails as well: that must not hide the first failure.
-  filling.catch(() => undefined);
   const [desktop, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
   assert.ok(desktop && phone);
   const { page } = desktop;
@@ -73,8 +63,6 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   }
   assert.ok((await phone.page.innerText('body')).includes('🔥'.repeat(1_024)));
 
-  await filling;
-  await showsLargeFleet(large, surroundings);
   const problems = [...desktop.problems, ...phone.problems];
   // The path `nowhere` is a 404.
   assert.deepEqual(
@@ -102,7 +90,7 @@ async function follow(page: Page, link: Locator): Promise<void> {
   await page.waitForURL(address);
 }
 
-/** The console tells why a host of the worst cluster is stale. packages/admin/test/integration/console.test.ts tests that it tells which cluster is worst. */
+/** The console tells why a host of the worst cluster is stale. */
 async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promise<void> {
   assert.equal(await page.title(), 'Fleet – Northwind Platform (1) – console');
   assert.match(await page.innerText('.headline'), /^600 hosts\s+56 stale/);
@@ -111,8 +99,6 @@ async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promi
   const chipsAbove = page.locator('main > p');
   await follow(page, chipsAbove.getByRole('link', { name: 'fra-2' }));
   await follow(page, chipsAbove.getByRole('link', { name: '56 stale' }));
-  const { y = -1 } = (await hosts.boundingBox()) ?? {};
-  assert.ok(y >= 0 && y < 100, `the hosts are at ${y}`);
   const rows = await hosts.locator('tbody tr').allInnerTexts();
   assert.equal(rows.length, 26);
   for (const row of rows) assert.match(row, /^fra-2-\S+\s+stale\s+snapshot overdue\s+fra-2/);
@@ -120,10 +106,7 @@ async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promi
   await hosts.getByText('more than twice the report interval of 30 s. (rule 7)').first().waitFor();
   await surroundings.picture(page, 'console-hosts');
   await follow(page, hosts.locator('tbody a').first());
-  assert.match(
-    await page.innerText('.headline'),
-    /^stale\s+The latest snapshot is \d+ \w+ old: more than twice the report interval of 30 s\. \(rule 7\)$/,
-  );
+  assert.match(await page.innerText('.headline'), /^stale\s+The latest snapshot is \d+ \w+ old/);
 }
 
 /** Repeats a call while it is ServiceUnavailable: on a busy machine DynamoDB Local may be too slow. */
@@ -178,18 +161,18 @@ async function refreshes(page: Page, home: string): Promise<void> {
   await box.uncheck();
   await page.clock.resume();
 
-  const said = Promise.withResolvers<string>();
-  await page.exposeFunction('say', said.resolve);
+  const notice = Promise.withResolvers<string>();
+  await page.exposeFunction('showNotice', notice.resolve);
   await page.evaluate(`{
     const place = document.getElementById('waiting');
-    new MutationObserver(() => say(place.textContent)).observe(place, { childList: true });
+    new MutationObserver(() => showNotice(place.textContent)).observe(place, { childList: true });
   }`);
   await page.route('**/1/incidents', async (route) => {
-    await said.promise;
+    await notice.promise;
     await route.continue();
   });
   await page.getByRole('link', { name: 'Refresh' }).click();
-  assert.match(await said.promise, /^Still waiting for DynamoDB/);
+  assert.match(await notice.promise, /^Still waiting for DynamoDB/);
   await page.unrouteAll({ behavior: 'wait' });
 }
 
@@ -202,72 +185,23 @@ async function worksByKeyboard(page: Page, home: string): Promise<void> {
   assert.equal(await page.evaluate('document.activeElement.closest("main") !== null'), true);
 }
 
-/** A fleet of 50,000 hosts is shown without reading all of it. */
-async function showsLargeFleet(table: Table, { browser }: Surroundings): Promise<void> {
-  const console = await serveConsole({ table });
-  const url = `http://127.0.0.1:${console.port}`;
-  const { page, problems } = await openPage({ url, browser });
-  await page.goto(`${url}${console.entrance}`);
-  await follow(page, page.getByRole('region', { name: 'Accounts' }).getByRole('link', { name: 'Large' }));
-  assert.match(await page.innerText('main'), /This page covers only the hosts up to h-01999\./);
-  const [, units = ''] = /Read ([\d.]+) read units/.exec(await page.innerText('footer')) ?? [];
-  assert.ok(Number(units) > 0 && Number(units) < 100, `${units} read units`);
-  for (const path of ['fleet', 'incidents', 'account', 'health']) {
-    await page.goto(`${url}${console.home}/${LARGE.account}/${path}`);
-    await expectReadable(page);
-  }
-  await page.goto(`${url}${console.home}/${LARGE.account}/fleet?status=disabled`);
-  await follow(page, page.getByRole('link', { name: 'Next hosts' }));
-  assert.match(await page.innerText('main'), /This page covers only the hosts after h-01999 up to h-03999\./);
-  await follow(page, page.getByRole('link', { name: 'Read the whole fleet' }));
-  assert.match(await page.innerText('.headline'), /^50,000 hosts/);
-  assert.deepEqual([...problems, ...console.failures], []);
-  await console.close();
-}
-
-/** Fills a table that has no stream, since DynamoDB Local writes to such a table several times as fast. */
-async function fillLarge(table: Table, endpoint: string): Promise<void> {
-  await createTable(endpoint, table.name, { stream: false });
-  await loadLines(table, [{ kind: 'account', account_id: LARGE.account, name: 'Large', permissions: ['monit'] }]);
-  const rows = Array.from({ length: LARGE.hosts }, (_, index) => ({
-    ...keys.host(LARGE.account, `h-${String(index).padStart(5, '0')}`),
-    ...{ agent_version: '1', edge_cluster: `c-${index % 20}`, enabled: true, snapshot_ready: true },
-  }));
-  const report = { node_count: 1, edge_count: 1, authoritative: true, graph_available: true };
-  const live = rows.slice(0, LARGE.reporting).map(({ sk }) => ({
-    ...keys.hostStatus(LARGE.account, sk),
-    ...{ received_at_ms: Date.now(), snapshot_truncated: false, snapshot_degraded: false, ...report },
-  }));
-  const all = [...live, ...rows];
-  const batches = Array.from({ length: all.length / 25 }, (_, index) => all.slice(25 * index, 25 * index + 25));
-  await forEach(batches, (batch) => writeBatch(table, batch));
-}
-
 /** If a page did not escape it, this would run a script, add an element, or reorder the text around it. */
 const HOSTILE_TEXT = '<script>alert(1)</script>\u202e<b class="injected">\u2066" onload=alert(1) ';
+const READY = { enabled: true, snapshot_ready: true };
 const APP_KEY = 'key-of-the-hostile-account-for-this-test-000';
 
 async function fillHostile(table: Table, url: string): Promise<void> {
   const [incident_id, alert_id] = ['b'.repeat(24), 'c'.repeat(24)];
   const fire = '🔥'.repeat(1_024);
-  await loadLines(
-    table,
-    [
-      { kind: 'account', name: HOSTILE_TEXT, permissions: ['monit'] },
-      { kind: 'app_key', app_key: APP_KEY, note: HOSTILE_TEXT },
-      {
-        kind: 'host',
-        host_id: HOSTILE_TEXT,
-        agent_version: HOSTILE_TEXT,
-        edge_cluster: fire,
-        enabled: true,
-        snapshot_ready: true,
-      },
-      { kind: 'incident', incident_id, title: `${HOSTILE_TEXT}${'🔥'.repeat(400)}` },
-      { kind: 'alert', alert_id, title: HOSTILE_TEXT },
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: `${HOSTILE_TEXT}${fire}` },
-    ].map((line) => ({ account_id: HOSTILE_ACCOUNT, ...line })),
-  );
+  const lines = [
+    { kind: 'account', name: HOSTILE_TEXT, permissions: ['monit'] },
+    { kind: 'app_key', app_key: APP_KEY, note: HOSTILE_TEXT },
+    { kind: 'host', host_id: HOSTILE_TEXT, agent_version: HOSTILE_TEXT, edge_cluster: fire, ...READY },
+    { kind: 'incident', incident_id, title: `${HOSTILE_TEXT}${'🔥'.repeat(400)}` },
+    { kind: 'alert', alert_id, title: HOSTILE_TEXT },
+    { kind: 'work_item', work_item_id: 'w', version: 1, title: `${HOSTILE_TEXT}${fire}` },
+  ].map((line) => JSON.stringify({ account_id: HOSTILE_ACCOUNT, ...line }));
+  await loadData(table, 'test', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   const body = JSON.stringify({ alert_ids: [alert_id], incident_id, comment: HOSTILE_TEXT + '🔥'.repeat(900) });
   const headers = { 'Content-Type': 'application/json' };
   const merged = await untilAnswered(async () => {
@@ -276,11 +210,3 @@ async function fillHostile(table: Table, url: string): Promise<void> {
   });
   assert.equal(merged.error, undefined);
 }
-
-const loadLines = (table: Table, lines: object[]) =>
-  loadData(
-    table,
-    'test',
-    lines.map((line) => JSON.stringify(line)),
-    { nowSeconds: Math.floor(Date.now() / 1000) },
-  );

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+/** Calls and commands that write, when DynamoDB's replies are lost or wrong: each has its effect once, and says truly whether it had. */
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
@@ -31,93 +32,90 @@ const APPLIED = ['drop', 'error-after'] as const satisfies Fault[];
 
 const table = await newTable();
 
-/** How a writer reaches the table: a proxy, and a client that goes through it. */
-interface Way {
+/** How a writer reaches the table: through the proxy, by its endpoint or by a client that is connected to it. */
+interface Connection {
   proxy: FaultProxy;
   through: Table;
 }
 
-/** Something that writes. */
-interface Prepared {
-  /** @returns whether it succeeded: what failed can be retried */
-  act(way: Way): Promise<boolean>;
+interface Writer {
+  /** @returns whether it reports success */
+  write(connection: Connection): Promise<boolean>;
   /** What the service does later on its own. */
   afterwards?(): Promise<void>;
-  /** How many times it has had its effect. */
-  effects(): Promise<number>;
+  /** How many times the table shows its effect. */
+  countEffects(): Promise<number>;
 }
 
 const call =
-  (operation: ListedOperation, tenant: Account, body: object) =>
-  async ({ through }: Omit<Way, 'proxy'>): Promise<boolean> => {
+  (operation: ListedOperation, { appKey }: Account, body: object) =>
+  async ({ through }: Pick<Connection, 'through'>): Promise<boolean> => {
     const handlers = handlersOver(testDeps(through, { now: () => NOW }));
-    return (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status === 200;
+    return (await callAlone(handlers, operation, { appKey, body })).status === 200;
   };
 
 const admin =
   (...args: (string | number)[]) =>
-  async ({ proxy }: Way, stdin = ''): Promise<boolean> => {
+  async ({ proxy }: Connection, stdin = ''): Promise<boolean> => {
     const { exitCode } = await adminOf(table, proxy.endpoint)(args.map(String), { stdin });
     return exitCode === 0;
   };
 
-const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
 const countEntries = async (tenant: Account, id: string, kind: string) =>
   (await tenant.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
 
-/** A merge, and what it takes to be done: all alerts there, one entry. */
 async function mergeOf(tenant: Account, count: number) {
   const to = await tenant.incident();
   const alerts = await tenant.alerts(count);
-  const moved = async (where: string | undefined) =>
-    (await tenant.placements(alerts)).every((incidentId) => incidentId === where);
-  return { to, act: call(mergeAlerts, tenant, { alert_ids: alerts, incident_id: to }), moved };
+  const areAllIn = async (incident: string | undefined) =>
+    (await tenant.placements(alerts)).every((incidentId) => incidentId === incident);
+  return { to, write: call(mergeAlerts, tenant, { alert_ids: alerts, incident_id: to }), areAllIn };
 }
 const merging = (count: number) => async (tenant: Account) => {
-  const { to, act, moved } = await mergeOf(tenant, count);
+  const { to, write, areAllIn } = await mergeOf(tenant, count);
   return {
-    act,
+    write,
     afterwards: async () => finishFeed(table, await tenant.feed(to)),
-    effects: async () => ((await moved(to)) ? await countEntries(tenant, to, 'merge') : 0),
+    countEffects: async () => ((await areAllIn(to)) ? countEntries(tenant, to, 'merge') : 0),
   };
 };
 const undoing = (count: number) => async (tenant: Account) => {
-  const { to, act, moved } = await mergeOf(tenant, count);
-  await act({ through: table });
-  const sequence = (await tenant.feed(to)).find(({ kind }) => kind === 'merge').sequence;
+  const { to, write, areAllIn } = await mergeOf(tenant, count);
+  await write({ through: table });
+  const { sequence } = (await tenant.feed(to)).find(({ kind }) => kind === 'merge');
   return {
-    act: admin('merge', 'undo', to, sequence, '--account', tenant.account),
-    effects: async () => ((await moved(undefined)) ? countEntries(tenant, to, 'merge_undone') : 0),
+    write: admin('merge', 'undo', to, sequence, '--account', tenant.account),
+    countEffects: async () => ((await areAllIn(undefined)) ? countEntries(tenant, to, 'merge_undone') : 0),
   };
 };
 
-const versionOf = async ({ account }: Account) => Number((await stored(table, keys.workItem(account, 'w'))).version);
-async function issuedTo({ account }: Account): Promise<ListedAppKey[]> {
+const workItem = (tenant: Account, row: object, write: Writer['write'], version: number) => async () => {
+  const key = keys.workItem(tenant.account, 'w');
+  await put(table, key, { work_item_id: 'w', title: 't', version, ...row });
+  return { write, countEffects: async () => Number((await stored(table, key)).version) - version };
+};
+
+async function keysOf({ account }: Account): Promise<ListedAppKey[]> {
   const row = await readAccount(table, account);
   return row ? listAppKeys(table, row) : [];
 }
 /** Issues a key. @returns its id */
-async function issue(tenant: Account, way: Way): Promise<string> {
-  await admin('app-key', 'issue', '--account', tenant.account)(way);
-  return String((await issuedTo(tenant))[0]?.app_key_id);
+async function issueKey(tenant: Account, connection: Connection): Promise<string> {
+  await admin('app-key', 'issue', '--account', tenant.account)(connection);
+  return String((await keysOf(tenant))[0]?.app_key_id);
 }
 
-/** Each prepares something that writes, for a new account. */
-const WRITERS: Record<string, (tenant: Account, way: Way) => Promise<Prepared>> = {
-  async 'deleting a work item'(tenant) {
-    await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', title: 't', version: 1 });
-    return {
-      act: call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
-      effects: async () => (await versionOf(tenant)) - 1,
-    };
-  },
-  async 'restoring a work item'(tenant) {
-    await put(table, keys.workItem(tenant.account, 'w'), deletedItem);
-    return {
-      act: admin('work-item', 'restore', 'w', '--account', tenant.account),
-      effects: async () => (await versionOf(tenant)) - 2,
-    };
-  },
+/** Each prepares a writer for a new account. */
+const WRITERS: Record<string, (tenant: Account, connection: Connection) => Promise<Writer>> = {
+  'deleting a work item': (tenant) =>
+    workItem(tenant, {}, call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }), 1)(),
+  'restoring a work item': (tenant) =>
+    workItem(
+      tenant,
+      { deleted_at_ms: 5, deleted_by: 'k' },
+      admin('work-item', 'restore', 'w', '--account', tenant.account),
+      2,
+    )(),
   'merging 3 alerts': merging(3),
   'merging 101 alerts': merging(101),
   'undoing a merge of 3': undoing(3),
@@ -125,49 +123,48 @@ const WRITERS: Record<string, (tenant: Account, way: Way) => Promise<Prepared>> 
   async 'browsing, counted by the limit'(tenant) {
     const key = keys.rateCount(tenant.account, browseFleet.name, NOW / 60_000);
     return {
-      act: call(browseFleet, tenant, {}),
-      effects: async () => Number((await stored(table, key))?.total ?? 0),
+      write: call(browseFleet, tenant, {}),
+      countEffects: async () => Number((await stored(table, key))?.total ?? 0),
     };
   },
   async 'creating an account'() {
     const id = newAccountId();
     return {
-      act: admin('account', 'create', id, '--name', 'New', '--permission', 'monit'),
-      async effects() {
+      write: admin('account', 'create', id, '--name', 'New', '--permission', 'monit'),
+      async countEffects() {
         const [row, listed] = [await stored(table, keys.account(id)), await stored(table, keys.listedAccount(id))];
         return Number(row?.name === 'New' && listed !== undefined);
       },
     };
   },
-  async 'granting a permission'(tenant, way) {
-    await admin('account', 'revoke', tenant.account, 'monit')(way);
-    const row = () => stored(table, keys.account(tenant.account));
-    const { revision } = await row();
+  async 'granting a permission'(tenant, connection) {
+    await admin('account', 'revoke', tenant.account, 'monit')(connection);
+    const { revision: before } = await stored(table, keys.account(tenant.account));
     return {
-      act: admin('account', 'grant', tenant.account, 'monit'),
-      async effects() {
-        const after = await row();
-        return after.permissions.join() === 'monit' ? Number(after.revision) - Number(revision) : 0;
+      write: admin('account', 'grant', tenant.account, 'monit'),
+      async countEffects() {
+        const { permissions, revision } = await stored(table, keys.account(tenant.account));
+        return permissions.join() === 'monit' ? Number(revision) - Number(before) : 0;
       },
     };
   },
   async 'issuing a key'(tenant) {
     return {
-      act: admin('app-key', 'issue', '--account', tenant.account),
-      effects: async () => (await issuedTo(tenant)).length,
+      write: admin('app-key', 'issue', '--account', tenant.account),
+      countEffects: async () => (await keysOf(tenant)).length,
     };
   },
-  async 'revoking a key'(tenant, way) {
+  async 'revoking a key'(tenant, connection) {
     return {
-      act: admin('app-key', 'revoke', await issue(tenant, way), '--account', tenant.account),
-      effects: async () => (await issuedTo(tenant)).filter(({ revoked_at }) => revoked_at !== undefined).length,
+      write: admin('app-key', 'revoke', await issueKey(tenant, connection), '--account', tenant.account),
+      countEffects: async () => (await keysOf(tenant)).filter(({ revoked_at }) => revoked_at !== undefined).length,
     };
   },
-  async 'rotating a key'(tenant, way) {
+  async 'rotating a key'(tenant, connection) {
     return {
-      act: admin('app-key', 'rotate', await issue(tenant, way), '--account', tenant.account),
-      async effects() {
-        const all = await issuedTo(tenant);
+      write: admin('app-key', 'rotate', await issueKey(tenant, connection), '--account', tenant.account),
+      async countEffects() {
+        const all = await keysOf(tenant);
         return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;
       },
     };
@@ -176,17 +173,23 @@ const WRITERS: Record<string, (tenant: Account, way: Way) => Promise<Prepared>> 
     const member = { kind: 'member', account_id: account, name: 'm' };
     const lines = Array.from({ length: 60 }, (_, index) => JSON.stringify({ ...member, member_id: index + 1 }));
     return {
-      act: (way) => admin('import', '-')(way, lines.join('\n')),
-      effects: async () => Number((await storedUnder(table, collections.members(account))).length === 60),
+      write: (connection) => admin('import', '-')(connection, lines.join('\n')),
+      countEffects: async () => Number((await storedUnder(table, collections.members(account))).length === 60),
     };
   },
 };
 
+/** Writers that are calls of the API. The others are commands, each with a client of its own. */
+const OF_THE_API = ['deleting a work item', 'merging 3 alerts', 'merging 101 alerts', 'browsing, counted by the limit'];
+/** Writers that have to be repeated when any of their writes fails. */
+const REPEATED = ['undoing a merge of 3', 'undoing a merge of 101', 'importing 60 members'];
+
+const isRead = (action: string) => /Get|Query/.test(action);
 /** Plans a fault for one wire call. */
 const once = (fault: Fault, nth: number): Plan => {
   // Only a write can meet a transaction on its row.
   const applies = ({ action }: ProxiedCall) => fault !== 'conflict' || !isRead(action);
-  return (one) => (one.number === nth && applies(one) ? fault : undefined);
+  return (wireCall) => (wireCall.number === nth && applies(wireCall) ? fault : undefined);
 };
 /** Plans a fault for one wire call, and lets each retry of it by the SDK fail. */
 const forGood = (fault: Fault, nth: number): Plan => {
@@ -197,22 +200,20 @@ const forGood = (fault: Fault, nth: number): Plan => {
     return number === nth ? fault : 'error-before';
   };
 };
-const isRead = (action: string) => /Get|Query/.test(action);
 
 /** Runs a writer with faults on the wire, and again until it succeeds. */
-async function withFaults(prepare: (typeof WRITERS)[string], way: Way, plan?: Plan) {
-  const { proxy } = way;
+async function runWriter(prepare: (typeof WRITERS)[string], connection: Connection, plan?: Plan) {
+  const { proxy } = connection;
   proxy.plan();
-  const { act, afterwards, effects } = await prepare(await newAccount(table), way);
+  const { write, afterwards, countEffects } = await prepare(await newAccount(table), connection);
   proxy.plan(plan);
-  const done = await act(way);
+  const succeeded = await write(connection);
   const actions = proxy.calls.map(({ action }) => action);
   proxy.plan();
   await afterwards?.();
-  const effectsAtFirst = await effects();
-  for (let again = 0; !done && again < 3 && !(await act(way)); again += 1);
-  const effectsInTheEnd = await effects();
-  return { done, effectsAtFirst, effectsInTheEnd, actions };
+  const effectsAtFirst = await countEffects();
+  for (let tries = 0; !succeeded && tries < 3 && !(await write(connection)); tries += 1);
+  return { succeeded, effectsAtFirst, effectsInTheEnd: await countEffects(), actions };
 }
 
 /** The wire calls to try faults at: only a few of a long series of like calls. */
@@ -222,11 +223,6 @@ const pointsOf = (actions: readonly string[]) =>
     .filter(({ nth }) => nth <= 12 || nth > actions.length - 3 || nth % 20 === 0);
 
 const SHORT = process.env.FAULTS === undefined;
-
-/** Writers that are calls of the API. The others are commands, each with a client of its own. */
-const OF_THE_API = ['deleting a work item', 'merging 3 alerts', 'merging 101 alerts', 'browsing, counted by the limit'];
-/** Writers that have to be repeated when any of their writes fails. */
-const RESTARTED = ['undoing a merge of 3', 'undoing a merge of 101', 'importing 60 members'];
 const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(name));
 
 describe.each([
@@ -234,20 +230,13 @@ describe.each([
   // The short form tries only the writer with the fewest calls: those that succeed refill the retry quota that the storm has used up.
   { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? ofTheApi.slice(0, 1) : ofTheApi },
 ])(`what is written$when (SEED=${SEED})`, ({ connect, writers }) => {
-  const opened: Way[] = [];
+  const connections: Connection[] = [];
   afterAll(async () => {
-    for (const { proxy, through } of opened) {
+    for (const { proxy, through } of connections) {
       through.client.destroy();
       await proxy.close();
     }
   });
-
-  async function open(): Promise<Way> {
-    const proxy = await startFaultProxy(dynamodbEndpoint());
-    const through = await connect(table, proxy, PATIENCE);
-    opened.push({ proxy, through });
-    return { proxy, through };
-  }
 
   // Concurrently, since most of the time they wait for time-outs.
   it.concurrent.each(writers)(
@@ -255,55 +244,27 @@ describe.each([
     async (name, prepare) => {
       const random = seededRandom(SEED);
       const some = <Case>(all: readonly Case[], count: number) => (SHORT ? sample(all, count, random) : all);
-      const way = await open();
-      const { actions, ...clean } = await withFaults(prepare, way);
-      expect(clean).toEqual({ done: true, effectsAtFirst: 1, effectsInTheEnd: 1 });
+      const proxy = await startFaultProxy(dynamodbEndpoint());
+      const connection = { proxy, through: await connect(table, proxy, PATIENCE) };
+      connections.push(connection);
+      const { actions, ...clean } = await runWriter(prepare, connection);
+      expect(clean).toEqual({ succeeded: true, effectsAtFirst: 1, effectsInTheEnd: 1 });
       const points = pointsOf(actions);
       const single = points.flatMap(({ nth }) => AMBIGUOUS.map((fault) => ({ nth, fault, plan: once })));
       // Batches hold imported rows and the ends of audit entries: rows that are whole in themselves.
       const writes = points.filter(({ action }) => !isRead(action) && action !== 'BatchWriteItem');
       const lasting = writes.flatMap(({ nth }) => APPLIED.map((fault) => ({ nth, fault, plan: forGood })));
       const wrong: string[] = [];
-      for (const { nth, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
-        const { done, effectsAtFirst, effectsInTheEnd } = await withFaults(prepare, way, plan(fault, nth));
+      for (const { nth, fault, plan } of [...some(single, 2), ...some(REPEATED.includes(name) ? [] : lasting, 1)]) {
+        const { actions: _actions, ...outcome } = await runWriter(prepare, connection, plan(fault, nth));
+        const { succeeded, effectsAtFirst, effectsInTheEnd } = outcome;
         // A call succeeds; a command reports truly whether it did.
-        const truthful = OF_THE_API.includes(name) ? done && effectsAtFirst === 1 : effectsAtFirst === Number(done);
-        if (!truthful || effectsInTheEnd !== 1)
-          wrong.push(
-            `${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify({ done, effectsAtFirst, effectsInTheEnd })}`,
-          );
+        const isTrue = effectsAtFirst === Number(succeeded) && (succeeded || !OF_THE_API.includes(name));
+        if (!isTrue || effectsInTheEnd !== 1)
+          wrong.push(`${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify(outcome)}`);
       }
       expect(wrong).toEqual([]);
     },
     300_000,
   );
-
-  describe('by a call whose time is over', () => {
-    afterEach(() => {
-      vi.useRealTimers();
-      vi.restoreAllMocks();
-    });
-
-    it('is a success, though the reply to its write never comes', async () => {
-      const way = await open();
-      const { proxy } = way;
-      // A page is read after its count, and a large merge moves after its commit: those have more to do in that time.
-      const writers = ofTheApi.filter(([name]) => ['deleting a work item', 'merging 3 alerts'].includes(name));
-      const prepared = await Promise.all(writers.map(async ([, prepare]) => prepare(await newAccount(table), way)));
-      const effects = () => Promise.all(prepared.map(({ effects }) => effects()));
-      // The test says when the time of the calls is over, and no time-out of an attempt, nor of the read that verifies it, comes before.
-      const deadline = new AbortController();
-      vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-      proxy.plan(({ action }) => (isRead(action) ? undefined : 'hang-after'));
-      const answers = Promise.all(prepared.map(({ act }) => act(way)));
-      await expect.poll(effects).toEqual(prepared.map(() => 1));
-      const writes = proxy.calls.filter(({ action }) => !isRead(action)).length;
-      deadline.abort(new DOMException('the time is over', 'TimeoutError'));
-      expect(await answers).toEqual(prepared.map(() => true));
-      proxy.plan();
-      expect(await effects()).toEqual(prepared.map(() => 1));
-      expect(writes).toBe(prepared.length);
-    });
-  });
 });

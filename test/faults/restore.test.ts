@@ -68,15 +68,14 @@ async function merged(count: number, change: object) {
   return { tenant, before, after, changed: changedRows(before, after) };
 }
 
-const subsetOf = (names: readonly string[], mask: number) => names.filter((_name, bit) => (mask >> bit) & 1);
+/** Parts of a set of rows, chosen by chance: all if there are no more than `most`. */
+function partsOf(names: readonly string[], most: number): string[][] {
+  const masks = Array.from({ length: 2 ** names.length }, (_, mask) => mask);
+  return sample(masks, most, random).map((mask) => names.filter((_name, bit) => (mask >> bit) & 1));
+}
 function isFeedEntry(name: string): boolean {
   const [pk = '', sk = ''] = name.split('\n');
   return parseKey({ pk, sk })?.kind === 'feedEntry';
-}
-
-function masksOf(changed: readonly string[], most: number): number[] {
-  const all = Array.from({ length: 2 ** changed.length }, (_, mask) => mask);
-  return sample(all, most, random);
 }
 
 /**
@@ -99,9 +98,9 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
         const check = (rows: Rows) => checkMerges(mergeRowsOf(tenant.account, [...rows.values()] as never));
         expect([check(before), check(after)]).toEqual([[], []]);
         const wrong: string[] = [];
-        for (const mask of masksOf(changed, MAX_IN_MEMORY)) {
-          const names = subsetOf(changed, mask);
-          const end = applied(torn(before, after, names), check(torn(before, after, names)));
+        for (const names of partsOf(changed, MAX_IN_MEMORY)) {
+          const restored = torn(before, after, names);
+          const end = applied(restored, check(restored));
           const problem =
             problemOf(end, merge, names.some(isFeedEntry)) ?? (check(end).length > 0 ? 'not by one repair' : undefined);
           if (problem) wrong.push(`${problem}: ${names.map((name) => name.replace('\n', ' '))}`);
@@ -115,10 +114,8 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
   it('is whole or absent in DynamoDB Local, too', async () => {
     const merge = await merged(4, { title: 'New', owner_id: 7 });
     const { tenant, before, after, changed } = merge;
-    for (const mask of masksOf(changed, MAX_IN_TABLE)) {
-      const names = subsetOf(changed, mask);
-      const rows = torn(before, after, names);
-      await overwrite(table, await snapshot(table, tenant.account), rows);
+    for (const names of partsOf(changed, MAX_IN_TABLE)) {
+      await overwrite(table, await snapshot(table, tenant.account), torn(before, after, names));
       const { left } = await repair(table, await checkAccount(table, tenant.account));
       expect(left).toEqual([]);
       expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isFeedEntry))).toBeUndefined();

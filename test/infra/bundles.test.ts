@@ -1,27 +1,28 @@
 import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { App } from 'aws-cdk-lib';
-import { build } from 'esbuild';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { GRANTS } from '../../infra/grants.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
-import { listen } from '../support/listen.ts';
+import { serve } from '../support/serve.ts';
 
 const run = promisify(execFile);
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map((path) =>
   JSON.parse(readFileSync(path, 'utf8')),
 );
-const devDependencies = Object.assign({}, ...manifests.map((manifest) => manifest.devDependencies));
-for (const name of Object.keys(manifests[0].dependencies)) delete devDependencies[name]; // packages use some of them, too
+/** Packages have some of the service's dependencies as development dependencies, too. */
+const devDependencies = new Set(
+  manifests.flatMap((manifest) => Object.keys(manifest.devDependencies ?? {})),
+).difference(new Set(Object.keys(manifests[0].dependencies)));
 let folder: string;
 let functions: Map<string, Resource & { id: string }>;
 beforeAll(() => {
@@ -48,7 +49,7 @@ function deployed(name: string) {
 }
 
 /** Kilobytes of each bundle, rounded up, so that a test fails if it grows. That of ingest-records has an SQS client. */
-const LARGEST = {
+const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'browse-fleet': 263,
   'get-rum-resource': 245,
   'delete-work-item': 239,
@@ -60,16 +61,6 @@ const LARGEST = {
   'fallback-route': 33,
   'openapi-document': 43,
 };
-
-/** Serves in place of AWS until the test ends. @returns the address */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${await listen(server)}`;
-}
 
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */
 async function start(name: string, event: object, more: Record<string, string> = {}) {
@@ -154,18 +145,6 @@ describe('every bundle, started as Lambda would', () => {
     expect(asked).toEqual(['AWSEvents.PutEvents events']);
   });
 
-  it('counts a call by operation and code, in the embedded metric format', async () => {
-    const { stdout } = await start('delete-work-item', call, { METRICS_NAMESPACE: 'IncidentMonitoringRum/Here' });
-    const line = stdout.split('\n').find((one) => one.includes('CloudWatchMetrics'));
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
-      operation: 'delete-work-item',
-      code: 'ServiceUnavailable',
-      service: 'incident-monitoring-rum',
-      Calls: expect.anything(),
-      _aws: { CloudWatchMetrics: [{ Namespace: 'IncidentMonitoringRum/Here' }] },
-    });
-  });
-
   it('logs the source line of an unforeseen error', async () => {
     const DYNAMODB_ENDPOINT = await serve((_request, reply) => {
       reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
@@ -173,7 +152,7 @@ describe('every bundle, started as Lambda would', () => {
     });
     const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
-    const line = stdout.split('\n').find((one) => one.includes('call failed'));
+    const line = stdout.split('\n').find((text) => text.includes('call failed'));
     expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
   });
 
@@ -195,55 +174,13 @@ describe('every bundle, started as Lambda would', () => {
     expect(headers['x-amz-security-token']).toBe('token-of-the-function');
   });
 
-  it('every function has a maximum size here', () => {
-    expect(Object.keys(LARGEST).sort()).toEqual([...functions.keys()].sort());
-  });
-
-  it.each(Object.entries(LARGEST))(
-    '%s holds no development dependency and is no larger than %d kB',
-    (name, largest) => {
-      const { path } = deployed(name);
-      const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
-      expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
-      expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(largest * 1_000);
-      const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
-      const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
-      expect([...packages].filter((name) => name !== undefined && name in devDependencies)).toEqual([]);
-    },
-  );
-});
-
-describe('what the bundles leave out (infra/left-out.ts)', () => {
-  const CREDENTIALS = '@aws-sdk/credential-provider-node';
-  /** A bundle of a function that leaves out these modules alone. */
-  async function bundleWithout(...modules: string[]) {
-    const outfile = join(folder, `without-${modules.join('-').replaceAll(/\W/g, '_')}.mjs`);
-    const entry = fileURLToPath(new URL('../../functions/delete-work-item.ts', import.meta.url));
-    const options = { bundle: true, minify: true, format: 'esm', platform: 'node', target: 'node24' } as const;
-    const mainFields = ['module', 'main'];
-    await build({ entryPoints: [entry], outfile, ...options, mainFields, alias: aliases(modules) });
-    return { outfile, kilobytes: statSync(outfile).size / 1_000 };
-  }
-  /** Modules of Node that a bundle loads. */
-  async function loadedBy(file: string): Promise<string> {
-    const script = `await import(${JSON.stringify(file)}); process.stdout.write(process.moduleLoadList.join());`;
-    const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
-    return (await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
-  }
-
-  // If this fails with a new release of the SDK or of esbuild, remove the entry from the list.
-  it.each(Object.entries(LEFT_OUT).filter(([, { kilobytes }]) => kilobytes > 0))(
-    '%s still saves four fifths of its kilobytes',
-    async (name, { kilobytes }) => {
-      const others = name === CREDENTIALS ? [] : [CREDENTIALS];
-      const [whole, without] = await Promise.all([bundleWithout(...others), bundleWithout(...others, name)]);
-      expect(whole.kilobytes - without.kilobytes).toBeGreaterThan(kilobytes * 0.8);
-    },
-  );
-
-  it('node:http still loads undici, unless it is left out', async () => {
-    const [whole, without] = await Promise.all([bundleWithout(CREDENTIALS), bundleWithout(CREDENTIALS, 'node:http')]);
-    expect(await loadedBy(whole.outfile)).toContain('undici');
-    expect(await loadedBy(without.outfile)).not.toContain('undici');
+  it.each(Object.keys(GRANTS))('%s holds no development dependency and is no larger than its maximum', (name) => {
+    const { path } = deployed(name);
+    const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
+    expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
+    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual((MAX_KILOBYTES[name] ?? 0) * 1_000);
+    const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
+    const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
+    expect([...packages].filter((name) => name !== undefined && devDependencies.has(name))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { eventSamples } from '../../infra/generate/events.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { SERVICE } from '../../lib/shared/log.ts';
 
-/** A template of the examples, and the only target of its only rule. */
+/** A template of the examples, its only rule, and the only target of that. */
 function example(file: string) {
   const stack = new Stack(new App());
   new CfnInclude(stack, 'Example', { templateFile: `examples/${file}` });
@@ -35,10 +35,9 @@ function transformed(paths: Record<string, string>, template: string, event: obj
   return parts.join('');
 }
 
-const chat = example('events/chat.yaml');
-
 it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
   const [merged] = eventSamples().filter(({ type }) => type === 'AlertsMerged');
+  const chat = example('events/chat.yaml');
   expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type] });
   const event = JSON.parse(JSON.stringify({ detail: merged?.detail }));
   const { account_id, alerts, incident_id, by } = event.detail;
@@ -46,22 +45,6 @@ it('a merge is posted to the chat as the text that an incoming webhook takes', (
   expect(JSON.parse(transformed(InputPathsMap, InputTemplate, event))).toEqual({
     text: `Account ${account_id}: ${alerts} alerts merged into incident ${incident_id} by ${by}`,
   });
-});
-
-it('the rule of the chat may call the API destination, which has the webhook, and keeps what it cannot deliver', () => {
-  const { template, target } = chat;
-  const idOf = (attribute: { 'Fn::GetAtt': string | string[] }) =>
-    String(attribute['Fn::GetAtt']).split(/[.,]/)[0] ?? '';
-  const properties = { HttpMethod: 'POST', InvocationEndpoint: { Ref: 'WebhookUrl' } };
-  template.hasResourceProperties('AWS::Events::ApiDestination', properties);
-  expect(Object.keys(template.findResources('AWS::Events::ApiDestination'))).toEqual([idOf(target.Arn)]);
-  const role = template.findResources('AWS::IAM::Role')[idOf(target.RoleArn)];
-  expect(role?.Properties.Policies[0].PolicyDocument.Statement).toEqual([
-    { Effect: 'Allow', Action: 'events:InvokeApiDestination', Resource: target.Arn },
-  ]);
-  const queue = idOf(target.DeadLetterConfig.Arn);
-  expect(Object.keys(template.findResources('AWS::SQS::Queue'))).toEqual([queue]);
-  template.hasResourceProperties('AWS::SQS::QueuePolicy', { Queues: [{ Ref: queue }] });
 });
 
 /** CloudWatch User Guide, "Alarm events and EventBridge": sample event of a single-metric alarm in ALARM, shortened. */
@@ -121,7 +104,7 @@ it('an alert of Alertmanager becomes an alert, and its resolution changes the ti
   };
   const firing = entityOf(notification('firing', {}));
   const resolved = entityOf(notification('resolved', { endsAt: '2026-02-06T13:30:00Z' }));
-  const ids = [firing, resolved].map((one) => 'record' in one && one.record.entity.alert_id);
+  const ids = [firing, resolved].map((found) => 'record' in found && found.record.entity.alert_id);
   expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), ids[0]]);
   expect([firing, resolved]).toMatchObject([
     { record: { atMs: Date.parse('2026-02-06T13:08:45.828Z'), entity: { title: 'BlackBox probe failure' } } },

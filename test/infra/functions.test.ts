@@ -1,5 +1,6 @@
-/** Each function as it is deployed, and what each setting of docs/deploy.md does. */
+/** Each function as it is deployed, what each setting of docs/deploy.md does, and how functions share Lambda's concurrency. */
 import { describe, expect, it } from 'vitest';
+import { allowedMethods } from '../../lib/http/operations.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
@@ -14,6 +15,7 @@ const SETTINGS = {
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
+const RELAY = { EVENT_BUS: 'RelayBus', MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' };
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
 const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
@@ -23,55 +25,34 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
-  [
-    'relay',
-    60,
-    512,
-    {
-      ...SETTINGS,
-      ...{ EVENT_BUS: 'RelayBus', MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
-    },
-  ],
+  ['relay', 60, 512, { ...SETTINGS, ...RELAY }],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: expect.any(String) }],
+  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
   ['openapi-document', 5, 256, { METRICS_NAMESPACE }],
 ];
 
-describe('a function', () => {
-  it('has these properties and no others', () => {
-    const expected = FUNCTIONS.map(([name, timeout, memory, environment]) => [
-      name,
-      {
-        Code: expect.any(Object),
-        Description: expect.any(String),
-        Handler: 'index.handler',
-        Runtime: 'nodejs24.x',
-        Architectures: ['arm64'],
-        Timeout: timeout,
-        MemorySize: memory,
-        Role: `${idOfFunction(name)}Role.Arn`,
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
-        Environment: { Variables: environment },
-      },
-    ]);
-    const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
-    // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
-  });
-
-  it('fallback-route has the list of allowed methods', () => {
-    const { Variables } = functionsOf(template).get('fallback-route')?.Properties.Environment ?? {};
-    expect(JSON.parse(Variables.ALLOWED_METHODS)).toEqual({
-      '/monit/servicemap/fleet': 'POST',
-      '/rum/resource/info': 'POST',
-      '/incident/work-item/delete': 'POST',
-      '/alert/merge': 'POST',
-      '/openapi.json': 'GET',
-    });
-  });
+it('a function has these properties and no others', () => {
+  const expected = FUNCTIONS.map(([name, Timeout, MemorySize, Variables]) => [
+    name,
+    {
+      Code: expect.any(Object),
+      Description: expect.any(String),
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout,
+      MemorySize,
+      Role: `${idOfFunction(name)}Role.Arn`,
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
+      Environment: { Variables },
+    },
+  ]);
+  const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
+  // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
 });
 
-describe('every setting', () => {
+describe('the settings', () => {
   const set = deployed({
     stageName: 'v2',
     writesFrozen: 'true',
@@ -83,9 +64,11 @@ describe('every setting', () => {
     stageRate: '11',
     stageBurst: '12',
     logRetentionDays: '90',
+    mergeConcurrency: '3',
+    feedConcurrency: '4',
   });
 
-  it('reaches each function that uses it', () => {
+  it('reach each function that uses them', () => {
     const variables = {
       ...{ MAX_BODY_BYTES: '2048', APP_KEY_CACHE_SECONDS: '7', RUM_CACHE_SECONDS: '8' },
       ...{ WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' },
@@ -95,16 +78,14 @@ describe('every setting', () => {
         expect(functionsOf(set).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
   });
 
-  it('writesFrozen lets records wait in the ingest queue', () => {
-    const enabled = [template, set].map((each) =>
-      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', each)).flatMap(([id, { Enabled }]) =>
-        id.startsWith('ingestrecords') ? [Enabled] : [],
-      ),
-    );
-    expect(enabled).toEqual([[true], [false]]);
+  it('bound what a backlog takes of the concurrency; writesFrozen lets records wait in the ingest queue', () => {
+    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', set));
+    const mappingOf = (queue: string) => mappings.find(({ EventSourceArn }) => EventSourceArn === `${queue}.Arn`);
+    expect(mappingOf('MergesQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 3 } });
+    expect(mappingOf('FeedQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 4 }, Enabled: false });
   });
 
-  it('reaches the API', () => {
+  it('reach the API', () => {
     const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', set).Properties;
     expect(StageName).toBe('v2');
     for (const { HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings)
@@ -112,10 +93,31 @@ describe('every setting', () => {
     expect(only('AWS::ApiGateway::Authorizer', set).Properties.AuthorizerResultTtlInSeconds).toBe(9);
   });
 
-  it('reaches each log: those of the functions and the access log', () => {
+  it('reach each log: those of the functions and the access log', () => {
     const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
     const kept = (RetentionInDays: number) => Object.fromEntries(logs.map((id) => [id, { RetentionInDays }]));
     expect(propertiesOf('AWS::Logs::LogGroup', template)).toEqual(kept(30));
     expect(propertiesOf('AWS::Logs::LogGroup', set)).toEqual(kept(90));
   });
+});
+
+// Without the setting none are reserved: an account with a limit of 10 would refuse the deployment.
+it.each([
+  [900, 270, 225, 135, 180, 45, 45],
+  [20, 6, 5, 3, 4, 1, 1],
+])('%d reserved concurrent executions are divided, and all functions together get no more', (total, ...shares) => {
+  const names = ['usage-key-authorizer', 'browse-fleet', 'get-rum-resource', 'merge-alerts'];
+  const expected = [...names, 'fallback-route', 'openapi-document'].map((name, index) => [name, shares[index]]);
+  const functions = functionsOf(deployed({ reservedConcurrency: String(total) }));
+  const reserved = [...functions].map(([name, { Properties }]) => [name, Properties.ReservedConcurrentExecutions]);
+  expect(Object.fromEntries(reserved.filter(([, share]) => share !== undefined))).toEqual(Object.fromEntries(expected));
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(total);
+});
+
+it.each([
+  [{}, 800],
+  [{ concurrencyLimit: '10' }, 8],
+])('four fifths of the account’s concurrency raise an alarm: %o', (context, Threshold) => {
+  const { WatchCapacityConcurrencyNearLimit } = propertiesOf('AWS::CloudWatch::Alarm', deployed(context));
+  expect(WatchCapacityConcurrencyNearLimit).toMatchObject({ Threshold });
 });

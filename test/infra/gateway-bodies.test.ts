@@ -17,9 +17,10 @@ describe('a body', () => {
     expect(event).toMatchObject({ body: Buffer.from('{"é":1}').toString('base64'), isBase64Encoded: true });
   });
 
-  it('that is not UTF-8 arrives byte for byte', async () => {
+  it('that is not UTF-8 arrives byte for byte, an empty one as null', async () => {
     const { event } = await post(Buffer.from([0x7b, 0xff, 0x7d]));
     expect(Buffer.from(event?.body ?? '', 'base64')).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
+    expect((await post('')).event).toMatchObject({ body: null, isBase64Encoded: false });
   });
 
   it('arrives as text with U+FFFD in it, where the template names no binary media types', async () => {
@@ -30,10 +31,6 @@ describe('a body', () => {
     );
     const { event } = await textual.sendRaw(MERGE, Buffer.from([0x7b, 0xff, 0x7d]));
     expect(event).toMatchObject({ body: '{\ufffd}', isBase64Encoded: false });
-  });
-
-  it('that is empty arrives as null', async () => {
-    expect((await post('')).event).toMatchObject({ body: null, isBase64Encoded: false });
   });
 
   it("over 10 MB gets API Gateway's own text, whatever the path", async () => {
@@ -57,10 +54,7 @@ describe('a body', () => {
   });
 
   it('of the largest allowed size never makes an event that is too large', async () => {
-    for (const byte of [0x00, 0x22, 0x20, 0xff]) {
-      const { status, name } = await post(Buffer.alloc(3 * MIB, byte));
-      expect([status, name]).toEqual([200, 'merge-alerts']);
-    }
+    for (const byte of [0x00, 0xff]) expect((await post(Buffer.alloc(3 * MIB, byte))).status).toBe(200);
   });
 });
 
@@ -128,40 +122,35 @@ describe('compression', () => {
     expect((await post(gzipSync(Buffer.alloc(10 * MIB + 1)), 'gzip')).status).toBe(413);
   });
 
-  describe('of an answer', () => {
-    const bodyOf = (size: number) => 'x'.repeat(size);
-    async function answered(accept: string, size: number, headers: Record<string, string> = {}) {
-      const answering = await startGateway(undefined, { answer: async () => ({ ...OK, headers, body: bodyOf(size) }) });
-      const fields = accept && `\r\nAccept-Encoding: ${accept}`;
-      return answering.sendRaw(`${MERGE}${fields}`);
-    }
+  const bodyOf = (size: number) => 'x'.repeat(size);
+  async function answered(accept: string, size: number, headers: Record<string, string> = {}) {
+    const answering = await startGateway(undefined, { answer: async () => ({ ...OK, headers, body: bodyOf(size) }) });
+    const answer = await answering.sendRaw(`${MERGE}${accept && `\r\nAccept-Encoding: ${accept}`}`);
+    return { ...answer, coding: answer.headers.get('content-encoding') };
+  }
 
-    it.each([
-      ['gzip', 'gzip'],
-      ['deflate', 'deflate'],
-      ['gzip, deflate, br', 'gzip'],
-      ['deflate;q=0.5, gzip', 'gzip'],
-      ['br;q=0.1, *;q=0, gzip;q=0.2', 'gzip'],
-    ])('is done for Accept-Encoding: %s', async (accept, coding) => {
-      const { headers, body } = await answered(accept, minCompressionSize);
-      expect(headers.get('content-encoding')).toBe(coding);
-      const undo = coding === 'gzip' ? gunzipSync : inflateSync;
-      expect(undo(body).toString()).toBe(bodyOf(minCompressionSize));
-    });
+  it.each([
+    ['deflate', 'deflate'],
+    ['gzip, deflate, br', 'gzip'],
+    ['deflate;q=0.5, gzip', 'gzip'],
+    ['br;q=0.1, *;q=0, gzip;q=0.2', 'gzip'],
+  ])('of an answer is done for Accept-Encoding: %s', async (accept, expected) => {
+    const { coding, body } = await answered(accept, minCompressionSize);
+    expect(coding).toBe(expected);
+    const decompress = coding === 'gzip' ? gunzipSync : inflateSync;
+    expect(decompress(body).toString()).toBe(bodyOf(minCompressionSize));
+  });
 
-    it.each(['', 'identity', 'br', 'br, gzip;q=0.5', '*', 'gzip;q=0'])(
-      'is not done for Accept-Encoding: %s',
-      async (accept) => {
-        const { headers, text } = await answered(accept, minCompressionSize);
-        expect(headers.get('content-encoding')).toBeNull();
-        expect(text).toBe(bodyOf(minCompressionSize));
-      },
-    );
+  it.each(['', 'br', 'br, gzip;q=0.5', '*', 'gzip;q=0'])(
+    'of an answer is not done for Accept-Encoding: %s',
+    async (accept) => {
+      const { coding, text } = await answered(accept, minCompressionSize);
+      expect([coding, text]).toEqual([null, bodyOf(minCompressionSize)]);
+    },
+  );
 
-    it('is not done below the minimum size, or if the function did it', async () => {
-      expect((await answered('gzip', minCompressionSize - 1)).headers.get('content-encoding')).toBeNull();
-      const own = await answered('gzip', minCompressionSize, { 'content-encoding': 'br' });
-      expect(own.headers.get('content-encoding')).toBe('br');
-    });
+  it('of an answer is not done below the minimum size, or if the function did it', async () => {
+    expect((await answered('gzip', minCompressionSize - 1)).coding).toBeNull();
+    expect((await answered('gzip', minCompressionSize, { 'content-encoding': 'br' })).coding).toBe('br');
   });
 });

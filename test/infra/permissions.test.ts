@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
@@ -44,7 +43,7 @@ const RELAY = [
 ];
 
 const byAction = (statements: { Action: string[] }[]) =>
-  statements.toSorted((one, other) => (String(one.Action) < String(other.Action) ? -1 : 1));
+  statements.toSorted((a, b) => (String(a.Action) < String(b.Action) ? -1 : 1));
 
 /** All that the policies of a role say: lists and statements in a fixed order. */
 function statementsOf(role: string, of: Template) {
@@ -116,100 +115,47 @@ describe('a role', () => {
   });
 });
 
-describe('a queue', () => {
-  it.each(Object.keys(propertiesOf('AWS::SQS::Queue', template)))(
-    '%s refuses calls without TLS, and its policy allows nothing, but for the feed the rules of this account',
-    (queue) => {
-      const { PolicyDocument, Queues } = propertiesOf('AWS::SQS::QueuePolicy', template)[`${queue}Policy`];
-      expect(Queues).toEqual([queue]);
-      const allowed = {
-        Effect: 'Allow',
-        Action: 'sqs:SendMessage',
-        Principal: { Service: 'events.amazonaws.com' },
-        Resource: 'FeedQueue.Arn',
-        Condition: {
-          ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/*' },
-        },
-      };
-      expect(PolicyDocument.Statement).toEqual([
-        {
-          Effect: 'Deny',
-          Action: 'sqs:*',
-          Principal: { AWS: '*' },
-          Resource: `${queue}.Arn`,
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        },
-        ...(queue === 'FeedQueue' ? [allowed] : []),
-      ]);
+it('the policy of a queue refuses calls without TLS, and allows nothing, but for the feed the rules of this account', () => {
+  const policies = Object.values(propertiesOf('AWS::SQS::QueuePolicy', template));
+  const refusal = { Effect: 'Deny', Action: 'sqs:*', Principal: { AWS: '*' } };
+  const rules = {
+    ...{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'FeedQueue.Arn' },
+    Principal: { Service: 'events.amazonaws.com' },
+    Condition: { ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/*' } },
+  };
+  for (const { PolicyDocument, Queues } of policies)
+    expect(PolicyDocument.Statement).toEqual([
+      { ...refusal, Resource: `${Queues[0]}.Arn`, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+      ...(Queues[0] === 'FeedQueue' ? [rules] : []),
+    ]);
+  const queues = Object.keys(propertiesOf('AWS::SQS::Queue', template));
+  expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
+});
+
+it('a function is called only by its route of this API, or by its schedule', () => {
+  const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
+    ({ Action, FunctionName, Principal, SourceArn }) => {
+      expect(Action).toBe('lambda:InvokeFunction');
+      const route = SourceArn.replace(/.*:ServiceApi\/(ServiceApiDeploymentStageprod\/|authorizers\/.*)?/, '');
+      return `${Principal.split('.')[0]} ${FunctionName.replace(/Function\.Arn$/, '')} ${route}`;
     },
   );
+  // fallback-route serves every other path and method.
+  expect(callers.filter((caller) => !/^apigateway refuseroute \*\//.test(caller)).sort()).toEqual([
+    'apigateway browsefleet POST/monit/servicemap/fleet',
+    'apigateway deleteworkitem POST/incident/work-item/delete',
+    'apigateway describeapi GET/openapi.json',
+    'apigateway getrumresource POST/rum/resource/info',
+    'apigateway labelcaller ',
+    'apigateway mergealerts POST/alert/merge',
+    'events finishmerges MergesSweep.Arn',
+  ]);
 });
 
-describe('a function', () => {
-  it('is called only by its route of this API, or by its schedule', () => {
-    const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
-      ({ Action, FunctionName, Principal, SourceArn }) => {
-        expect(Action).toBe('lambda:InvokeFunction');
-        const route = SourceArn.replace(/.*:ServiceApi\/(ServiceApiDeploymentStageprod\/|authorizers\/.*)?/, '');
-        return [FunctionName.replace(/Function\.Arn$/, ''), Principal.split('.')[0], route];
-      },
-    );
-    // fallback-route serves every other path and method.
-    const [refused, own] = [true, false].map((fallback) =>
-      callers.filter(([name]) => (name === 'refuseroute') === fallback),
-    );
-    expect(own?.sort()).toEqual([
-      ['browsefleet', 'apigateway', 'POST/monit/servicemap/fleet'],
-      ['deleteworkitem', 'apigateway', 'POST/incident/work-item/delete'],
-      ['describeapi', 'apigateway', 'GET/openapi.json'],
-      ['finishmerges', 'events', 'MergesSweep.Arn'],
-      ['getrumresource', 'apigateway', 'POST/rum/resource/info'],
-      ['labelcaller', 'apigateway', ''],
-      ['mergealerts', 'apigateway', 'POST/alert/merge'],
-    ]);
-    for (const [, service, route] of refused ?? [])
-      expect([service, route]).toEqual(['apigateway', expect.stringMatching(/^\*\//)]);
-  });
-});
-
-describe('a grant', () => {
-  it('has each action once for a function, since AWS may evaluate the keys of a transaction as a set', () => {
-    for (const grants of Object.values(GRANTS)) {
-      const actions = grants.flatMap((grant) => grant.actions);
-      expect(actions).toHaveLength(new Set(actions).size);
-    }
-    expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.toSorted());
-  });
-
-  it('has leading keys that match the keys of the code', () => {
-    const fits = (pattern: string, pk: string) =>
-      new RegExp(
-        `^${pattern
-          .split('*')
-          .map((part) => part.replace(/[.#]/g, '\\$&'))
-          .join('.*')}$`,
-      ).test(pk);
-    const built: Record<keyof typeof LEADING_KEYS, string> = {
-      accounts: keys.listedAccount(1).pk,
-      account: keys.account(1).pk,
-      appKey: keys.appKey('a').pk,
-      hosts: keys.host(1, 'h').pk,
-      hostStatuses: keys.hostStatus(1, 'h').pk,
-      rum: keys.rumUsage(1).pk,
-      workItems: keys.workItem(1, 'w').pk,
-      incidents: keys.incident(1, 'i').pk,
-      alerts: keys.alert(1, 'a').pk,
-      members: keys.member(1, 2).pk,
-      feed: keys.feedEntry(1, 'i', 3).pk,
-      merges: keys.mergeOrder(1).pk,
-      idempotency: keys.idempotency(1, 'o', 'k').pk,
-      rate: keys.rateCount(1, 'o', 3).pk,
-    };
-    for (const [kind, pk] of Object.entries(built))
-      expect(
-        Object.entries(LEADING_KEYS)
-          .filter(([, pattern]) => fits(pattern, pk))
-          .map(([name]) => name),
-      ).toEqual([kind]);
-  });
+it('a grant has each action once for a function, since AWS may evaluate the keys of a transaction as a set', () => {
+  for (const grants of Object.values(GRANTS)) {
+    const actions = grants.flatMap((grant) => grant.actions);
+    expect(actions).toHaveLength(new Set(actions).size);
+  }
+  expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.toSorted());
 });

@@ -27,7 +27,7 @@ const messagesOf = (context: Record<string, string>) =>
     .map(({ type, data }) => [type.replace('aws:cdk:', ''), data]);
 
 describe('two stages', () => {
-  const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
+  const [staging, production] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
 
   it('share no name that must be unique in a region', () => {
     const named = (template: Template) =>
@@ -40,17 +40,14 @@ describe('two stages', () => {
           .filter(([key]) => !/^(Metric|Policy|Attribute)\w*|^GroupName/.test(key))
           .map(([key, value]) => `${id} ${key} ${value}`),
       );
-    const common = named(one).filter((name) => named(other).includes(name));
-    expect(common).toEqual([]);
+    expect(named(staging).filter((name) => named(production).includes(name))).toEqual([]);
     // Each names the API, the shared gateway key, two composite alarms, the dashboard, the ranking and the bus.
-    expect(named(one)).toHaveLength(7);
+    expect(named(staging)).toHaveLength(7);
   });
 
   it('have alarms on their own metrics', () => {
-    const own = (template: Template) =>
-      JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm', template)).match(/IncidentMonitoringRum[\w/]*/g);
-    expect(new Set(own(one))).toEqual(new Set(['IncidentMonitoringRum/Staging']));
-    expect(new Set(own(other))).toEqual(new Set(['IncidentMonitoringRum/Production']));
+    const alarms = JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm', staging));
+    expect(new Set(alarms.match(/IncidentMonitoringRum[\w/]*/g))).toEqual(new Set(['IncidentMonitoringRum/Staging']));
   });
 });
 

@@ -47,7 +47,7 @@ it.each<[string, (account: number) => Promise<unknown>]>([
       return createFinishMerges(later)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     },
   ],
-])('a pending merge of the previous release is finished by %s', async (_what, act) => {
+])('a pending merge of the previous release is finished by %s', async (_what, finish) => {
   const [previous] = releases as [Release];
   const tenant = await newAccount(table);
   const [incident, alerts] = [await tenant.incident(), await tenant.alerts(250)];
@@ -57,7 +57,7 @@ it.each<[string, (account: number) => Promise<unknown>]>([
   await previous.call(mergeAlerts.name, event);
   previous.proxy.plan();
   expect(await tenant.pending()).toHaveLength(1);
-  await act(tenant.account);
+  await finish(tenant.account);
   expect(await tenant.pending()).toEqual([]);
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
 });

@@ -9,7 +9,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
 import { browseFleet, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
-import { loadData } from '../../packages/admin/data/load.ts';
 import { SEED } from '../support/chance.ts';
 import { messagesOf } from '../support/finish.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
@@ -20,6 +19,7 @@ import {
   command,
   compare,
   finish,
+  mergesOf,
   newModelAndTenant,
   type Real,
 } from '../support/merge-commands.ts';
@@ -81,17 +81,13 @@ async function newModelAndReleases() {
 }
 
 const release = fc.constantFrom(0, 1);
-const someMerge = fc.record({
-  groups: fc.uniqueArray(fc.nat(GROUPS.length - 1), { minLength: 1 }),
-  into: fc.nat(2),
-  title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
-});
+const merges = mergesOf(GROUPS.length);
 
 describe(`two releases on one table (SEED=${SEED})`, () => {
   it(
     'any sequence of calls, each answered by either release, has the outcome that a model of the contract has',
     async () => {
-      const calls = callsWith(someMerge, 'kill', 'kill-before', 'drop', 'throttle', 'conflict');
+      const calls = callsWith(merges, 'kill', 'kill-before', 'drop', 'throttle', 'conflict');
       // About every third command switches to the other release.
       const sequences = fc.commands([...calls, ...Array.from({ length: 3 }, () => fc.constant(switchRelease))], {
         maxCommands: 12,
@@ -113,11 +109,11 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.tuple(release, someMerge), { minLength: 2, maxLength: 4 }),
+          fc.array(fc.tuple(release, merges), { minLength: 2, maxLength: 4 }),
           release,
-          async (merges, last) => {
+          async (sent, last) => {
             const { real } = await newModelAndReleases();
-            const racing = merges.map(([release, merge], index) =>
+            const racing = sent.map(([release, merge], index) =>
               callMerge({ ...real, call: (...args) => call(release, ...args) }, merge, `race ${index}`),
             );
             for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
@@ -132,49 +128,12 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     5 * 60_000,
   );
 
-  it('a walk through the fleet continues with the cursor of the other release', async () => {
-    const tenant = await newAccount(table);
-    const hosts = Array.from({ length: 25 }, (_, index) => `host-${String(index).padStart(2, '0')}`);
-    await loadData(
-      table,
-      'hosts',
-      hosts.map((host_id) =>
-        JSON.stringify({
-          kind: 'host',
-          account_id: tenant.account,
-          host_id,
-          agent_version: '1',
-          edge_cluster: 'c',
-          enabled: true,
-          snapshot_ready: false,
-        }),
-      ),
-      { nowSeconds: 1 },
-    );
-    const met: string[] = [];
-    for (let page = 0, cursor: string | undefined; page === 0 || cursor; ) {
-      const { status, body, text } = await call(page % 2, browseFleet, {
-        appKey: tenant.appKey,
-        body: { limit: 7, ...(cursor && { cursor }) },
-      });
-      if (status === 429) {
-        await sleep(1_000);
-        continue;
-      }
-      expect(status, text).toBe(200);
-      met.push(...body.data.items.map(({ host_id }: { host_id: string }) => host_id));
-      cursor = body.data.next_cursor;
-      page += 1;
-    }
-    expect(met).toEqual(hosts);
-  });
-
   it('the grants of this tree allow the previous release all that it does with the table', async () => {
     const [{ proxy }] = releases as [Release];
     const used = new Map<FunctionName, Set<string>>();
-    const recorded = async (name: FunctionName, act: () => Promise<unknown>) => {
+    const recordUse = async (name: FunctionName, use: () => Promise<unknown>) => {
       proxy.plan();
-      await act();
+      await use();
       const asked = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
       used.set(name, (used.get(name) ?? new Set()).union(new Set(asked)));
     };
@@ -184,7 +143,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const [to, other] = [await tenant.incident(), await tenant.incident()];
     const alerts = await tenant.alerts(150);
     const merge = (body: object) =>
-      recorded('merge-alerts', async () => {
+      recordUse('merge-alerts', async () => {
         const headers = { 'Idempotency-Key': JSON.stringify(body).slice(-200) };
         expect((await call(0, mergeAlerts, { appKey, body, headers })).status).toBe(200);
       });
@@ -192,7 +151,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     await merge({ alert_ids: alerts.slice(0, 3), incident_id: to, owner_id: 1, title: 'New' });
     await merge({ alert_ids: alerts, incident_id: other });
     const finishAll = () =>
-      recorded('finish-merges', async () => finishBy(0, [...(await tenant.feed(to)), ...(await tenant.feed(other))]));
+      recordUse('finish-merges', async () => finishBy(0, [...(await tenant.feed(to)), ...(await tenant.feed(other))]));
     await finishAll();
     // Its commit is the first transaction: the moves are left to finish-merges.
     const cut = { appKey, body: { alert_ids: alerts, incident_id: to }, headers: { 'Idempotency-Key': 'cut' } };
@@ -240,7 +199,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
         const { stdout, stderr } = await admin(release, 'app-key', 'issue', '--account', account);
         const event = eventFor(browseFleet, { appKey: stdout.trim(), body: {} });
         const statuses = () =>
-          Promise.all(releases.map(async (one) => (await one.call(browseFleet.name, event)).status));
+          Promise.all(releases.map(async ({ call }) => (await call(browseFleet.name, event)).status));
         expect(await statuses()).toEqual([200, 200]);
         const [, id = ''] = /Its id is (\w+)/.exec(stderr) ?? [];
         await admin(releases[1 - index] as Release, 'app-key', 'revoke', id, '--account', account);

@@ -11,9 +11,9 @@ export function seededRandom(seed: number): () => number {
 
 /** `count` different members of `all`, in their order; all where there are no more. */
 export function sample<Value>(all: readonly Value[], count: number, random: () => number): Value[] {
-  const left = all.map((value, index) => ({ value, index, key: random() }));
-  const chosen = left.sort((one, other) => one.key - other.key).slice(0, count);
-  return chosen.sort((one, other) => one.index - other.index).map(({ value }) => value);
+  const shuffled = all.map((value, index) => ({ value, index, key: random() }));
+  const chosen = shuffled.sort((a, b) => a.key - b.key).slice(0, count);
+  return chosen.sort((a, b) => a.index - b.index).map(({ value }) => value);
 }
 
 /**

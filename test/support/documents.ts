@@ -20,7 +20,7 @@ export const documents: readonly Document[] = [
 
 /** The text of a document. @throws Error if there is no such document */
 export function textOf(path: string): string {
-  const document = documents.find((one) => one.path === path);
+  const document = documents.find((known) => known.path === path);
   if (!document) throw new Error(`there is no document ${path}`);
   return document.text;
 }
@@ -41,7 +41,9 @@ export const codeSpans = (text: string): string[] =>
 
 /** The words of a command line. */
 export const wordsOf = (line: string): string[] =>
-  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, one, other, word]) => one ?? other ?? word ?? '');
+  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, inDouble, inSingle, bare]) => inDouble ?? inSingle ?? bare ?? '',
+  );
 
 const PROGRAM = /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|bash|aws|curl|cdk|admin) /;
 

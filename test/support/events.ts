@@ -35,9 +35,9 @@ export async function relayed(
         sent[queue] = [...(sent[queue] ?? []), ...bodies.filter(accepts)];
         return bodies.map(accepts);
       },
-      async publish(some) {
-        events.push(...some.filter(accepts));
-        return some.map(accepts);
+      async publish(published) {
+        events.push(...published.filter(accepts));
+        return published.map(accepts);
       },
     },
     { merges: 'merges', deadLetters: 'deadLetters' },

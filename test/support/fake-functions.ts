@@ -7,7 +7,7 @@ import { type Resource, resourcesOf } from '../../packages/local/template.ts';
 import { listen } from './listen.ts';
 import { deployed } from './stack.ts';
 
-export const template = deployed();
+const template = deployed();
 export const deployment = readDeployment(template, 'a-table');
 
 /** The deployment of a copy of the template in which the properties of all resources of a type are changed. */

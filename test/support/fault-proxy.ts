@@ -11,7 +11,7 @@ import {
   THROTTLED,
   throttled,
 } from '../../packages/bench/limits/limit-errors.ts';
-import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
+import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 
 /**
  * What happens to a call on the wire:
@@ -68,17 +68,21 @@ export interface FaultProxy {
 const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError', 'a planted fault');
 
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  let calls: ProxiedCall[] = [];
-  let planned: Plan = () => undefined;
-  let dead = false;
-  /** Counts the plans: a kill concerns only the calls that began since its plan was made. */
-  let era = 0;
+  const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[], isKilled: false });
+  let current = newPlan();
   let ignored: string | undefined;
   const hanging = new Set<ServerResponse>();
 
-  async function apply(fault: Fault | undefined, call: ProxiedCall, reply: ServerResponse, send: Send): Promise<void> {
-    const began = era;
-    if (fault === 'kill' || fault === 'kill-before') dead = true;
+  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    const planned = current;
+    const call = { number: planned.calls.length + 1, action, body: body.toString() };
+    if (ignored !== undefined && call.body.includes(ignored)) {
+      reply.destroy();
+      return;
+    }
+    planned.calls.push(call);
+    const fault = planned.isKilled ? 'refuse' : planned.faultOf(call);
+    if (fault === 'kill' || fault === 'kill-before') planned.isKilled = true;
     switch (fault) {
       case 'refuse':
       case 'kill-before':
@@ -95,54 +99,42 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         return refuseAs(call, reply, CONFLICT, conflict());
       case 'invalid':
         return refuse(reply, 400, invalid('a planted fault'));
-      default: {
-        const answer = await send();
-        if (fault === 'hang-after') {
-          hanging.add(reply);
-          return;
-        }
-        if (fault === 'error-after') return refuse(reply, 500, SERVER_ERROR);
-        // A process that has died meanwhile gets no reply.
-        const hasDied = dead && began === era;
-        if (fault === 'drop' || fault === 'kill' || hasDied) {
-          reply.destroy();
-          return;
-        }
+    }
+    const answer = await send();
+    switch (fault) {
+      case 'hang-after':
+        hanging.add(reply);
+        return;
+      case 'error-after':
+        return refuse(reply, 500, SERVER_ERROR);
+      case 'cut':
         reply.writeHead(answer.status, answer.headers);
-        if (fault === 'cut') {
-          reply.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)));
-          setImmediate(() => reply.destroy());
-        } else reply.end(answer.body);
-      }
+        reply.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)));
+        setImmediate(() => reply.destroy());
+        return;
+      case 'drop':
+      case 'kill':
+        reply.destroy();
+        return;
     }
-  }
-
-  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
-    const call = { number: calls.length + 1, action, body: body.toString() };
-    if (ignored !== undefined && call.body.includes(ignored)) {
-      reply.destroy();
-      return;
-    }
-    calls.push(call);
-    await apply(dead ? 'refuse' : planned(call), call, reply, send);
+    // A process that was killed meanwhile gets no reply.
+    if (planned.isKilled) reply.destroy();
+    else reply.writeHead(answer.status, answer.headers).end(answer.body);
   });
   return {
     endpoint,
     get calls() {
-      return calls;
+      return current.calls;
     },
-    plan(plan = () => undefined) {
+    plan(plan) {
       for (const reply of hanging) reply.destroy();
       hanging.clear();
-      era += 1;
-      calls = [];
-      planned = plan;
-      dead = false;
+      current = newPlan(plan);
     },
     ignore(text) {
       ignored = text;
     },
-    killed: () => dead,
+    killed: () => current.isKilled,
     close,
   };
 }

@@ -12,18 +12,18 @@ interface TableCall {
 /** The error that the SDK throws when the network fails. */
 export const connectionLost = () => Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 
-/** Acts around a call: sends it, or throws before or after sending it. */
+/** Sends a call, or throws before or after sending it. */
 export type AroundCall = (call: TableCall, send: () => Promise<unknown>) => Promise<unknown>;
 
-/** Puts `act` around every call of a table's client, outside the SDK's retries. @returns a function that removes it */
-export function aroundCalls(table: Table, act: AroundCall): () => void {
+/** Puts `around` around every call of a table's client, outside the SDK's retries. @returns a function that removes it */
+export function aroundCalls(table: Table, around: AroundCall): () => void {
   let number = 0;
   const name = `around ${Math.random()}`;
   table.client.middlewareStack.add(
     (next, context) => async (args) => {
       number += 1;
       let result: Awaited<ReturnType<typeof next>> | undefined;
-      await act({ command: context.commandName ?? '', input: args.input, number }, async () => {
+      await around({ command: context.commandName ?? '', input: args.input, number }, async () => {
         result = await next(args);
         return result.output;
       });
@@ -35,13 +35,13 @@ export function aroundCalls(table: Table, act: AroundCall): () => void {
   return () => table.client.middlewareStack.remove(name);
 }
 
-/** Does something once, before the first call whose command begins with `command`. */
-export function onceBefore(command: string, something: () => Promise<unknown>): AroundCall {
+/** Runs `interrupt` once, before the first call whose command begins with `command`. */
+export function onceBefore(command: string, interrupt: () => Promise<unknown>): AroundCall {
   let done = false;
   return async (call, send) => {
     if (!done && call.command.startsWith(command)) {
       done = true;
-      await something();
+      await interrupt();
     }
     await send();
   };

@@ -1,95 +1,65 @@
-/** A table whose calls meet planned faults: in DynamoDB Local behind the fault proxy, or in memory. */
+/** A table in memory whose calls meet planned faults. */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   DynamoDBServiceException,
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import type { Table, TableOptions } from '../../lib/dynamodb/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
 import type { Request } from '../../packages/proof/simulation/requests.ts';
 import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
-import { dynamodbEndpoint } from './dynamodb-local.ts';
-import { type Fault, startFaultProxy } from './fault-proxy.ts';
-import { connectThrough } from './service.ts';
-import { connectAfterStorm } from './storm.ts';
+import type { Fault } from './fault-proxy.ts';
 
-/** The fault of a call on the wire. Calls are numbered from 1 since the faults were planned; each attempt of the SDK is a call. */
-export type NumberedPlan = (call: { readonly number: number }) => Fault | undefined;
+/** The fault of an attempt. Attempts are numbered from 1 since the faults were planned. */
+export type NumberedPlan = (attempt: { readonly number: number }) => Fault | undefined;
 
 export interface FaultyTable {
   /** The table without faults. */
   readonly table: Table;
-  /** A client whose calls meet the faults: a new one, or the one that a storm went through. */
+  /** A new client, whose calls meet the faults. */
   connect(): Table;
-  /** As `FaultProxy.plan`. */
+  /** Replaces the plan; without one there are no faults. */
   plan(plan?: NumberedPlan): void;
-  /** Calls on the wire since the faults were planned. */
-  calls(): number;
-  /** Whether a kill has happened since the faults were planned. */
-  killed(): boolean;
-  /** Drops all rows of a table in memory, since each read scans them all; a table in DynamoDB Local keeps its rows. */
-  clear(): void;
-  close(): Promise<void>;
-}
-
-/** A table in DynamoDB Local. @param timeouts of its clients, in milliseconds; by default production's */
-export async function faultyTable(
-  table: Table,
-  { afterStorm = false, timeouts }: { afterStorm?: boolean; timeouts?: TableOptions['timeouts'] } = {},
-): Promise<FaultyTable> {
-  const proxy = await startFaultProxy(dynamodbEndpoint());
-  const stormed = afterStorm ? await connectAfterStorm(table, proxy, timeouts) : undefined;
-  return {
-    table,
-    connect: () => stormed ?? connectThrough(table, proxy, timeouts),
-    plan: proxy.plan,
-    calls: () => proxy.calls.length,
-    killed: proxy.killed,
-    clear: () => undefined,
-    close: proxy.close,
-  };
 }
 
 const MAX_ATTEMPTS = 3;
 const $metadata = { httpStatusCode: 400 };
-const lost = () => Object.assign(new Error('a planted fault'), { name: 'TimeoutError', code: 'ECONNRESET' });
+const replyLost = () => Object.assign(new Error('a planted fault'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** How DynamoDB refuses a call, and whether the SDK sends it again. */
-function refusal(fault: 'throttle' | 'conflict', { name, input }: Request): { error: Error; again: boolean } {
+/** Throttling or a conflict as DynamoDB reports it, and whether the SDK repeats the call. */
+function refusal(fault: 'throttle' | 'conflict', { name, input }: Request): { error: Error; isRepeated: boolean } {
   if (name !== 'TransactWriteCommand') {
     const Refusal = fault === 'throttle' ? ProvisionedThroughputExceededException : TransactionConflictException;
-    return { error: new Refusal({ message: fault, $metadata }), again: true };
+    return { error: new Refusal({ message: fault, $metadata }), isRepeated: true };
   }
   const Code = fault === 'throttle' ? 'ThrottlingError' : 'TransactionConflict';
   const CancellationReasons = (input.TransactItems as unknown[]).map((_item, index) => ({
     Code: index === 0 ? Code : 'None',
   }));
-  return { error: new TransactionCanceledException({ message: Code, $metadata, CancellationReasons }), again: false };
+  const error = new TransactionCanceledException({ message: Code, $metadata, CancellationReasons });
+  return { error, isRepeated: false };
 }
 
-/** A table in memory. Its clients send again what the SDK sends again, but without a pause. */
-export function faultyDouble(): FaultyTable {
-  let double = new TableDouble();
-  let planned: NumberedPlan = () => undefined;
-  let calls = 0;
-  let dead = false;
-  let era = 0;
+/** A new table. Its clients repeat what the SDK repeats, but without a pause. */
+export function newFaultyTable(): FaultyTable {
+  const double = new TableDouble();
+  const newPlan = (faultOf: NumberedPlan = () => undefined) => ({ faultOf, attempts: 0, isKilled: false });
+  let current = newPlan();
 
-  /** One attempt. */
-  async function attempt(request: Request): Promise<{ reply?: unknown; error?: unknown; again?: boolean }> {
-    calls += 1;
-    const fault = dead ? 'refuse' : planned({ number: calls });
-    const began = era;
-    if (fault === 'kill' || fault === 'kill-before') dead = true;
+  async function attempt(request: Request): Promise<{ reply?: unknown; error?: unknown; isRepeated?: boolean }> {
+    const planned = current;
+    planned.attempts += 1;
+    const fault = planned.isKilled ? 'refuse' : planned.faultOf({ number: planned.attempts });
+    if (fault === 'kill' || fault === 'kill-before') planned.isKilled = true;
     switch (fault) {
       case 'refuse':
       case 'hang':
       case 'error-before':
       case 'kill-before':
-        return { error: lost(), again: true };
+        return { error: replyLost(), isRepeated: true };
       case 'invalid':
         return { error: new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', $metadata }) };
       case 'throttle':
@@ -102,39 +72,29 @@ export function faultyDouble(): FaultyTable {
         } catch (error) {
           outcome = { error };
         }
-        // A process that dies before the reply arrives does not get it.
-        await turn();
-        const hasDied = dead && began === era;
-        return fault !== undefined || hasDied ? { error: lost(), again: true } : outcome;
+        // A process that is killed before the reply arrives does not get it.
+        await nextTurn();
+        return fault !== undefined || planned.isKilled ? { error: replyLost(), isRepeated: true } : outcome;
       }
     }
   }
 
   async function send({ name, input }: Request, signal: AbortSignal | undefined): Promise<unknown> {
     // The SDK gives all attempts of a transaction one token.
-    const own = name === 'TransactWriteCommand' ? { ClientRequestToken: randomUUID(), ...input } : input;
+    const sent = name === 'TransactWriteCommand' ? { ClientRequestToken: randomUUID(), ...input } : input;
     for (let attempts = 1; ; attempts += 1) {
       signal?.throwIfAborted();
-      const { reply, error, again } = await attempt({ name, input: own });
+      const { reply, error, isRepeated } = await attempt({ name, input: sent });
       if (error === undefined) return reply;
-      if (!again || attempts === MAX_ATTEMPTS) throw error;
+      if (!isRepeated || attempts === MAX_ATTEMPTS) throw error;
     }
   }
 
   return {
     table: connectDouble(async (request) => double.apply(request)),
     connect: () => connectDouble(send),
-    plan(plan = () => undefined) {
-      era += 1;
-      calls = 0;
-      planned = plan;
-      dead = false;
+    plan(plan) {
+      current = newPlan(plan);
     },
-    calls: () => calls,
-    killed: () => dead,
-    clear() {
-      double = new TableDouble();
-    },
-    close: async () => undefined,
   };
 }

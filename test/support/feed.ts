@@ -15,7 +15,7 @@ export function feedOver(table: Table, now: () => number = Date.now, own?: FeedD
   const delays: Delay[] = [];
   const handler = createIngestRecords(own ?? deps, {
     refuse: async (refusals) => void refused.push(...refusals),
-    delay: async (some) => void delays.push(...some),
+    delay: async (delayed) => void delays.push(...delayed),
   });
   /** @param remainingMs until the function's time-out */
   const deliver = (bodies: readonly string[], receives = 1, remainingMs = 60_000) =>

@@ -37,8 +37,8 @@ function entriesOf(rows: any[]): any[] {
     if (count === undefined) continue;
     entry.left -= count;
     entry.stayed.push(...stayed);
-    for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
-      entry.moved[other] = [...(entry.moved[other] ?? []), ...ids];
+    for (const [incident, ids] of Object.entries(moved as Record<string, string[]>))
+      entry.moved[incident] = [...(entry.moved[incident] ?? []), ...ids];
   }
   return entries.map(({ left, ...entry }) => ({ ...entry, ...(left > 0 && { pending: true }) }));
 }
@@ -118,12 +118,12 @@ export async function expectTrueFeeds(
   start = 'none',
 ): Promise<Awaited<ReturnType<Account['feed']>>> {
   const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
-  const entries = rows.toSorted((one, other) => one.sequence - other.sequence);
+  const entries = rows.toSorted((a, b) => a.sequence - b.sequence);
   const places = new Map(alerts.map((id) => [id, start]));
   for (const { kind, incident_id, moved, stayed } of entries) {
-    for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
+    for (const [incident, ids] of Object.entries(moved as Record<string, string[]>))
       for (const id of ids) {
-        const [from, to] = kind === 'merge' ? [other, incident_id] : [incident_id, other];
+        const [from, to] = kind === 'merge' ? [incident, incident_id] : [incident_id, incident];
         expect(`${id} from ${places.get(id)}`).toBe(`${id} from ${from}`);
         places.set(id, to);
       }

@@ -1,12 +1,24 @@
-/** Measures what memory a call leaves behind: objects, which weak references watch, and bytes. */
+/** A load of calls of every operation, and what memory calls leave behind: objects, which weak references watch, and bytes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ApiEvent } from '../../lib/http/call.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
+import { inventory } from './fleet.ts';
+import { newAccount } from './incidents.ts';
+import { RUM_RECORD } from './rum.ts';
+import { type EventOptions, put } from './service.ts';
 
 /** The kinds of objects of a call, from its event to what its client sends and receives. */
 const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;
@@ -14,6 +26,33 @@ type Kind = (typeof KINDS)[number];
 
 /** Objects of each kind that may stay reachable: the latest may, one for each call may not. */
 const MAX_HELD = 5;
+
+/** A new account with a row of each kind that calls read, and calls of every operation on it. */
+export async function newLoad(table: Table, alertCount: number) {
+  const tenant = await newAccount(table);
+  const { account, appKey } = tenant;
+  await put(table, keys.rumResource(account), RUM_RECORD);
+  await put(table, keys.host(account, 'h'), inventory());
+  await put(table, keys.workItem(account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+  const incidents = [await tenant.incident(), await tenant.incident()];
+  const alerts = await tenant.alerts(alertCount);
+  return {
+    tenant,
+    incidents,
+    alerts,
+    /** A call of each operation. Every tenth merge has all alerts, the others five. */
+    calls(random: () => number): [ListedOperation, EventOptions][] {
+      const alert_ids = alerts.slice(0, random() < 0.1 ? alertCount : 5);
+      const incident_id = incidents[random() < 0.5 ? 0 : 1];
+      return [
+        [browseFleet, { appKey, body: {} }],
+        [getRumResource, { appKey, body: {} }],
+        [deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }],
+        [mergeAlerts, { appKey, body: { alert_ids, incident_id } }],
+      ];
+    },
+  };
+}
 
 /** Runs a full garbage collection. It waits for the next turn, since V8 keeps what a WeakRef gave until the turn ends. */
 async function collect(): Promise<void> {

@@ -182,7 +182,7 @@ export function eventFor(
   const last = appKeys.at(-1);
   const body = options.body === undefined ? null : JSON.stringify(options.body);
   const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
-    ([name, given]) => [name, [given].flat()] as const,
+    ([name, value]) => [name, [value].flat()] as const,
   );
   return {
     resource: operation.path,
@@ -235,11 +235,8 @@ export const callAlone = (
   options: EventOptions = {},
 ): Promise<Answer> => invokeAlone(handlers[operationIdOf(operation.name)], eventFor(operation, options));
 
-function answerOf({
-  statusCode,
-  headers,
-  body,
-}: Pick<APIGatewayProxyResult, 'statusCode' | 'headers' | 'body'>): Answer {
+type Result = Pick<APIGatewayProxyResult, 'statusCode' | 'headers' | 'body'>;
+function answerOf({ statusCode, headers, body }: Result): Answer {
   return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
 }
 

@@ -35,7 +35,7 @@ export async function connectAfterStorm(
   // Attempts that the client has given up may still reach the proxy.
   proxy.ignore('storm-');
   proxy.plan();
-  const other = answers.find(({ status }) => status !== 503);
-  if (other) throw new Error(`a call in a storm answered ${other.status}`);
+  const unexpected = answers.find(({ status }) => status !== 503);
+  if (unexpected) throw new Error(`a call in a storm answered ${unexpected.status}`);
   return through;
 }

@@ -3,11 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
-import { collections, type Key, keys } from '../../lib/dynamodb/keys.ts';
+import { type Key, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { put } from './service.ts';
 
 type Row = Record<string, unknown>;
 export type Rows = ReadonlyMap<string, Key & Row>;
+
+/** The rows that merges read and write. */
+const OF_MERGES = new Set<RowKind | undefined>([
+  ...(['incident', 'alert', 'feedEntry', 'feedAlerts', 'feedMoves'] as const),
+  ...(['mergeOrder', 'mergeOrderShard', 'idempotency'] as const),
+]);
 
 /** All rows that the merges of an account read and write. */
 export async function snapshot(table: Table, account: number): Promise<Rows> {
@@ -21,16 +27,8 @@ export async function snapshot(table: Table, account: number): Promise<Rows> {
       ConsistentRead: true,
     },
   );
-  const all = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Row)[];
-  const partitions = Map.groupBy(all, ({ pk }) => pk);
-  const incidents = partitions.get(collections.incidents(account)) ?? [];
-  const rows = [
-    keys.mergeOrder(account).pk,
-    collections.idempotency(account),
-    ...collections.alertShards(account),
-    ...incidents.map(({ sk }) => collections.feed(account, sk)),
-  ].flatMap((partition) => partitions.get(partition) ?? []);
-  return new Map([...incidents, ...rows].map((row) => [rowName(row), row]));
+  const rows = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Row)[];
+  return new Map(rows.filter((row) => OF_MERGES.has(parseKey(row)?.kind)).map((row) => [rowName(row), row]));
 }
 
 /** Names of the rows that differ between two snapshots. */

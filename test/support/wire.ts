@@ -25,12 +25,12 @@ export interface Tap {
 let taps = 0;
 
 /**
- * Puts `act` around every attempt of a table's client, inside the SDK's retries, and counts them. `act` may throw before
+ * Puts `around` around every attempt of a table's client, inside the SDK's retries, and counts them. `around` may throw before
  * or after it sent the attempt, or wait.
  */
 export function tapWire(
   table: Table,
-  act: (attempt: Attempt, send: () => Promise<void>) => Promise<void> = (_attempt, send) => send(),
+  around: (attempt: Attempt, send: () => Promise<void>) => Promise<void> = (_attempt, send) => send(),
 ): Tap {
   const attempts: Attempt[] = [];
   taps += 1;
@@ -51,7 +51,7 @@ export function tapWire(
       };
       attempts.push(attempt);
       let result: Awaited<ReturnType<typeof next>> | undefined;
-      await act(attempt, async () => {
+      await around(attempt, async () => {
         result = await next(args);
       });
       if (!result) throw new Error('the tap neither sent the attempt nor threw');

@@ -1,41 +1,74 @@
-import { createServer } from 'node:http';
-import { afterEach, expect, test, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDeps } from '../../lib/shared/deps.ts';
-import { listen } from '../support/listen.ts';
+import { createLog } from '../../lib/shared/log.ts';
+import { inRepository } from '../../lib/shared/source-map.ts';
+import { serve } from '../support/serve.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test.each([
+/** The lines that are written to standard output while `write` runs. */
+function printedBy(write: () => void): string[] {
+  const texts: string[] = [];
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => texts.push(String(text)) > 0);
+  write();
+  stdout.mockRestore();
+  return texts;
+}
+
+it.each([
   ['true', ['call failed: throttled (ThrottlingException), request_id r', 'ERROR']],
   ['false', ['INFO', 'METRIC', 'WARN', 'ERROR']],
-])('QUIET=%s prints %j', async (QUIET, printed) => {
-  const lines: string[] = [];
+])('QUIET=%s prints %j', async (QUIET, expected) => {
   // Nothing listens there. The failed reads of the warm-up are ignored.
   const env = { TABLE_NAME: 'table', DYNAMODB_ENDPOINT: 'http://127.0.0.1:1', QUIET };
   const { log, metrics, table } = await createDeps({ connections: 1, env });
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    const line = String(text).trim();
-    return lines.push(line.startsWith('{') ? (JSON.parse(line).level ?? 'METRIC') : line) > 0;
-  });
-  log.info('call', {});
-  metrics.call('browse-fleet', 'OK', 1);
-  log.warn('call failed', { cause: 'throttled', error_name: 'ThrottlingException', request_id: 'r' });
-  if (QUIET === 'true') log.warn('live status not read', {});
-  log.error('call failed', {});
-  vi.restoreAllMocks();
+  const printed = printedBy(() => {
+    log.info('call', {});
+    metrics.call('browse-fleet', 'OK', 1);
+    log.warn('call failed', { cause: 'throttled', error_name: 'ThrottlingException', request_id: 'r' });
+    if (QUIET === 'true') log.warn('live status not read', {});
+    log.error('call failed', {});
+  }).map((line) => (line.startsWith('{') ? (JSON.parse(line).level ?? 'METRIC') : line.trim()));
   table.client.destroy();
-  expect(lines).toEqual(printed);
+  expect(printed).toEqual(expected);
 });
 
-test('before the first call each connection reads DynamoDB once, and a read without a reply fails nothing', async () => {
+it('before the first call each connection reads DynamoDB once, and a read without a reply fails nothing', async () => {
   const read: string[] = [];
-  const server = createServer((request) => {
-    request.on('data', (body) => read.push(JSON.parse(String(body)).Key.pk.S));
-  });
-  const env = { TABLE_NAME: 'table', DYNAMODB_ENDPOINT: `http://127.0.0.1:${await listen(server)}` };
-  const { table } = await createDeps({ connections: 2, env });
+  const DYNAMODB_ENDPOINT = await serve(async (request) => read.push(JSON.parse(await text(request)).Key.pk.S));
+  const { table } = await createDeps({ connections: 2, env: { TABLE_NAME: 'table', DYNAMODB_ENDPOINT } });
   await vi.waitFor(() => expect(read).toEqual(['APP_KEY#', 'APP_KEY#']));
   table.client.destroy();
-  server.closeAllConnections();
-  server.close();
+});
+
+describe('a log line', () => {
+  it('is one line of JSON, with exact account ids beyond 2^53', () => {
+    const [line = '', ...more] = printedBy(() =>
+      createLog().error('RUM rows malformed', { account_id: 2n ** 63n - 1n }),
+    );
+    expect(more).toEqual([]);
+    expect(line).toMatch(/^\{"level":"ERROR","message":"RUM rows malformed","timestamp":"[^"]+","service":"[^"]+",/);
+    expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
+  });
+
+  it('has stack frames that name source files', () => {
+    const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
+    const [info = '', warning = ''] = printedBy(() => {
+      log.info('a', {});
+      log.warn('b', { error_stack: ['x'], error_name: 'E' });
+    });
+    expect(JSON.parse(info)).not.toHaveProperty('error_stack');
+    expect(JSON.parse(warning)).toMatchObject({ level: 'WARN', error_stack: ['x.ts'], error_name: 'E' });
+  });
+});
+
+it.each([
+  ['../../../home/me/service/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../../srv/lib/infra/lib/table/client.ts', 'lib/table/client.ts'],
+  ['../../mylib/functions/merge-alerts.ts', 'functions/merge-alerts.ts'],
+  ['lib/log.ts', 'lib/log.ts'],
+  ['../lib/node_modules/@aws-sdk/lib-dynamodb/lib/x.js', 'node_modules/@aws-sdk/lib-dynamodb/lib/x.js'],
+])('the frame of %s names %s', (source, name) => {
+  expect(inRepository(source)).toBe(name);
 });

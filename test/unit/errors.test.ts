@@ -36,10 +36,7 @@ describe('the answer to a thrown error', () => {
 
   it.each([
     named('ResourceNotFoundException', { $metadata: { httpStatusCode: 400 } }),
-    named('ValidationException'),
-    named('AccessDeniedException'),
     named('TransactionCanceledException', { CancellationReasons: [{ Code: 'ConditionalCheckFailed' }] }),
-    new TypeError('x is not a function'),
     'a string',
     undefined,
     null,

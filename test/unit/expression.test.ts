@@ -35,22 +35,13 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'one alias for a part that is used several times',
-    { ConditionExpression: expression`${path} = ${'a'} OR ${path} = ${'b'}` },
+    'names and values that several expressions of a request share, and one alias for a name that is used again',
+    { UpdateExpression: expression`SET ${path} = ${'a'}`, ConditionExpression: expression`${path} = ${'b'}` },
     {
-      ConditionExpression: '#pending.#1700 = :0 OR #pending.#1700 = :1',
+      UpdateExpression: 'SET #pending.#1700 = :0',
+      ConditionExpression: '#pending.#1700 = :1',
       ExpressionAttributeNames: { '#pending': 'pending', '#1700': '1700' },
       ExpressionAttributeValues: { ':0': 'a', ':1': 'b' },
-    },
-  ],
-  [
-    'names and values that several expressions of a request share',
-    { UpdateExpression: set({ ttl: 1 }), ConditionExpression: is('ttl', 0) },
-    {
-      UpdateExpression: 'SET #ttl = :0',
-      ConditionExpression: '#ttl = :1',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: { ':0': 1, ':1': 0 },
     },
   ],
   [
@@ -92,7 +83,6 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
 
 it.each([
   [set({ a: 1, b: undefined, c: 2, d: undefined }), 'SET #a = :0, #c = :1 REMOVE #b, #d'],
-  [set({ a: 1 }), 'SET #a = :0'],
   [set({ a: undefined }), 'REMOVE #a'],
   [set({ a: 1 }, { b: 2, c: undefined }), 'SET #a = :0, #b = if_not_exists(#b, :1)'],
 ])('an update sets attributes, removes undefined ones, and gives first values: %#', (update, text) => {

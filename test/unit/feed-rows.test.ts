@@ -42,7 +42,6 @@ const stayedOf = (alertIds: string[]): Move[] =>
 describe('the rows of a feed entry', () => {
   it.each([
     [1, 2],
-    [9_700, 2],
     [30_000, 2],
     [30_001, 3],
   ])('of %i alerts that is large are %i rows below 400 KB, which list the alerts in order', (count, rows) => {
@@ -66,10 +65,9 @@ describe('the rows of a feed entry', () => {
   it('yield an alert once, even if two rows list it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
-    const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
-    const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayedOf(stayed));
-    expect(row).toMatchObject({ count: 4 });
-    expect(decodeMoves(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
+    const ranges = [movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed))];
+    ranges.push(movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayedOf(stayed)));
+    expect(decodeMoves(ENTRY, ranges as never[])).toEqual({ moves, stayed });
   });
 
   it('keep the form of earlier releases', () => {
@@ -90,7 +88,6 @@ describe('the rows of a feed entry', () => {
   it.each<[Partial<FeedEntry>, object]>([
     [{}, {}],
     [{ new_title: 'New' }, { old_title: '' }],
-    [{ new_title: 'New', old_title: 'Old' }, { old_title: 'Old' }],
     [{ new_owner_id: 1 }, { old_owner_id: null }],
     [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
   ])('with the fields %j record the change %j on the incident', (fields, change) => {
@@ -105,26 +102,19 @@ describe('the rows of a feed entry', () => {
   });
 });
 
-describe('the gaps between ranges', () => {
-  const range = fc
-    .tuple(fc.nat(30), fc.nat(30))
-    .map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) }));
+it('the gaps between ranges contain every index of the whole that is in no range, in order', () => {
+  const indexesOf = ({ start, end }: { start: number; end: number }) =>
+    Array.from({ length: end - start }, (_, index) => start + index);
+  const range = fc.tuple(fc.nat(30), fc.nat(30)).map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }));
 
-  it('contain every index of the whole that is in no range, in order', () => {
-    fc.assert(
-      fc.property(range, fc.array(range), (whole, ranges) => {
-        const gaps = gapsIn(whole, ranges);
-        const indexes = gaps.flatMap(({ start, end }) =>
-          Array.from({ length: end - start }, (_, index) => start + index),
-        );
-        const expected = Array.from({ length: whole.end - whole.start }, (_, index) => whole.start + index).filter(
-          (index) => !ranges.some(({ start, end }) => start <= index && index < end),
-        );
-        expect(indexes).toEqual(expected);
-        for (const { start, end } of gaps) expect(end).toBeGreaterThan(start);
-      }),
-    );
-  });
+  fc.assert(
+    fc.property(range, fc.array(range), (whole, ranges) => {
+      const gaps = gapsIn(whole, ranges);
+      const isCovered = (index: number) => ranges.some(({ start, end }) => start <= index && index < end);
+      expect(gaps.flatMap(indexesOf)).toEqual(indexesOf(whole).filter((index) => !isCovered(index)));
+      for (const { start, end } of gaps) expect(end).toBeGreaterThan(start);
+    }),
+  );
 });
 
 it('the alert list of a large entry takes one row for every 30,000 alerts', () => {

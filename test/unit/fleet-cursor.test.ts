@@ -24,10 +24,10 @@ describe('a cursor', () => {
 
   it('is refused with any other secret', () => {
     fc.assert(
-      fc.property(secret, secret, hostId, (one, other, id) => {
+      fc.property(secret, secret, hostId, (key, otherKey, id) => {
         // HMAC pads a short key with zeros, so keys that differ only in zeros at the end are the same secret.
-        fc.pre(Buffer.compare(Buffer.concat([one], 64), Buffer.concat([other], 64)) !== 0);
-        expect(openCursor(other, sealCursor(one, id))).toBeUndefined();
+        fc.pre(Buffer.compare(Buffer.concat([key], 64), Buffer.concat([otherKey], 64)) !== 0);
+        expect(openCursor(otherKey, sealCursor(key, id))).toBeUndefined();
       }),
     );
   });
@@ -48,9 +48,9 @@ describe('a cursor', () => {
     for (const id of ['h1', 'h-12', 'host-123']) {
       const cursor = sealCursor(key, id);
       const bytes = Buffer.from(cursor, 'base64url');
-      const others = [`${cursor}=`, ` ${cursor}`, `${cursor}\n`, `${cursor}A`, cursor.slice(0, -1), `${cursor}!`];
-      if (bytes.toString('base64') !== cursor) others.push(bytes.toString('base64'));
-      for (const other of others) expect(openCursor(key, other), other).toBeUndefined();
+      const spellings = [`${cursor}=`, ` ${cursor}`, `${cursor}\n`, `${cursor}A`, cursor.slice(0, -1), `${cursor}!`];
+      if (bytes.toString('base64') !== cursor) spellings.push(bytes.toString('base64'));
+      for (const spelling of spellings) expect(openCursor(key, spelling), spelling).toBeUndefined();
     }
   });
 

@@ -4,25 +4,23 @@ import { idempotencyKeyOf } from '../../lib/http/idempotency-key.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
-/** The refusal of a key. @param invalid its first character that is not printable ASCII */
-const refusalWith = (invalid?: object) =>
-  expect.objectContaining({
-    code: 'InvalidParameter',
-    explanation: { name: 'invalidIdempotencyKey', values: { invalid } },
-  });
-const thrownBy = (act: () => unknown) => {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the key was accepted');
-};
+/** Expects that reading the key is refused. @param invalid its first character that is not printable ASCII */
+const expectRefused = (readKey: () => unknown, invalid?: object) =>
+  expect(readKey).toThrow(
+    expect.objectContaining({
+      code: 'InvalidParameter',
+      explanation: { name: 'invalidIdempotencyKey', values: { invalid } },
+    }),
+  );
 
 describe('an Idempotency-Key', () => {
-  it('is absent where no header has its name', () => {
-    for (const headers of [null, {}, { 'Idempotency-Keys': 'x', 'X-Idempotency-Key': 'x' }])
-      expect(keyOf(headers, headers)).toBeUndefined();
+  it('is absent where no header has its name and a value', () => {
+    for (const headers of [
+      null,
+      { 'Idempotency-Keys': 'x', 'X-Idempotency-Key': 'x' },
+      { 'Idempotency-Key': undefined },
+    ])
+      expect(keyOf(headers)).toBeUndefined();
   });
 
   it.each(['x', ' ', '~', 'deploy 42, again', 'x'.repeat(255)])('may be %j', (key) => {
@@ -34,20 +32,15 @@ describe('an Idempotency-Key', () => {
     ['', undefined],
     ['x'.repeat(256), undefined],
     ['é', { position: 1, codePoint: 'U+00E9' }],
-    ['a\u007f', { position: 2, codePoint: 'U+007F' }],
     ['a b\tb\u0001', { position: 4, codePoint: 'U+0009' }],
     ['x\u{1f600}', { position: 2, codePoint: 'U+1F600' }],
   ])('may not be %j: the refusal names the first wrong character', (key, invalid) => {
-    expect(thrownBy(() => keyOf({ 'Idempotency-Key': key }))).toEqual(refusalWith(invalid));
+    expectRefused(() => keyOf({ 'Idempotency-Key': key }), invalid);
   });
 
   it('is refused when given twice, in whatever letter case', () => {
     for (const multiple of [{ 'Idempotency-Key': ['a', 'b'] }, { 'Idempotency-Key': ['a'], 'idempotency-key': ['a'] }])
-      expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a' }, multiple))).toEqual(refusalWith());
-    expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(refusalWith());
-  });
-
-  it('without a value counts as absent', () => {
-    expect(keyOf({ 'Idempotency-Key': undefined })).toBeUndefined();
+      expectRefused(() => keyOf({ 'Idempotency-Key': 'a' }, multiple));
+    expectRefused(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }));
   });
 });

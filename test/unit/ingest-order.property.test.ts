@@ -1,5 +1,5 @@
 /** Records sent in any order, some repeatedly, lead to the same rows, even if calls fail and batches run at the same time. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseKey } from '../../lib/dynamodb/keys.ts';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
@@ -16,7 +16,7 @@ const DAY = 24 * 3_600_000;
 type Random = () => number;
 const pickFrom = (random: Random) => ({
   chance: (share: number) => random() < share,
-  pick: <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] as One,
+  pick: <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item,
 });
 
 const STATUS_FIELDS = {
@@ -32,12 +32,8 @@ const STATUS_FIELDS = {
   reason_codes: [['a'], ['b', 'c']],
 } as const;
 const DEFAULTS: Record<string, unknown> = {
-  node_count: 0,
-  edge_count: 0,
-  authoritative: false,
-  graph_available: false,
-  snapshot_truncated: false,
-  snapshot_degraded: false,
+  ...{ node_count: 0, edge_count: 0, authoritative: false },
+  ...{ graph_available: false, snapshot_truncated: false, snapshot_degraded: false },
 };
 const ID = '64f00000000000000000000';
 
@@ -54,9 +50,7 @@ function lineOf(random: Random): string {
   const entity = pick<() => object>([
     () => ({ kind: 'host', host_id, ...inventory }),
     () => ({ kind: 'host', host_id, retired: true }),
-    () => ({ kind: 'host_status', host_id, ...report }),
-    () => ({ kind: 'host_status', host_id, ...report }),
-    () => ({ kind: 'host_status', host_id, ...report }),
+    ...Array(3).fill(() => ({ kind: 'host_status', host_id, ...report })),
     () => ({ kind: 'member', member_id: 1, name: title }),
     () => ({ kind: 'work_item', work_item_id: 'w', version: pick([1, 2]), title, ...(chance(0.5) && { more: [1] }) }),
     () => ({ kind: 'work_item', work_item_id: 'w', version: 3, title, deleted_at_ms: pick([5, 6]) }),
@@ -77,7 +71,7 @@ function recordsOf(lines: readonly string[]): FeedRecord[] {
 /** The rows that the contract demands in the end: each field has the value of the latest record that names it. */
 function expected(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
   const rows = new Map<string, Record<string, unknown>>();
-  const ascending = records.toSorted((one, other) => (one.order < other.order ? -1 : 1));
+  const ascending = records.toSorted((a, b) => (a.order < b.order ? -1 : 1));
   for (const { entity, retired, atMs } of ascending) {
     const { kind, account_id: _account, host_id, ...fields } = entity;
     const id = String(host_id ?? fields.member_id ?? fields.work_item_id ?? fields.incident_id ?? '');
@@ -150,16 +144,14 @@ async function deliver(records: readonly FeedRecord[], random: Random): Promise<
   return double;
 }
 
-describe('records sent in any order, some repeatedly', () => {
-  it(`lead to the rows that the latest records demand: ${HISTORIES} histories`, async () => {
-    for (let index = 0; index < HISTORIES; index += 1) {
-      const seed = SEED + index;
-      const random = seededRandom(seed);
-      const lines = Array.from({ length: 2 + Math.floor(random() * 8) }, () => lineOf(random));
-      const records = recordsOf(lines);
-      const double = await deliver(records, random);
-      const history = `seed ${seed}\n${lines.join('\n')}`;
-      expect(Object.fromEntries(stored(double.items())), history).toEqual(Object.fromEntries(expected(records)));
-    }
-  }, 120_000);
-});
+it(`records sent in any order, some repeatedly, lead to the rows that the latest records demand: ${HISTORIES} histories`, async () => {
+  for (let index = 0; index < HISTORIES; index += 1) {
+    const seed = SEED + index;
+    const random = seededRandom(seed);
+    const lines = Array.from({ length: 2 + Math.floor(random() * 8) }, () => lineOf(random));
+    const records = recordsOf(lines);
+    const double = await deliver(records, random);
+    const history = `seed ${seed}\n${lines.join('\n')}`;
+    expect(Object.fromEntries(stored(double.items())), history).toEqual(Object.fromEntries(expected(records)));
+  }
+}, 120_000);

@@ -45,7 +45,6 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   methodNotAllowed: [{ allow: 'POST' }, ['POST']],
 };
 
-/** Refusals of a merge: each says in the same sentence that nothing was merged. */
 const MERGE_REFUSALS = [
   'mergeTargetsNotFound',
   'alertsTooLarge',
@@ -61,13 +60,10 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
     expect(catalogFor(catalog.language)).toBe(catalog);
   });
 
-  it('has a sentence for every code', () => {
+  it('has a sentence for every code, and every explanation with its values', () => {
     expect(Object.keys(catalog.codes).sort()).toEqual(Object.keys(ERROR_CODES).sort());
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[])
       expect(messageOf(catalog, { code, explanation: undefined }).length).toBeGreaterThan(3);
-  });
-
-  it('has every explanation, and each mentions its values', () => {
     expect(Object.keys(catalog.explain).sort()).toEqual(Object.keys(EXAMPLES).sort());
     for (const [name, [values, mentions]] of Object.entries(EXAMPLES)) {
       const text = messageOf(catalog, { code: 'BadRequest', explanation: { name, values } as Explanation });
@@ -76,7 +72,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
     }
   });
 
-  it('says of every refused merge that nothing was merged', () => {
+  it('says of every refused merge in the same sentence that nothing was merged', () => {
     const sentences = MERGE_REFUSALS.map((name) => {
       const explanation = { name, values: EXAMPLES[name][0] } as Explanation;
       return new Set(
@@ -85,7 +81,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
           .filter(Boolean),
       );
     });
-    expect(sentences.reduce((common, some) => common.intersection(some)).size).toBe(1);
+    expect(sentences.reduce((common, more) => common.intersection(more)).size).toBe(1);
   });
 });
 
@@ -146,23 +142,20 @@ const OTHER = CATALOGS[1]?.language ?? 'en';
 const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
 
 describe('Accept-Language', () => {
-  const chosen: [language: string, ...headers: (string | undefined)[]][] = [
+  const selected: [language: string, ...headers: (string | undefined)[]][] = [
     [
       'en',
-      ...[undefined, '', 'en', 'en-GB', 'zh-TW', 'zh-Hant', 'zh-HK', UNKNOWN, '*', '*, zh;q=0.5', 'en-GB;q=0, *'],
-      ...['zh;q=0.4, en;q=0.5', 'zh;q=0', 'zh;q=0, en;q=0', 'en;q=0', 'zh-Hans;q=0, *;q=0.5, en'],
-      ...[`${CATALOGS.map(({ language }) => `${language};q=0`).join(', ')}, *`, `${REFUSED_OTHERS}, zh-Hans;q=0, *`],
-      ...[';;;,,,q=', 'x'.repeat(10_000)],
+      ...[undefined, '', 'en-GB', 'zh-TW', 'zh-Hant', UNKNOWN, '*', '*, zh;q=0.5', 'en-GB;q=0, *', 'en;q=0'],
+      ...['zh;q=0.4, en;q=0.5', 'zh-Hans;q=0, *;q=0.5, en', `${REFUSED_OTHERS}, zh-Hans;q=0, *`, ';;;,,,q='],
     ],
     [
       'zh-CN',
-      ...['zh', 'zh-CN', 'ZH-cn', 'zh-SG', 'zh-Hans', 'zh-Hans-HK', `${UNKNOWN}, zh;q=0.5`, 'zh;q=0.6, en;q=0.5'],
-      ...[`en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-TW, zh;q=0.9', 'not a tag at all, zh'],
-      `${REFUSED_OTHERS}, zh-Hant;q=0, *`,
+      ...['zh', 'ZH-cn', 'zh-SG', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-TW, zh;q=0.9'],
+      ...['not a tag at all, zh', `${REFUSED_OTHERS}, zh-Hant;q=0, *`],
     ],
     [OTHER, 'en;q=0, *', '*, EN;Q=0', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *', 'en;q=0, zh-Hant;q=0.5, *'],
   ];
-  it.each(chosen.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
+  it.each(selected.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
     '%s selects %s',
     (header, language) => {
       expect(catalogFor(header).language).toBe(language);

@@ -38,36 +38,21 @@ describe('openapi.json', () => {
     expect([...codes].sort()).toEqual(expected.map(([code]) => code).sort());
   });
 
-  it('names the types of the contract', () => {
-    expect(Object.keys(document.components.schemas)).toEqual(
-      expect.arrayContaining([
-        'ServiceMapFleetHost',
-        'ServiceMapCapability',
-        'FleetCoverage',
-        'RumResource',
-        'Error',
-        'ErrorCode',
-        ...['BrowseFleet', 'GetRumResource', 'DeleteWorkItem', 'MergeAlerts'].flatMap((name) => [
-          `${name}Request`,
-          `${name}Envelope`,
-        ]),
-      ]),
-    );
-    expect(document.components.schemas.ErrorCode.enum).toEqual(Object.keys(ERROR_CODES));
+  it('describes every error code with its status', () => {
+    const { enum: codes, description } = document.components.schemas.ErrorCode;
+    expect(codes).toEqual(Object.keys(ERROR_CODES));
     for (const [code, { status }] of Object.entries(ERROR_CODES))
-      expect(document.components.schemas.ErrorCode.description).toMatch(
-        new RegExp(`^\\| \`${code}\` \\| ${status} \\| .{10,} \\|$`, 'm'),
-      );
+      expect(description).toMatch(new RegExp(`^\\| \`${code}\` \\| ${status} \\| .{10,} \\|$`, 'm'));
   });
 
   it('allows further fields in every object, and describes every field', () => {
     const undescribed: string[] = [];
-    const look = (path: string, value: unknown): void => {
+    const expectOpen = (path: string, value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
       expect(value, path).not.toHaveProperty('additionalProperties');
-      for (const [key, member] of Object.entries(value)) look(`${path}.${key}`, member);
+      for (const [key, member] of Object.entries(value)) expectOpen(`${path}.${key}`, member);
     };
-    look('', document.components.schemas);
+    expectOpen('', document.components.schemas);
     for (const [name, { properties = {} }] of Object.entries<Schema>(inlined(document).components.schemas))
       for (const [field, { description }] of Object.entries(properties))
         if (!description && name !== 'FleetStates' && field !== 'data') undescribed.push(`${name}.${field}`);

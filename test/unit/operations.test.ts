@@ -11,13 +11,8 @@ it('the operations, their permissions and limits are those of the contract', () 
   ];
   const listed = operations.map((operation: Operation) => {
     const { method, path, permission, throttle, rateWindows = [] } = operation;
-    return {
-      method,
-      path,
-      permission,
-      throttle,
-      rateWindows: rateWindows.map(({ limit, seconds }) => ({ limit, seconds })),
-    };
+    const windows = rateWindows.map(({ limit, seconds }) => ({ limit, seconds }));
+    return { method, path, permission, throttle, rateWindows: windows };
   });
   expect(listed).toEqual([
     { ...usual, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: windows },
@@ -45,7 +40,7 @@ describe('the rate-limit headers', () => {
   const second = { name: 'second', limit: 2, seconds: 1 };
   const minute = { name: 'minute', limit: 30, seconds: 60 };
   const atMs = 1_750_000_020_250;
-  const of = (inSecond: number, inMinute: number) =>
+  const headersWith = (inSecond: number, inMinute: number) =>
     rateLimitHeaders(
       [
         { window: second, remaining: inSecond, endsMs: 1_750_000_021_000 },
@@ -55,7 +50,7 @@ describe('the rate-limit headers', () => {
     );
 
   it('show the window with the fewest calls left, and both windows in the fields of the draft standard', () => {
-    expect(of(1, 29)).toEqual({
+    expect(headersWith(1, 29)).toEqual({
       'X-RateLimit-Limit': '2',
       'X-RateLimit-Remaining': '1',
       'X-RateLimit-Reset': '1750000021',
@@ -64,14 +59,9 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it.each([
-    [1, 1],
-    [0, 0],
-    [2, 1],
-  ])(
-    'with %i left in the second and %i in the minute show the minute, whose quota ends later',
-    (inSecond, inMinute) => {
-      expect(of(inSecond, inMinute)).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' });
-    },
-  );
+  it('show the minute, whose quota ends later, when it has as few calls left as the second', () => {
+    const ofMinute = { 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' };
+    for (const headers of [headersWith(1, 1), headersWith(0, 0), headersWith(2, 1)])
+      expect(headers).toMatchObject(ofMinute);
+  });
 });

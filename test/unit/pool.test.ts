@@ -18,7 +18,7 @@ describe('the pool', () => {
       },
       { concurrency: 4 },
     );
-    expect(done.sort((one, other) => one - other)).toEqual(items);
+    expect(done.sort((a, b) => a - b)).toEqual(items);
     expect(most).toBe(4);
   });
 

@@ -8,9 +8,9 @@ import { getRow } from '../../lib/dynamodb/row.ts';
 // Types are gone when a test runs: it is `npm run check` that fails where these do not hold.
 it('a row has the type of its key, with the attributes that are read', () => {
   const reads = {
-    one: (table: Table) => getRow(table, keys.alert(1, 'a'), ['title']),
-    whole: (table: Table) => getRow(table, keys.member(1, 2)),
-    several: (table: Table) => queryRows(table, collections.incidents(1), { attributes: ['sk', 'owner_id'] }),
+    someAttributes: (table: Table) => getRow(table, keys.alert(1, 'a'), ['title']),
+    wholeRow: (table: Table) => getRow(table, keys.member(1, 2)),
+    severalRows: (table: Table) => queryRows(table, collections.incidents(1), { attributes: ['sk', 'owner_id'] }),
     async ofTwoKinds(table: Table) {
       const { rows } = await batchGet(table, [keys.alert(1, 'a'), keys.incident(1, 'i')], { attributes: ['title'] });
       return rows.of(keys.incident(1, 'i'));
@@ -21,8 +21,8 @@ it('a row has the type of its key, with the attributes that are read', () => {
     elsewhere: (table: Table) => batchGet<'alert', 'title'>(table, [keys.incident(1, 'i')]),
   };
   type Row<Name extends keyof typeof reads> = NonNullable<Awaited<ReturnType<(typeof reads)[Name]>>>;
-  expectTypeOf<keyof Row<'one'>>().toEqualTypeOf<'title'>();
-  expectTypeOf<keyof Row<'whole'>>().toEqualTypeOf<'pk' | 'sk' | 'member_id' | 'name'>();
-  expectTypeOf<keyof Row<'several'>[number]>().toEqualTypeOf<'sk' | 'owner_id'>();
+  expectTypeOf<keyof Row<'someAttributes'>>().toEqualTypeOf<'title'>();
+  expectTypeOf<keyof Row<'wholeRow'>>().toEqualTypeOf<'pk' | 'sk' | 'member_id' | 'name'>();
+  expectTypeOf<keyof Row<'severalRows'>[number]>().toEqualTypeOf<'sk' | 'owner_id'>();
   expectTypeOf<keyof Row<'ofTwoKinds'>>().toEqualTypeOf<'pk' | 'sk' | 'title'>();
 });

@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connectTable, type TableOptions } from '../../lib/dynamodb/client.ts';
+import { connectTable, splitEndpoint, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 import { createSigner } from '../../lib/dynamodb/signer.ts';
@@ -58,14 +58,19 @@ function connect(timeouts: NonNullable<TableOptions['timeouts']> = PATIENT, at =
 const send = (client: DynamoDBDocumentClient, command: object, options = {}) =>
   client.send(command as never, options) as Promise<{ $metadata: object }>;
 
-/** The output or the error of a command, and all that the server has received by then. */
-async function outcomeOf(client: DynamoDBDocumentClient, command: object) {
-  const outcome = await send(client, command).then(
+/** The output or the error of a read. */
+const outcomeOf = (client: DynamoDBDocumentClient) =>
+  send(client, get()).then(
     (output) => ({ output, metadata: output.$metadata }),
     (error) => ({ name: error.name, code: error.code, metadata: error.$metadata }),
   );
-  return { ...outcome, received };
-}
+
+it('takes percent-encoded credentials from its endpoint', () => {
+  expect(splitEndpoint('http://a%2Fb:c%2Fd%3D@127.0.0.1:8000')).toEqual({
+    url: 'http://127.0.0.1:8000',
+    credentials: { accessKeyId: 'a/b', secretAccessKey: 'c/d=' },
+  });
+});
 
 it('gives each of three attempts 800 ms for its reply, together less than a call has', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
@@ -98,49 +103,43 @@ it('gives a transaction one token for all its attempts', async () => {
 });
 
 describe('an error', () => {
-  const type = (name: string) => `com.amazonaws.dynamodb.v20120810#${name}`;
-  it.each([
-    ['a failed condition', 400, { __type: type('ConditionalCheckFailedException') }, 1],
-    ['a cancelled transaction', 400, { __type: type('TransactionCanceledException'), CancellationReasons: [] }, 1],
-    ['a conflict with a transaction', 400, { __type: type('TransactionConflictException') }, 3],
-    ['throttling', 400, { __type: type('ProvisionedThroughputExceededException') }, 3],
-    ['a failing service', 500, { __type: type('InternalServerError') }, 3],
-    ['no JSON', 503, '<html>', 3],
-  ])('(%s) is thrown after as many attempts as may help', async (_what, status, body, attempts) => {
-    reply = answering(body, status);
-    const client = connect();
-    expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts } });
-    expect(received).toHaveLength(attempts);
-  });
-
-  it('of a lost reply is retried even after a storm of throttled calls', async () => {
-    const client = connect();
-    reply = answering({ __type: type('ProvisionedThroughputExceededException') }, 400);
-    await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client, get())));
-    received.length = 0;
-    reply = (response, attempt) => (attempt === 1 ? response.destroy() : answering({})(response));
-    expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts: 2 } });
-  });
-
+  type Reply = typeof reply;
+  const refusal = (name: string, more = {}) =>
+    answering({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, ...more }, 400);
   const halfReply = (response: ServerResponse, then = () => {}) =>
     void response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', then);
-  it.each([
-    ['a connection that ends', (response) => response.destroy(), HURRIED, { name: 'TimeoutError', code: 'ECONNRESET' }],
-    ['a server that says nothing', () => {}, HURRIED, { name: 'TimeoutError', code: 'ETIMEDOUT' }],
-    ['a reply that stops half-way', (response) => halfReply(response), HURRIED, { name: 'TimeoutError' }],
+  const throttling = refusal('ProvisionedThroughputExceededException');
+  it.each<[what: string, reply: Reply, attempts: number, error?: object, timeouts?: typeof PATIENT]>([
+    ['a cancelled transaction', refusal('TransactionCanceledException', { CancellationReasons: [] }), 1],
+    ['a conflict with a transaction', refusal('TransactionConflictException'), 3],
+    ['throttling', throttling, 3],
+    ['no JSON', answering('<html>', 503), 3],
+    ['a connection that ends', (response) => response.destroy(), 3, { name: 'TimeoutError', code: 'ECONNRESET' }],
+    ['a server that says nothing', () => {}, 3, { name: 'TimeoutError', code: 'ETIMEDOUT' }, HURRIED],
+    ['a reply that stops half-way', (response) => halfReply(response), 3, { name: 'TimeoutError' }, HURRIED],
     [
       'a reply that ends half-way',
       (response) => halfReply(response, () => response.destroy()),
-      PATIENT,
+      3,
       { code: 'ECONNRESET' },
     ],
-  ] as [string, (response: ServerResponse) => unknown, typeof PATIENT, object][])(
-    '(%s) is a time-out or a lost connection after three attempts',
-    async (_what, act, timeouts, error) => {
-      reply = act;
-      expect(await outcomeOf(connect(timeouts), get())).toMatchObject({ ...error, metadata: { attempts: 3 } });
+  ])(
+    '(%s) is thrown after as many attempts as may help',
+    async (_what, answer, attempts, error = {}, timeouts = PATIENT) => {
+      reply = answer;
+      expect(await outcomeOf(connect(timeouts))).toMatchObject({ ...error, metadata: { attempts } });
+      expect(received).toHaveLength(attempts);
     },
   );
+
+  it('of a lost reply is retried even after a storm of throttled calls', async () => {
+    const client = connect();
+    reply = throttling;
+    await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client)));
+    received.length = 0;
+    reply = (response, attempt) => (attempt === 1 ? response.destroy() : answering({})(response));
+    expect(await outcomeOf(client)).toMatchObject({ metadata: { attempts: 2 } });
+  });
 
   it('is a time-out when no TLS connection is made in time', async () => {
     const silent = await silentServer();
@@ -170,7 +169,8 @@ describe('an error', () => {
       response.end();
     };
     const client = connect({ connectionTimeout: 1_000, requestTimeout: 1_000 });
-    expect(await outcomeOf(client, get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
+    expect(await outcomeOf(client)).toMatchObject({ output: { Item: { a: 'b' } } });
+    expect(received).toHaveLength(1);
   });
 
   it('for a wrong clock leads to another attempt, with the time of DynamoDB', async () => {
@@ -180,8 +180,8 @@ describe('an error', () => {
       answering(attempt === 1 ? wrong : {}, attempt === 1 ? 400 : 200, {
         Date: new Date(Date.now() + ahead).toUTCString(),
       })(response);
-    const { received: attempts } = await outcomeOf(connectTable({ name: 't', endpoint }).client, get());
-    const [first, second] = attempts.map(({ headers }) => String(headers['x-amz-date']));
+    await outcomeOf(connect());
+    const [first, second] = received.map(({ headers }) => String(headers['x-amz-date']));
     const time = (text = '') => Date.parse(text.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
     expect(time(second) - time(first)).toBeGreaterThan(ahead - 60_000);
   });
@@ -190,6 +190,8 @@ describe('an error', () => {
 describe('a signature', () => {
   const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret/key+' };
   const signingDate = new Date('2026-02-03T04:05:06.789Z');
+  let current: DynamoDBClient['config'];
+  const signer = createSigner(() => current);
   const request = (body: string | Uint8Array, headers = {}) =>
     new HttpRequest({
       protocol: 'https:',
@@ -208,32 +210,19 @@ describe('a signature', () => {
   it.each([
     ['short-lived credentials', { ...credentials, sessionToken: 'token==' }, '{"a":"ü"}'],
     ['lasting ones', credentials, new TextEncoder().encode('{}')],
-  ])('with %s is that of the SDK’s signer', async (_what, own, body) => {
-    const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: own });
-    const signer = createSigner(() => config);
-    for (const date of [signingDate, new Date(signingDate.getTime() + 86_400_000)]) {
-      const theirs = await (await config.signer()).sign(request(body), { signingDate: date });
-      const { 'x-amz-content-sha256': sum } = theirs.headers;
-      const given = request(body, { 'x-amz-content-sha256': sum });
-      const signed = await signer.sign(given, { signingDate: date });
-      expect(signed.headers).toEqual(theirs.headers);
-      // It may be signed again.
-      expect(given.headers).not.toHaveProperty('authorization');
-    }
-  });
-
-  it('is made with the key of its day, region and credentials', async () => {
-    let own = credentials;
-    const signer = createSigner(() => ({ credentials: async () => own, region: async () => 'eu-west-1' }) as never);
-    const signature = async (date: Date, signingRegion?: string) =>
-      (await signer.sign(request('{}'), { signingDate: date, ...(signingRegion && { signingRegion }) })).headers
-        .authorization;
-    const nextDay = new Date(signingDate.getTime() + 86_400_000);
-    const all = [await signature(signingDate), await signature(nextDay), await signature(signingDate, 'eu-north-1')];
-    own = { accessKeyId: 'AKID', secretAccessKey: 'other' };
-    all.push(await signature(signingDate));
-    expect(new Set(all).size).toBe(4);
-    own = credentials;
-    expect(await signature(signingDate)).toBe(all[0]);
+    ['other ones', { accessKeyId: 'AKID', secretAccessKey: 'other' }, '{}'],
+  ])('with %s, on any day and in any region, is that of the SDK’s signer', async (_what, ownCredentials, body) => {
+    const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: ownCredentials });
+    // One signer for all: the key that it keeps must be that of the day, the region and the credentials.
+    current = config;
+    for (const date of [signingDate, new Date(signingDate.getTime() + 86_400_000), signingDate])
+      for (const signingRegion of ['eu-west-1', 'eu-north-1']) {
+        const options = { signingDate: date, signingRegion };
+        const { headers } = await (await config.signer()).sign(request(body), options);
+        const unsigned = request(body, { 'x-amz-content-sha256': headers['x-amz-content-sha256'] });
+        expect((await signer.sign(unsigned, options)).headers).toEqual(headers);
+        // It may be signed again.
+        expect(unsigned.headers).not.toHaveProperty('authorization');
+      }
   });
 });

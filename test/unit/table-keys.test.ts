@@ -32,32 +32,30 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
 };
-const build = (kind: RowKind, parts: unknown[]) => (keys[kind] as (...given: unknown[]) => Key)(...parts);
+const build = (kind: RowKind, parts: unknown[]) => (keys[kind] as (...parts: unknown[]) => Key)(...parts);
 
 describe('a key', () => {
   it.each(Object.keys(keys) as RowKind[])('of a row of kind %s reads back to what it was built from', (kind) => {
     fc.assert(
-      fc.property(account, fc.tuple(...PARTS[kind]), (of, parts) => {
-        const tenant = kind !== 'appKey';
-        const key = build(kind, tenant ? [of, ...parts] : parts);
-        expect(parseKey(key)).toEqual({ kind, parts, ...(tenant && { account: of }) });
+      fc.property(account, fc.tuple(...PARTS[kind]), (accountId, parts) => {
+        const hasAccount = kind !== 'appKey';
+        const key = build(kind, hasAccount ? [accountId, ...parts] : parts);
+        expect(parseKey(key)).toEqual({ kind, parts, ...(hasAccount && { account: accountId }) });
       }),
     );
   });
 
   it('of a feed entry sorts by its sequence, with the other rows of the entry behind it', () => {
     fc.assert(
-      fc.property(sequence, sequence, (one, other) => {
-        fc.pre(one < other);
+      fc.property(sequence, sequence, (first, second) => {
+        fc.pre(first < second);
         const id = 'a'.repeat(24);
-        const sorted = [
-          keys.feedEntry(1, id, one),
-          keys.feedAlerts(1, id, one, 0),
-          keys.feedMoves(1, id, one, 0),
-          keys.feedMoves(1, id, one, 99),
-          keys.feedEntry(1, id, other),
-        ];
-        const texts = sorted.map(({ sk }) => sk);
+        const texts = [
+          keys.feedEntry(1, id, first),
+          keys.feedAlerts(1, id, first, 0),
+          keys.feedMoves(1, id, first, 99),
+          keys.feedEntry(1, id, second),
+        ].map(({ sk }) => sk);
         expect(texts.toSorted()).toEqual(texts);
       }),
     );
@@ -88,12 +86,9 @@ describe('a key', () => {
     expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
   });
 
-  // Collections are where rows are looked for.
   it('of a collection is the partition key of its rows', () => {
-    const built = Object.entries(collections).map(([name, of]) => [
-      name,
-      (of as (...parts: unknown[]) => unknown)(7, 'b'),
-    ]);
+    const partitionOf = (collection: unknown) => (collection as (...parts: unknown[]) => unknown)(7, 'b');
+    const built = Object.entries(collections).map(([name, collection]) => [name, partitionOf(collection)]);
     expect(Object.fromEntries(built)).toEqual({
       accounts: keys.listedAccount(7).pk,
       audit: keys.audit(7, 1, 'id').pk,
