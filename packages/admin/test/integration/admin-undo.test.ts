@@ -5,7 +5,7 @@ import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { aroundCalls, connectionLost, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { finishFeed } from '../../../../test/support/finish.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import {
@@ -196,6 +196,25 @@ describe('an undo', () => {
       expect((await lastEntry(tenant, to)).pending).toBeUndefined();
       expect(await entriesOf(tenant, to)).toHaveLength(2);
     }
+  });
+
+  it.each([1, 2, 3, 4])('of a pending merge that another caller finishes after its call %i is done', async (nth) => {
+    const tenant = await newAccount(table);
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150, from);
+    const dying = connectAgain(table);
+    aroundCalls(dying, dyingAfterCommit());
+    await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const { sequence, pending } = await lastEntry(tenant, to);
+    expect(pending).toBe(true);
+    const slower = connectAgain(table);
+    aroundCalls(slower, async ({ number }, send) => {
+      await send();
+      if (number === nth) await finishFeed(table, await tenant.feed(to));
+    });
+    const { moves } = await undoMerge(undoDeps(slower), request(tenant, to, sequence));
+    expect(moves).toHaveLength(alerts.length);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
   });
 
   it('that fails before its commit has done nothing', async () => {
