@@ -1,5 +1,10 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
-import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
+import {
+  CloudWatch,
+  type DescribeAlarmsInput,
+  paginateDescribeAlarms,
+  paginateGetMetricData,
+} from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
@@ -128,12 +133,16 @@ async function readPoints(client: CloudWatch, queries: readonly Query[], nowMs: 
 
 /** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
 async function readAlarms(client: CloudWatch, stack: string): Promise<Alarm[]> {
-  const { MetricAlarms = [], CompositeAlarms = [] } = await client.describeAlarms({
+  const wanted: DescribeAlarmsInput = {
     AlarmNamePrefix: `${stack}-`,
     StateValue: 'ALARM',
     AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
-  });
-  return [...CompositeAlarms, ...MetricAlarms]
+  };
+  const pages = await Array.fromAsync(paginateDescribeAlarms({ client }, wanted));
+  return [
+    ...pages.flatMap(({ CompositeAlarms = [] }) => CompositeAlarms),
+    ...pages.flatMap(({ MetricAlarms = [] }) => MetricAlarms),
+  ]
     .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
       name,
       what,
