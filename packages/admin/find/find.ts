@@ -105,8 +105,7 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     }
     if (item) {
       const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
-      // The page lists the items after an id. This id without its last character sorts before the id itself.
-      const page = { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } };
+      const page = { path: [number, 'work-items'], query: { from: id } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
     return all.map((found) => foundIn(account, found));
