@@ -54,7 +54,9 @@ export interface Target {
 
 /** @throws UsageError if the options do not name exactly one table, CliError if what they name does not exist */
 export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
-  const { stack } = options;
+  const { stack, service } = options;
+  if (service !== undefined && (stack ?? options.table ?? options.endpoint) !== undefined)
+    throw new UsageError('--service already names the table: do not pass --stack, --table or --endpoint.');
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
@@ -75,13 +77,18 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
       },
     };
   }
-  const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
+  // An option that names another table takes precedence over the environment.
+  const endpoint = options.endpoint ?? ((options.region ?? service) === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
-    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
+    // `localhost:8000` is a URL, too, with a protocol of that name.
+    if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+      throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
-  const running = onlyRunning(options.service ?? env.SERVICE_URL);
+  if (options.region !== undefined)
+    throw new UsageError('--region alone names no table: pass --stack NAME or --table NAME, too.');
+  const running = onlyRunning(service ?? env.SERVICE_URL);
   const { url } = running;
   return {
     ...connect(running),
