@@ -99,6 +99,13 @@ describe('waiting for DynamoDB', () => {
     expect((await running).exitCode).toBe(1);
   });
 
+  it('ends at once when the user stops a command that only reads', async () => {
+    const { endpoint } = await startMute();
+    const args = ['account', 'list', '--endpoint', endpoint, '--table', 't'];
+    const { exitCode, err } = await runCommand(args, { signal: AbortSignal.timeout(500) });
+    expect([exitCode, err]).toEqual([130, 'Stopped. Run the same command again to finish.\n']);
+  });
+
   it('ends for calls of other services of AWS, too', async () => {
     const { endpoint } = await startMute();
     const client = new STSClient({ ...clientConfig('eu-west-1', 100), endpoint });
