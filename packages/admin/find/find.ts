@@ -119,7 +119,7 @@ async function findMerges(table: Table, account: AccountRow, requestId: string):
   const { account_id: number } = account;
   const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
   return items
-    .filter(({ entry }) => entry.request_id === requestId)
+    .filter(({ entry }) => entry.request_id === requestId.toLowerCase())
     .map(({ entry: { incident_id, sequence }, pending }) =>
       foundIn(account, {
         kind: 'merge',

@@ -73,8 +73,9 @@ describe('admin find', () => {
       );
   });
 
-  it('takes ObjectIDs in either case, and the beginning of the id of a key', async () => {
+  it('takes ObjectIDs and request ids in either case, and the beginning of the id of a key', async () => {
     expect(await find((ids.incident as string).toUpperCase())).toMatchObject([{ id: ids.incident }]);
+    expect(await find((ids.merge as string).toUpperCase())).toMatchObject([{ kind: 'merge' }]);
     expect(await find((ids.app_key as string).slice(0, 8))).toMatchObject([{ id: ids.app_key }]);
   });
 
