@@ -118,7 +118,7 @@ async function mergeAlerts(
   };
   if (!dryRun) {
     await audit.around([account], `alerts into incident ${incidentId}`, merge);
-    return { text: `${countText(alertIds.length, 'alert')} merged into incident ${incidentId}.`, json };
+    return { text: `${countText(moves.length + stayed.length, 'alert')} merged into incident ${incidentId}.`, json };
   }
   const effects = effectsOf({ entry, moves, stayed: json.stayed, alertIds, pending: false });
   return {
