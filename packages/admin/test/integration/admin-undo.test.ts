@@ -4,6 +4,7 @@ import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../../../lib/http/operations.ts';
+import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, connectionLost, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { finishFeed } from '../../../../test/support/finish.ts';
@@ -320,6 +321,15 @@ describe('restoring a work item', () => {
     await put(table, key, { ...read, version: 9 });
     expect(await restoreWorkItem(table, tenant.account, read)).toBe(false);
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
+  });
+
+  it('of one at the highest version is refused, also by --dry-run', async () => {
+    const { tenant, key } = await deleted();
+    await put(table, key, { ...(await stored(table, key)), version: MAX_DELETABLE_VERSION });
+    for (const option of ['', ' --dry-run']) {
+      const { exitCode, err } = await admin(`work-item restore wi-1 --account ${tenant.account}${option}`);
+      expect([exitCode, err]).toEqual([1, expect.stringContaining('is at the highest version')]);
+    }
   });
 
   it('reports an item that does not exist', async () => {
