@@ -3,7 +3,13 @@
  * which is never an app key. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
  */
 import { randomBytes } from 'node:crypto';
-import { type APIGateway, NotFoundException, paginateGetApiKeys } from '@aws-sdk/client-api-gateway';
+import {
+  type APIGateway,
+  NotFoundException,
+  paginateGetApiKeys,
+  paginateGetUsagePlanKeys,
+  paginateGetUsagePlans,
+} from '@aws-sdk/client-api-gateway';
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -71,16 +77,26 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
   };
 }
 
-/** The gateway keys of the accounts of a table, whichever stack made them. */
-export async function listGatewayKeys(client: APIGateway, table: Table): Promise<ListedGatewayKey[]> {
+function isOfTable(table: Table, name = ''): boolean {
   const prefix = prefixOf(table);
-  const found = await Array.fromAsync(keysNamed(client, prefix));
-  return found.filter(({ name }) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
+  return name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length));
 }
 
-export async function usagePlansOf(client: APIGateway, keyId: string): Promise<string[]> {
-  const { items = [] } = await client.getUsagePlans({ keyId });
-  return items.flatMap(({ id }) => id ?? []);
+/** The gateway keys of the accounts of a table, whichever stack made them. */
+export async function listGatewayKeys(client: APIGateway, table: Table): Promise<ListedGatewayKey[]> {
+  const found = await Array.fromAsync(keysNamed(client, prefixOf(table)));
+  return found.filter(({ name }) => isOfTable(table, name));
+}
+
+/** The id of a usage plan that has a gateway key of the table; undefined: there is none. */
+export async function usagePlanOf(client: APIGateway, table: Table): Promise<string | undefined> {
+  for await (const { items: plans = [] } of paginateGetUsagePlans({ client }, {}))
+    for (const { id: usagePlanId } of plans) {
+      const query = { usagePlanId, nameQuery: prefixOf(table) };
+      for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE }, query))
+        if (items.some(({ name }) => isOfTable(table, name))) return usagePlanId;
+    }
+  return undefined;
 }
 
 /** Deletes a gateway key; a missing one is not an error. */

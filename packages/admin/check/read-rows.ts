@@ -1,7 +1,7 @@
 /** Reads the rows that are checked. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
+import { optionsOf, type Table } from '../../../lib/dynamodb/client.ts';
 import { expression, expressionsOf } from '../../../lib/dynamodb/expression.ts';
 import {
   collections,
@@ -90,6 +90,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
           FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR begins_with(sk, ${'LEDGER'}) OR begins_with(pk, ${'APP_KEY#'})`,
         }),
       },
+      optionsOf(table.signal),
     );
     for await (const { Items = [] } of pages)
       for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | OrderKind>[]) {

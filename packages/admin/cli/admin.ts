@@ -1,14 +1,13 @@
 /** `npm run admin -- …`: the operator's commands. */
+import { endWithReader } from './io.ts';
 import { runAdmin } from './program.ts';
 
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
-// A reader that stops early, such as `head`, is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
-});
+endWithReader(process.stdout);
+// A command does its work, and has its exit code, even if nobody reads its messages any more.
+process.stderr.on('error', () => undefined);
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
   stdin: process.stdin,

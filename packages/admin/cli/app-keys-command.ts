@@ -6,7 +6,7 @@ import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/account
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/printable.ts';
 import { duration, type Lifetime, lifetime, text } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
+import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
 import { recordsTable } from './output.ts';
 
@@ -28,48 +28,13 @@ export function addAppKeyCommands(program: AdminCommand): void {
     .ofAccount(OF_KEY)
     .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
     .option('--note <text>', 'what it is for', text(0, MAX_NOTE_LENGTH))
-    .writes(async ({ io, table, account, options, dryRun, audit }: WritingSession<IssueOptions>) => {
-      if (dryRun)
-        return {
-          text: `A key of account ${options.account} would be issued.`,
-          json: { account_id: account.account_id },
-        };
-      const key = newAppKey();
-      const limits = limitsOf(io, options);
-      const identity = identityOfAppKey(key);
-      const app_key_id = appKeyIdOf(identity.hash);
-      await audit.inTransaction(
-        options.account,
-        `key ${app_key_id}`,
-        (also) => putAppKey(table, account, identity, limits, also),
-        { event: 'AppKeyIssued', event_detail: { app_key_id } },
-      );
-      return issued(io, key, limits);
-    });
+    .writes(issue);
 
   group
     .command('list')
     .explain('List the keys of an account, without the keys themselves', 'app-key list --account 42')
     .ofAccount(OF_KEY)
-    .shows(async ({ io, table, account, options }: Session<AccountOptions>) => {
-      const shown = (await listAppKeys(table, account))
-        .map((row) => shownKey(row, io.now()))
-        .sort((one, other) => one.created_at.localeCompare(other.created_at));
-      return {
-        json: shown,
-        ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
-        text: () =>
-          recordsTable(shown, [
-            'app_key_id',
-            'last_digits',
-            'state',
-            'created_at',
-            'expires_at',
-            'last_used_at',
-            'note',
-          ] as const),
-      };
-    });
+    .shows(list);
 
   group
     .command('revoke')
@@ -79,19 +44,7 @@ export function addAppKeyCommands(program: AdminCommand): void {
     )
     .argument(...ID_ARGUMENT)
     .ofAccount(OF_KEY)
-    .writes(async ({ io, table, account, dryRun, audit }: WritingSession<AccountOptions>, id: string) => {
-      const { account_id } = account;
-      const found = await find(table, account, id);
-      const { app_key_id } = found;
-      if (dryRun) return { text: `Key ${app_key_id} would be revoked.`, json: { app_key_id } };
-      await audit.inTransaction(
-        account_id,
-        `key ${app_key_id}`,
-        (also) => revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
-        { event: 'AppKeyRevoked', event_detail: { app_key_id } },
-      );
-      return { text: `Key ${app_key_id} revoked.`, json: { app_key_id } };
-    });
+    .writes(revoke);
 
   group
     .command('rotate')
@@ -108,6 +61,49 @@ export function addAppKeyCommands(program: AdminCommand): void {
       lifetime,
     )
     .writes(rotate);
+}
+
+async function issue(session: WritingSession<IssueOptions>): Promise<Written> {
+  const { io, table, account, options, dryRun, audit } = session;
+  if (dryRun)
+    return { text: `A key of account ${options.account} would be issued.`, json: { account_id: account.account_id } };
+  const key = newAppKey();
+  const limits = limitsOf(io, options);
+  const identity = identityOfAppKey(key);
+  const app_key_id = appKeyIdOf(identity.hash);
+  await audit.inTransaction(
+    options.account,
+    `key ${app_key_id}`,
+    (also) => putAppKey(table, account, identity, limits, also),
+    { event: 'AppKeyIssued', event_detail: { app_key_id } },
+  );
+  return issued(io, key, limits);
+}
+
+async function list({ io, table, account, options }: Session<AccountOptions>): Promise<Shown> {
+  const shown = (await listAppKeys(table, account))
+    .map((row) => shownKey(row, io.now()))
+    .sort((one, other) => one.created_at.localeCompare(other.created_at));
+  const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'last_used_at', 'note'] as const;
+  return {
+    json: shown,
+    ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
+    text: () => recordsTable(shown, columns),
+  };
+}
+
+async function revoke(session: WritingSession<AccountOptions>, id: string): Promise<Written> {
+  const { io, table, account, dryRun, audit } = session;
+  const { account_id } = account;
+  const { app_key_id, hash } = await find(table, account, id);
+  if (dryRun) return { text: `Key ${app_key_id} would be revoked.`, json: { app_key_id } };
+  await audit.inTransaction(
+    account_id,
+    `key ${app_key_id}`,
+    (also) => revokeAppKey(table, account_id, hash, secondsOf(io.now()), also),
+    { event: 'AppKeyRevoked', event_detail: { app_key_id } },
+  );
+  return { text: `Key ${app_key_id} revoked.`, json: { app_key_id } };
 }
 
 async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<Written> {

@@ -48,6 +48,7 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof TooManyPendingError) return `${first}: run \`merge finish\`, then the same command again.`;
   if (error instanceof EntryUnreadableError) return `Feed ${first}: run \`check\`, which finds what is missing.`;
   if (error instanceof UndoError) return `Cannot undo: ${first}.`;
+  if (name === 'AbortError') return 'Stopped before its end.';
   if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
   if (REFUSED.has(name)) return `AWS denied access: ${first}`;
   if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Table } from '../../../lib/dynamodb/client.ts';
+import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
@@ -145,7 +145,9 @@ export class AdminCommand extends Command {
       const waiting = setTimeout(() => say(io, 'Still waiting for AWS.'), PATIENCE.sayMs);
       const target = await connectTarget(options, io.env).finally(() => clearTimeout(waiting));
       const onWaiting = () => say(io, 'Still waiting for DynamoDB.');
-      const { table, stop } = withPatience(target.table, { ...PATIENCE, onWaiting });
+      // A command that writes uses the signal itself, to stop only where repeating it completes the change.
+      const stoppable = when === 'never' ? withSignal(target.table, io.signal) : target.table;
+      const { table, stop } = withPatience(stoppable, { ...PATIENCE, onWaiting });
       try {
         const dryRun = when === 'if --write' ? !options.write : (options.dryRun ?? false);
         let by = '';

@@ -1,4 +1,4 @@
-import { FEEDS_SEARCHED, find, REQUEST_ID } from '../find/find.ts';
+import { FEEDS_SEARCHED, type Found, find, REQUEST_ID } from '../find/find.ts';
 import { printable, shellWord } from '../text/printable.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { CliError } from './io.ts';
@@ -19,26 +19,28 @@ async function findId({ table }: Session, id: string): Promise<Shown> {
   const found = await find(table, id);
   if (found.length === 0) throw new CliError(nothingText(id));
   return {
-    json: found.map(({ account, accountName, command: { words, stored }, page: _page, ...rest }) => ({
+    json: found.map(({ account, accountName, command, page: _page, ...rest }) => ({
       ...rest,
       account_id: account,
       account_name: accountName,
-      command: stored === undefined ? words : `${words} -- ${shellWord(stored)}`,
+      command: lineOf(command),
     })),
     text: () =>
       found
-        .map(({ kind, account, accountName, id: name, detail, command: { words, stored } }) => {
-          const line = stored === undefined ? words : `${words} -- ${shellWord(stored)}`;
+        .map(({ kind, account, accountName, id: name, detail, command }) => {
           const rows = [
             ['  account', `${account} (${accountName})`],
             ['  what', detail],
-            ['  show it', line],
+            ['  show it', lineOf(command)],
           ];
           return `${kind} ${printable(name)}\n${plainTable(rows)}`;
         })
         .join('\n'),
   };
 }
+
+const lineOf = ({ words, stored }: Found['command']) =>
+  stored === undefined ? words : `${words} -- ${shellWord(stored)}`;
 
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)

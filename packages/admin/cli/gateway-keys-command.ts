@@ -1,7 +1,7 @@
 import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { listAccounts, removeGatewayKeys } from '../accounts/accounts.ts';
-import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
+import { deleteGatewayKey, listGatewayKeys, usagePlanOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { countText } from '../text/printable.ts';
 import type { AdminCommand, WritingSession, Written } from './command.ts';
@@ -49,7 +49,7 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
   const client = new APIGateway(clientConfig(region));
   const left = await listGatewayKeys(client, table);
-  const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
+  const plan = await usagePlanOf(client, table);
   if (plan !== undefined)
     throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
   const json = { gateway_keys: left.length };

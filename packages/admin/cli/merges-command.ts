@@ -11,13 +11,21 @@ import { accountId, duration, feedEntry, objectId, text } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
 import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
+import { addUndoCommand } from './undo-command.ts';
 
 /** Alert ids that the text shows of a merge; the others are counted. */
 const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
 
-export function addMergeCommands(merge: AdminCommand): void {
+export function addMergeCommands(program: AdminCommand): void {
+  const merge = program
+    .command('merge')
+    .explain(
+      'Manage merges of alerts',
+      'merge list --account 42 --since 1h',
+      'merge undo 64f000000000000000000001 1795000000000 --account 42',
+    );
   merge
     .command('alerts')
     .explain(
@@ -68,6 +76,8 @@ export function addMergeCommands(merge: AdminCommand): void {
     .option('--account <account>', 'the account (default: the one that has the incident)', accountId)
     .option('--all', 'all pending merges of all accounts')
     .writes(finish);
+
+  addUndoCommand(merge);
 }
 
 type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };
@@ -118,7 +128,7 @@ async function mergeAlerts(
   };
   if (!dryRun) {
     await audit.around([account], `alerts into incident ${incidentId}`, merge);
-    return { text: `${countText(alertIds.length, 'alert')} merged into incident ${incidentId}.`, json };
+    return { text: `${countText(moves.length + stayed.length, 'alert')} merged into incident ${incidentId}.`, json };
   }
   const effects = effectsOf({ entry, moves, stayed: json.stayed, alertIds, pending: false });
   return {

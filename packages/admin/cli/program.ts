@@ -15,11 +15,12 @@ import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
 import type { Io } from './io.ts';
 import { addLogsCommand } from './logs-command.ts';
+import { addMergeCommands } from './merges-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
 import { addRelayCommands } from './relay-command.ts';
+import { addRestoreCommands } from './restore-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addStatusCommand } from './status-command.ts';
-import { addUndoCommands } from './undo-command.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -53,7 +54,8 @@ export function createProgram(io: Io): AdminCommand {
   addFindCommand(program);
   addLogsCommand(program);
   addShowCommands(program);
-  addUndoCommands(program);
+  addRestoreCommands(program);
+  addMergeCommands(program);
   addCheckCommands(program);
   addHostCommands(program);
   addFeedCommands(program);

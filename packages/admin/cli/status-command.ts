@@ -1,10 +1,20 @@
-import { progressText } from '../incidents/pending-merges.ts';
-import { WINDOW_MINUTES } from '../status/measured.ts';
-import { EXPIRY_WARNING_DAYS, known, type Part, readStatus, type Status, withAttempt } from '../status/status.ts';
+import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
+import { type Measured, type OperationFigures, WINDOW_MINUTES } from '../status/measured.ts';
+import {
+  EXPIRY_WARNING_DAYS,
+  type ExpiringKey,
+  known,
+  type Part,
+  readStatus,
+  type Status,
+  withAttempt,
+} from '../status/status.ts';
 import { countText, timeText } from '../text/printable.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
 import { plainTable } from './output.ts';
+
+const UNKNOWN_HERE = 'unknown: pass --stack, or run npm start';
 
 export function addStatusCommand(program: AdminCommand): void {
   program
@@ -56,70 +66,72 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
   };
 }
 
-function statusText({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
+function statusText(status: Status, url?: string): string {
+  const { at_ms, measured, pending, accounts } = status;
   const figures = known(measured);
   const merges = known(pending) ?? [];
+  const { expiringKeys = [] } = known(accounts) ?? {};
+  return [
+    `As of ${timeText(at_ms)}`,
+    plainTable(headRows(status, url)),
+    ...(figures?.alarms ?? []).map(({ name, since_ms, what }) => `\n${name}, since ${timeText(since_ms)}: ${what}`),
+    ...(figures ? [`\nCalls of the last ${WINDOW_MINUTES} minutes\n${callsTable(figures.operations)}`] : []),
+    ...(merges.length > 0 ? [`\nPending merges\n${mergesTable(merges, figures)}`] : []),
+    ...(expiringKeys.length > 0 ? [`\nKeys that expire\n${keysTable(expiringKeys)}`] : []),
+  ].join('\n');
+}
+
+/** Names and values of the parts of the status, or the reasons why they are unknown. */
+function headRows({ service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string): string[][] {
+  const dynamodb = known(measured)?.dynamodb;
   const found = known(accounts);
-  const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string, unknown = 'unknown') =>
-    part === undefined ? unknown : 'value' in part ? text(part.value) : sentenceOf(part.error);
-  const unknownHere = 'unknown: pass --stack, or run npm start';
-  const head: [string, string][] = [
+  const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string) =>
+    part === undefined ? UNKNOWN_HERE : 'value' in part ? text(part.value) : sentenceOf(part.error);
+  const quotas = found?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`);
+  return [
     [
       'service',
-      service && 'error' in service
-        ? service.error.message
-        : said(service, (ms) => `answers in ${ms} ms at ${url}`, unknownHere),
+      service && 'error' in service ? service.error.message : said(service, (ms) => `answers in ${ms} ms at ${url}`),
     ],
     ['table', said(table_ms, (ms) => `a read takes ${ms} ms from here`)],
-    ...(figures?.dynamodb ? [['DynamoDB', dynamoDbText(figures.dynamodb)] as [string, string]] : []),
+    ...(dynamodb ? [['DynamoDB', dynamoDbText(dynamodb)]] : []),
     [
       'alarms',
-      said(
-        measured,
-        ({ alarms }) => (alarms ? countText(alarms.length, 'raised alarm') : 'none: npm start has no alarms'),
-        unknownHere,
+      said(measured, ({ alarms }) =>
+        alarms ? countText(alarms.length, 'raised alarm') : 'none: npm start has no alarms',
       ),
     ],
     ['pending merges', said(pending, ({ length }) => String(length))],
-    ['dead letters', said(dead_letters, (count) => (count === undefined ? unknownHere : String(count)))],
+    ['dead letters', said(dead_letters, (count) => (count === undefined ? UNKNOWN_HERE : String(count)))],
     ['accounts', said(accounts, ({ count }) => String(count))],
     ['  without gateway key', found ? found.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
-    [
-      '  over a RUM quota',
-      found
-        ? found.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`).join(', ') || 'none'
-        : 'unknown',
-    ],
+    ['  over a RUM quota', quotas ? quotas.join(', ') || 'none' : 'unknown'],
     [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(found?.expiringKeys.length ?? 'unknown')],
   ];
-  const tables = [
-    ...(figures?.alarms ?? []).map(({ name, since_ms, what }) => `\n${name}, since ${timeText(since_ms)}: ${what}`),
-    figures && `\nCalls of the last ${WINDOW_MINUTES} minutes\n${callsTable(figures.operations)}`,
-    merges.length > 0 &&
-      `\nPending merges\n${plainTable(
-        merges.map((merge) => {
-          const { account_id, incident_id, sequence, at_ms: since = sequence, last } = withAttempt(merge, figures);
-          const next = last?.next_ms === undefined ? '' : `, next attempt ${timeText(last.next_ms)}`;
-          const failed = last ? `last attempt ${timeText(last.at_ms)}: ${last.error}${next}` : '';
-          return [timeText(since), `account ${account_id}`, incident_id, String(sequence), progressText(merge), failed];
-        }),
-        ['since', 'account', 'incident', 'entry', 'progress', ''],
-      )}`,
-    found &&
-      found.expiringKeys.length > 0 &&
-      `\nKeys that expire\n${plainTable(
-        found.expiringKeys.map(({ account_id, app_key_id, expires_ms, note }) => [
-          timeText(expires_ms),
-          `account ${account_id}`,
-          app_key_id,
-          note,
-        ]),
-      )}`,
-  ];
-  return [`As of ${timeText(at_ms)}`, plainTable(head), ...tables.filter((one) => typeof one === 'string')].join('\n');
 }
 
-const callsTable = (operations: readonly { operation: string; calls: number; failed: number; p99_ms?: number }[]) =>
+const mergesTable = (merges: readonly MergeProgress[], figures: Measured | undefined) =>
+  plainTable(
+    merges.map((merge) => {
+      const { account_id, incident_id, sequence, at_ms: since = sequence, last } = withAttempt(merge, figures);
+      const next = last?.next_ms === undefined ? '' : `, next attempt ${timeText(last.next_ms)}`;
+      const failed = last ? `last attempt ${timeText(last.at_ms)}: ${last.error}${next}` : '';
+      return [timeText(since), `account ${account_id}`, incident_id, String(sequence), progressText(merge), failed];
+    }),
+    ['since', 'account', 'incident', 'entry', 'progress', ''],
+  );
+
+const keysTable = (keys: readonly ExpiringKey[]) =>
+  plainTable(
+    keys.map(({ account_id, app_key_id, expires_ms, note }) => [
+      timeText(expires_ms),
+      `account ${account_id}`,
+      app_key_id,
+      note,
+    ]),
+  );
+
+const callsTable = (operations: readonly OperationFigures[]) =>
   plainTable(
     operations.map(({ operation, calls, failed, p99_ms }) => [
       ...[operation, calls.toLocaleString('en'), failed.toLocaleString('en')],
@@ -128,7 +140,7 @@ const callsTable = (operations: readonly { operation: string; calls: number; fai
     ['operation', 'calls', 'failed (5xx)', 'p99'],
   );
 
-function dynamoDbText({ latency_ms, throttled }: { latency_ms: Readonly<Record<string, number>>; throttled: number }) {
+function dynamoDbText({ latency_ms, throttled }: NonNullable<Measured['dynamodb']>) {
   const latency = Object.entries(latency_ms).map(([name, average]) => `${name} ${average} ms`);
   return [...latency, `${throttled.toLocaleString('en')} reads and writes throttled`].join(', ');
 }

@@ -54,34 +54,27 @@ export interface Target {
 
 /** @throws UsageError if the options do not name exactly one table, CliError if what they name does not exist */
 export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
-  const { stack } = options;
+  const { stack, service } = options;
+  if (service !== undefined && (stack ?? options.table ?? options.endpoint) !== undefined)
+    throw new UsageError('--service already names the table: do not pass --stack, --table or --endpoint.');
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId, outputs, relay } = await readStack(stack, region);
-    const url = outputs.get('Url');
-    const deadLettersUrl = outputs.get('DeadLettersUrl');
-    return {
-      ...connect({ tableName, region, accountPlanId }),
-      ...feedOf(outputs, region),
-      ...(deadLettersUrl && { deadLetters: () => countLetters(deadLettersUrl, region) }),
-      ...(url && { url }),
-      ...(relay && { relay }),
-      outputs,
-      measure() {
-        const finishMergesLogGroup = outputs.get('FinishMergesLogs');
-        return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
-      },
-    };
+    return connectStack(stack, region);
   }
-  const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
+  // An option that names another table takes precedence over the environment.
+  const endpoint = options.endpoint ?? ((options.region ?? service) === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
-    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
+    // `localhost:8000` is a URL, too, with a protocol of that name.
+    if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+      throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
-  const running = onlyRunning(options.service ?? env.SERVICE_URL);
+  if (options.region !== undefined)
+    throw new UsageError('--region alone names no table: pass --stack NAME or --table NAME, too.');
+  const running = onlyRunning(service ?? env.SERVICE_URL);
   const { url } = running;
   return {
     ...connect(running),
@@ -89,6 +82,36 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     url,
     measure: () => measureLocal(url),
     ...feedOf(new Map(Object.entries(running.outputs)), undefined),
+  };
+}
+
+async function connectStack(stack: string, region: string | undefined): Promise<Target> {
+  const client = new CloudFormation(clientConfig(region));
+  const { Stacks = [] } = await client.describeStacks({ StackName: stack });
+  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+  const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
+  if (!tableName || !accountPlanId)
+    throw new CliError(`Stack ${stack} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
+  const url = outputs.get('Url');
+  const mergeDeadLettersUrl = outputs.get('DeadLettersUrl');
+  const eventBus = outputs.get('EventBusName');
+  const mergeQueueUrl = outputs.get('MergeQueueUrl');
+  const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
+  return {
+    ...connect({ tableName, region, accountPlanId }),
+    ...feedOf(outputs, region),
+    ...(mergeDeadLettersUrl && { deadLetters: () => countLetters(mergeDeadLettersUrl, region) }),
+    ...(url && { url }),
+    ...(eventBus &&
+      mergeQueueUrl &&
+      deadLettersUrl && {
+        relay: { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl },
+      }),
+    outputs,
+    measure() {
+      const finishMergesLogGroup = outputs.get('FinishMergesLogs');
+      return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
+    },
   };
 }
 
@@ -133,23 +156,6 @@ function connect({ tableName, endpoint, region, accountPlanId }: TableLocation):
   if (endpoint !== undefined) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
   if (accountPlanId === undefined) return { ...target, gatewayKeys: undefined };
   return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };
-}
-
-async function readStack(name: string, region: string | undefined) {
-  const client = new CloudFormation(clientConfig(region));
-  const { Stacks = [] } = await client.describeStacks({ StackName: name });
-  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
-  const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
-  if (!tableName || !accountPlanId)
-    throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  const eventBus = outputs.get('EventBusName');
-  const mergeQueueUrl = outputs.get('MergeQueueUrl');
-  const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
-  const relay =
-    eventBus && mergeQueueUrl && deadLettersUrl
-      ? { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl }
-      : undefined;
-  return { tableName, accountPlanId, outputs, relay };
 }
 
 /** Number of visible and in-flight messages of a queue. */

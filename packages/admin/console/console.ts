@@ -120,14 +120,12 @@ export function createConsole(options: ConsoleOptions) {
     return next();
   });
   app.onError((error, c) => {
-    const { name, message, stack = message } = error;
-    if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
-    // DynamoDB failed, or could not be reached.
-    if (error instanceof NoAnswerError) return refuse(c, 502, 'No answer', `${message}. Then reload the page.`);
-    if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
-      return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);
-    options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
-    return refuse(c, 500, 'Internal error', 'This is a bug in the console: its terminal shows the details.');
+    const { status, title, sentence } = failureOf(error);
+    if (status === 500) {
+      const { message, stack = message } = error;
+      options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
+    }
+    return refuse(c, status, title, sentence);
   });
   app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 
@@ -188,6 +186,21 @@ export function createConsole(options: ConsoleOptions) {
     return c.redirect(c.req.path, 303);
   });
   return { listener: getRequestListener(app.fetch), entrance };
+}
+
+/** The page that tells of an error; its status is 500 for a bug in the console. */
+function failureOf(error: Error) {
+  const { name, message } = error;
+  if (error instanceof NotFound) return { status: 404, title: 'Not found', sentence: message } as const;
+  // DynamoDB failed, or could not be reached.
+  if (error instanceof NoAnswerError)
+    return { status: 502, title: 'No answer', sentence: `${message}. Then reload the page.` } as const;
+  if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError') {
+    const sentence = `The table cannot be read: ${name}: ${message.split('\n')[0]}`;
+    return { status: 502, title: 'Cannot read', sentence } as const;
+  }
+  const sentence = 'This is a bug in the console: its terminal shows the details.';
+  return { status: 500, title: 'Internal error', sentence } as const;
 }
 
 /** @throws NotFound */

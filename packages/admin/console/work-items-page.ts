@@ -1,6 +1,7 @@
 /** The page of work items, with who deleted them. */
 import { collections } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
+import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { copyable, facts, further, type Html, href, html, tableOf, when } from './html.ts';
 import { command, nameCallers, type View } from './view.ts';
 
@@ -9,10 +10,13 @@ const ROWS = 50;
 export async function workItemsPage(view: View): Promise<Html> {
   const { table, account, nowMs, query } = view;
   const id = account.account_id;
-  const [{ rows, next }, callerOf] = await Promise.all([
-    queryPage(table, collections.workItems(id), { limit: ROWS, after: query.after }),
+  const { from, after = from } = query;
+  const [first, { rows: others, next }, callerOf] = await Promise.all([
+    from === undefined ? undefined : readWorkItem(table, id, from),
+    queryPage(table, collections.workItems(id), { limit: ROWS, after }),
     nameCallers(view),
   ]);
+  const rows = first ? [first, ...others] : others;
   return html`
 <section>
 ${tableOf({

@@ -105,8 +105,7 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     }
     if (item) {
       const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
-      // The page lists the items after an id. This id without its last character sorts before the id itself.
-      const page = { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } };
+      const page = { path: [number, 'work-items'], query: { from: id } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
     return all.map((found) => foundIn(account, found));
@@ -120,7 +119,7 @@ async function findMerges(table: Table, account: AccountRow, requestId: string):
   const { account_id: number } = account;
   const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
   return items
-    .filter(({ entry }) => entry.request_id === requestId)
+    .filter(({ entry }) => entry.request_id === requestId.toLowerCase())
     .map(({ entry: { incident_id, sequence }, pending }) =>
       foundIn(account, {
         kind: 'merge',

@@ -119,11 +119,11 @@ async function doneByLarge(
 
 async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
-  const merge = await readMerge(table, request);
-  // The merge order is read before the alerts, so that it lists every merge that the alerts may show in part.
+  // The merge order is read first, so that it lists the merge if that is read as pending, and every merge that the alerts
+  // may show in part.
   const order = await readMergeOrder(table, account);
-  const alertIds = merge.alertIds;
-  const assignments = await readAssignments(table, account, alertIds);
+  const merge = await readMerge(table, request);
+  const assignments = await readAssignments(table, account, merge.alertIds);
   const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // The merge was pending when its rows were read, but has no alert left to move: its last moves were made since then,

@@ -21,38 +21,46 @@ export interface Patience {
 }
 
 /**
- * The same table, but its calls fail once none of them has been answered for too long. Throttled calls that are sent
- * again and again count as one wait.
+ * The same table, but its calls fail once none of them has been answered for too long. An answer ends the wait, and begins
+ * another one if further calls are under way. Throttled calls that are sent again and again count as one wait.
  * @returns `stop` ends the timers
  */
 export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience): { table: Table; stop: () => void } {
   let timers: NodeJS.Timeout[] = [];
-  let end = new AbortController();
-  const answered = () => {
+  const end = new AbortController();
+  let underWay = 0;
+  const stop = () => {
     for (const timer of timers) clearTimeout(timer);
     timers = [];
   };
+  const wait = () => {
+    timers = [setTimeout(onWaiting, sayMs), setTimeout(() => end.abort(), endMs)].map((timer) => timer.unref());
+  };
+  const answered = () => {
+    stop();
+    if (underWay > 0) wait();
+  };
   const send: Send = async (command, options) => {
-    if (timers.length === 0) {
-      if (end.signal.aborted) end = new AbortController();
-      const ending = end;
-      timers = [setTimeout(onWaiting, sayMs), setTimeout(() => ending.abort(), endMs)].map((timer) => timer.unref());
-    }
-    const { signal } = end;
-    const abortSignal = options?.abortSignal ? AbortSignal.any([options.abortSignal, signal]) : signal;
+    if (timers.length === 0) wait();
+    underWay += 1;
+    const abortSignal = options?.abortSignal ? AbortSignal.any([options.abortSignal, end.signal]) : end.signal;
     try {
-      const answer = await (table.client.send as Send).call(table.client, command, { ...options, abortSignal });
+      const answer = await (table.client.send as Send)
+        .call(table.client, command, { ...options, abortSignal })
+        .finally(() => {
+          underWay -= 1;
+        });
       answered();
       return answer;
     } catch (error) {
-      if (signal.aborted && !options?.abortSignal?.aborted) throw new NoAnswerError(endMs);
+      if (end.signal.aborted && !options?.abortSignal?.aborted) throw new NoAnswerError(endMs);
       // A refusal is an answer, too; after a throttled or failed call the wait continues.
       if (isRefusal(error)) answered();
       throw error;
     }
   };
   // The paginators require an instance of the client's class.
-  return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, stop: answered };
+  return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, stop };
 }
 
 /** Whether DynamoDB answered by refusing the call. */

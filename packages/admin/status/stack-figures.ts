@@ -1,5 +1,10 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
-import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
+import {
+  CloudWatch,
+  type DescribeAlarmsInput,
+  paginateDescribeAlarms,
+  paginateGetMetricData,
+} from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
@@ -65,39 +70,39 @@ const ofTable = (name: string, statistic: string, TableName: string, Operation?:
 async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackResources, 'region'>, nowMs: number) {
   const own = ownOf(stack);
   const queries: Query[] = [];
+  /** @returns its number, by which its points are found */
   const add = (query: Query) => queries.push(query) - 1;
-  const wanted = operations.map(({ name }) => ({
-    operation: name,
-    calls: CODES.map(([code]) => add(own(METRICS.calls, 'Sum', name, code))),
-    failed: CODES.filter(([, { status }]) => status >= 500).map(([code]) => add(own(METRICS.calls, 'Sum', name, code))),
-    p99: add(own(METRICS.duration, 'p99', name, 'OK')),
+  const wanted = operations.map(({ name: operation }) => ({
+    operation,
+    calls: CODES.map(([code, { status }]) => ({ status, query: add(own(METRICS.calls, 'Sum', operation, code)) })),
+    p99: add(own(METRICS.duration, 'p99', operation, 'OK')),
   }));
   const throttled = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => add(ofTable(name, 'Sum', tableName)));
   const latency = TABLE_OPERATIONS.map((name) => ({
     name,
-    index: add(ofTable('SuccessfulRequestLatency', 'Average', tableName, name)),
+    query: add(ofTable('SuccessfulRequestLatency', 'Average', tableName, name)),
   }));
   const points = await readPoints(client, queries, nowMs);
-  const sum = (indexes: readonly number[]) =>
-    indexes.reduce((all, index) => all + (points[index] ?? []).reduce((one, value) => one + value, 0), 0);
-  const average = (values: readonly number[]) => values.reduce((all, value) => all + value, 0) / values.length;
+  const pointsOf = (query: number) => points[query] ?? [];
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
   return {
-    operations: wanted.map(({ operation, calls, failed, p99 }) => {
-      const slowest = points[p99] ?? [];
+    operations: wanted.map(({ operation, calls, p99 }) => {
+      const failed = calls.filter(({ status }) => status >= 500);
+      const slowest = pointsOf(p99);
       return {
         operation,
-        calls: sum(calls),
-        failed: sum(failed),
+        calls: sum(calls.flatMap(({ query }) => pointsOf(query))),
+        failed: sum(failed.flatMap(({ query }) => pointsOf(query))),
         ...(slowest.length > 0 && { p99_ms: Math.round(Math.max(...slowest)) }),
       };
     }),
     dynamodb: {
-      throttled: sum(throttled),
+      throttled: sum(throttled.flatMap(pointsOf)),
       latency_ms: Object.fromEntries(
-        latency.flatMap(({ name, index }) => {
-          const values = points[index] ?? [];
-          return values.length === 0 ? [] : [[name, Number(average(values).toFixed(1))]];
-        }),
+        latency
+          .map(({ name, query }) => ({ name, values: pointsOf(query) }))
+          .filter(({ values }) => values.length > 0)
+          .map(({ name, values }) => [name, Number((sum(values) / values.length).toFixed(1))]),
       ),
     },
   };
@@ -128,12 +133,16 @@ async function readPoints(client: CloudWatch, queries: readonly Query[], nowMs: 
 
 /** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
 async function readAlarms(client: CloudWatch, stack: string): Promise<Alarm[]> {
-  const { MetricAlarms = [], CompositeAlarms = [] } = await client.describeAlarms({
+  const wanted: DescribeAlarmsInput = {
     AlarmNamePrefix: `${stack}-`,
     StateValue: 'ALARM',
     AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
-  });
-  return [...CompositeAlarms, ...MetricAlarms]
+  };
+  const pages = await Array.fromAsync(paginateDescribeAlarms({ client }, wanted));
+  return [
+    ...pages.flatMap(({ CompositeAlarms = [] }) => CompositeAlarms),
+    ...pages.flatMap(({ MetricAlarms = [] }) => MetricAlarms),
+  ]
     .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
       name,
       what,

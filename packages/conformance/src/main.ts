@@ -5,7 +5,7 @@ import { startVitest } from 'vitest/node';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
 import { explain } from '../../admin/cli/command-errors.ts';
-import { UsageError } from '../../admin/cli/io.ts';
+import { endWithReader, UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
 import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
@@ -24,6 +24,8 @@ interface Options {
 
 /** Prints the data set that has to be imported before a deployment can be certified. */
 function printData(account: Int64, other: Int64 | undefined, run: string): void {
+  // An import that refuses the target, for example, says so itself.
+  endWithReader(process.stdout);
   const entities = entitiesOf(run);
   const otherLines = other === undefined ? [] : otherAccountLines(other, entities);
   const lines = [...accountLines(account, Date.now(), entities), ...otherLines];

@@ -1,5 +1,7 @@
 /** The tools for operators. Each runs the service's admin command in a child process, with the AWS credentials of the environment. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseJson } from '../../client/src/json.ts';
 import { type Tool, tool } from './tool.ts';
@@ -18,6 +20,14 @@ interface Operator {
   readonly region: string | undefined;
 }
 
+/** The Node that `npm ci` puts into the service's folder where there is one for the system; otherwise the Node of this server. */
+function nodeOf(folder: string): string {
+  const isWindows = process.platform === 'win32';
+  const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
+  const own = resolve(folder, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
+  return existsSync(own) ? own : process.execPath;
+}
+
 export function operatorTools({ folder, stack, region }: Operator): Tool[] {
   const target = [
     ...(stack === undefined ? [] : ['--stack', stack]),
@@ -25,8 +35,9 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
   ];
   /** @throws Error with what the command wrote to standard error */
   async function admin(command: readonly string[], values: readonly string[], signal: AbortSignal): Promise<unknown> {
-    const args = ['run', '--silent', 'admin', '--', ...command, '--json', ...target, '--', ...values];
-    const { stdout } = await promisify(execFile)('npm', args, {
+    // Not `npm run admin`: on Windows npm is a shell script, and a shell would interpret the values.
+    const args = [resolve(folder, 'packages/admin/cli/admin.ts'), ...command, '--json', ...target, '--', ...values];
+    const { stdout } = await promisify(execFile)(nodeOf(folder), args, {
       cwd: folder,
       signal,
       timeout: TIMEOUT_MS,

@@ -342,13 +342,23 @@ describe('wrong use', () => {
   it.each([
     [['account', 'list', '--endpoint', 'http://127.0.0.1:9'], 1, /does not respond \(ECONNREFUSED\)/],
     [['account', 'list', '--endpoint', 'nonsense'], 2, /^--endpoint must be a URL/],
+    [['account', 'list', '--endpoint', 'localhost:8000'], 2, /^--endpoint must be a URL/],
     [['account', 'list', '--stack', 's', '--table', 't'], 2, /^--stack already names the table/],
+    [['account', 'list', '--region', 'eu-west-1'], 2, /^--region alone names no table/],
+    [['account', 'list', '--service', 'http://127.0.0.1:1', '--table', 't'], 2, /^--service already names the table/],
+    [['account', 'list', '--service', 'http://127.0.0.1:1', '--stack', 's'], 2, /^--service already names the table/],
     [['account', 'list', '--service', 'http://127.0.0.1:1'], 2, /^No `npm start` service is running at/],
     [['account', 'suspend', '5', '--endpoint', 'http://192.0.2.1'], 2, /^This writes to table .*\nPass --yes/],
   ])('%j says what to do in one line', async (args, exitCode, line) => {
     const ended = await runCommand(args);
     expect(ended.exitCode).toBe(exitCode);
     expect(ended.err).toMatch(line);
+  });
+
+  it('prefers --service to DYNAMODB_ENDPOINT', async () => {
+    const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
+    const { err } = await runCommand(['account', 'list', '--service', 'http://127.0.0.1:1'], { env });
+    expect(err).toMatch(/^No `npm start` service is running at/);
   });
 
   it('names a missing table', async () => {

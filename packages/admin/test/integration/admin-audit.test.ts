@@ -183,6 +183,12 @@ describe('the audit', () => {
       ...{ command: 'rum restore', result: 'failed' },
       detail: `Account ${id} has no deleted RUM resource.`,
     });
+    const stop = { signal: AbortSignal.timeout(1_000) };
+    await admin(`fleet simulate --account ${id} --hosts 1 --for 2h --interval 1h`, stop);
+    expect((await rowsOf(id)).at(-1)).toMatchObject({
+      ...{ command: 'fleet simulate', result: 'failed' },
+      detail: 'Stopped before its end.',
+    });
     const audit = createAudit(table, 'import', 'ada', now);
     await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
     expect((await rowsOf(id)).at(-1)?.result).toBe('done');

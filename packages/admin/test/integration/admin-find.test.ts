@@ -33,6 +33,13 @@ beforeAll(async () => {
     title: 'T',
     deleted_at_ms: 1,
   });
+  // More than a page of the console before it, from the id without its last character on.
+  for (let number = 100; number < 160; number += 1)
+    await put(table, keys.workItem(account, `-wi 0${number}`), {
+      work_item_id: `-wi 0${number}`,
+      version: 1,
+      title: 'T',
+    });
   await admin('app-key', 'issue', '--account', String(account));
   const [key] = JSON.parse((await admin('app-key', 'list', '--account', String(account), '--json')).out);
   Object.assign(ids, { incident, alert, host: host.host_id, work_item: '-wi 1', account: String(account) });
@@ -66,8 +73,9 @@ describe('admin find', () => {
       );
   });
 
-  it('takes ObjectIDs in either case, and the beginning of the id of a key', async () => {
+  it('takes ObjectIDs and request ids in either case, and the beginning of the id of a key', async () => {
     expect(await find((ids.incident as string).toUpperCase())).toMatchObject([{ id: ids.incident }]);
+    expect(await find((ids.merge as string).toUpperCase())).toMatchObject([{ kind: 'merge' }]);
     expect(await find((ids.app_key as string).slice(0, 8))).toMatchObject([{ id: ids.app_key }]);
   });
 
@@ -91,6 +99,7 @@ describe('the search box of the console', () => {
       const own = links.find((to) => to.startsWith(`${ids.account}/`)) ?? 'no link';
       const { status, text: shown } = await console.page(`/${own.replaceAll('&amp;', '&')}`);
       expect([kind, status]).toEqual([kind, 200]);
+      if (kind === 'work_item') expect(shown).toContain('<th scope="row">-wi 1</th>');
       if (kind === 'host') expect(shown).toMatch(/<h1>.*fra-1\/web é<\/h1>/s);
     }
     expect((await console.page('/find?id=nothing')).text).toContain('Nothing has the id nothing.');

@@ -93,7 +93,9 @@ describe('gateway-keys remove', () => {
     expect(await gatewayKeyOf(1)).toBeUndefined();
   });
 
-  it('refuses while a usage plan uses the keys, since API Gateway would refuse the callers', async () => {
+  it('refuses while a usage plan uses one of the keys, since API Gateway would refuse the callers', async () => {
+    // Its stack has adopted the table and not attached all keys yet.
+    aws.gateway.attached = aws.gateway.attached.slice(-1);
     const { exitCode, err } = await onTable('gateway-keys', 'remove');
     expect(exitCode).toBe(1);
     expect(err).toContain('The gateway keys are in use by the usage plan plan: destroy its stack first.\n');

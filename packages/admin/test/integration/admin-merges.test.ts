@@ -36,7 +36,8 @@ describe('admin merge alerts', () => {
     const given = [...free, ...alerts.slice(0, 3)];
     await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: from });
     const before = await snapshot(table, tenant.account);
-    const args = ['merge', 'alerts', to, ...given, '--account', String(tenant.account), '--comment', 'c'];
+    const twice = given.slice(0, 1);
+    const args = ['merge', 'alerts', to, ...given, ...twice, '--account', String(tenant.account), '--comment', 'c'];
     const { out, exitCode } = await admin([...args, '--dry-run', '--json']);
     expect([exitCode, JSON.parse(out)]).toEqual([
       0,

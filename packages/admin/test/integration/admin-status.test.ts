@@ -63,11 +63,15 @@ beforeAll(async () => {
   });
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   aws.replies.GetMetricData = metricData;
-  aws.replies.DescribeAlarms = ({ AlarmNamePrefix, StateValue }) => ({
+  // A page has a single alarm.
+  aws.replies.DescribeAlarms = ({ AlarmNamePrefix, StateValue, NextToken }) => ({
     MetricAlarms: [
-      ['Service-WatchDeadLetters', 'A merge could not be finished'],
       ['Service-WatchLong', 'Part of ErrorBudgetFast: it burns'],
-    ].map(([AlarmName, AlarmDescription]) => ({ AlarmName, AlarmDescription, StateUpdatedTimestamp: NOW / 1000 })),
+      ['Service-WatchDeadLetters', 'A merge could not be finished'],
+    ]
+      .slice(...(NextToken === undefined ? [0, 1] : [1]))
+      .map(([AlarmName, AlarmDescription]) => ({ AlarmName, AlarmDescription, StateUpdatedTimestamp: NOW / 1000 })),
+    ...(NextToken === undefined && { NextToken: '1' }),
     ...(AlarmNamePrefix === 'Service-' && StateValue === 'ALARM' ? {} : { MetricAlarms: [] }),
   });
   // CloudWatch may answer with an empty page before one that has events.

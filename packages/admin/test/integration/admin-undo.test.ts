@@ -4,8 +4,9 @@ import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../../../lib/http/operations.ts';
+import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { aroundCalls, connectionLost, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { finishFeed } from '../../../../test/support/finish.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import {
@@ -198,6 +199,25 @@ describe('an undo', () => {
     }
   });
 
+  it.each([1, 2, 3, 4])('of a pending merge that another caller finishes after its call %i is done', async (nth) => {
+    const tenant = await newAccount(table);
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150, from);
+    const dying = connectAgain(table);
+    aroundCalls(dying, dyingAfterCommit());
+    await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const { sequence, pending } = await lastEntry(tenant, to);
+    expect(pending).toBe(true);
+    const slower = connectAgain(table);
+    aroundCalls(slower, async ({ number }, send) => {
+      await send();
+      if (number === nth) await finishFeed(table, await tenant.feed(to));
+    });
+    const { moves } = await undoMerge(undoDeps(slower), request(tenant, to, sequence));
+    expect(moves).toHaveLength(alerts.length);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+  });
+
   it('that fails before its commit has done nothing', async () => {
     for (const count of [3, MANY]) {
       const { tenant, to, alerts, sequence } = await merged(count);
@@ -301,6 +321,15 @@ describe('restoring a work item', () => {
     await put(table, key, { ...read, version: 9 });
     expect(await restoreWorkItem(table, tenant.account, read)).toBe(false);
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
+  });
+
+  it('of one at the highest version is refused, also by --dry-run', async () => {
+    const { tenant, key } = await deleted();
+    await put(table, key, { ...(await stored(table, key)), version: MAX_DELETABLE_VERSION });
+    for (const option of ['', ' --dry-run']) {
+      const { exitCode, err } = await admin(`work-item restore wi-1 --account ${tenant.account}${option}`);
+      expect([exitCode, err]).toEqual([1, expect.stringContaining('is at the highest version')]);
+    }
   });
 
   it('reports an item that does not exist', async () => {

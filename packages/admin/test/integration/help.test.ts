@@ -1,5 +1,6 @@
 /** Every example of the help works as it stands. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,4 +106,16 @@ describe('an example of the help', () => {
     expect(await new Promise((resolve) => shell.once('close', resolve))).toBe(0);
     expect((await stored(other, keys.account(ACME))).name).toBe('Acme');
   });
+});
+
+it.each([
+  ['stdout', ['--help'], 0],
+  ['stderr', ['no-such-command'], 2],
+] as const)('a command whose %s nobody reads ends as usual', async (name, args, exitCode) => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../cli/admin.ts', import.meta.url)), ...args]);
+  let others = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (others += chunk));
+  child[name].destroy();
+  await once(child, 'close');
+  expect([child.exitCode, others]).toEqual([exitCode, '']);
 });

@@ -7,6 +7,7 @@ import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../../lib/dynamodb/row.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, put } from '../../../../test/support/service.ts';
+import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { readAllAccounts } from '../../accounts/accounts.ts';
 import { clientConfig } from '../../aws/client-config.ts';
@@ -49,6 +50,23 @@ describe('waiting for DynamoDB', () => {
     expect(said()).toBe(1);
   });
 
+  it('is reported, and ends, for a call that hangs after one beside it is answered', async () => {
+    const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
+      if (action === 'GetItem') return;
+      const { status, headers, body } = await send();
+      reply.writeHead(status, headers).end(body);
+    });
+    const hanging = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
+    const { table: patient, said } = waited(hanging);
+    const began = performance.now();
+    const hung = expect(getRow(patient, keys.account(1))).rejects.toThrow(NoAnswerError);
+    await readAllAccounts(patient);
+    await hung;
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(said()).toBe(1);
+    await proxy.close();
+  });
+
   it('ends even if calls are throttled and sent again', async () => {
     await put(table, keys.listedAccount(1), {});
     const proxy = await startFailingTable(dynamodbEndpoint(), ['throttle']);
@@ -79,6 +97,13 @@ describe('waiting for DynamoDB', () => {
     expect(await said.promise).toBe(`Still waiting for ${what}.\n`);
     close();
     expect((await running).exitCode).toBe(1);
+  });
+
+  it('ends at once when the user stops a command that only reads', async () => {
+    const { endpoint } = await startMute();
+    const args = ['account', 'list', '--endpoint', endpoint, '--table', 't'];
+    const { exitCode, err } = await runCommand(args, { signal: AbortSignal.timeout(500) });
+    expect([exitCode, err]).toEqual([130, 'Stopped. Run the same command again to finish.\n']);
   });
 
   it('ends for calls of other services of AWS, too', async () => {

@@ -95,13 +95,10 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       gateway.attached.push(body.keyId);
       return answer(201, { id: body.keyId });
     }
-    if (id === '') {
-      const attached = gateway.attached.includes(searchParams.get('keyId') ?? '');
-      return page(attached ? [{ id: 'plan' }] : []);
-    }
+    if (id === '') return page([{ id: 'plan-of-others' }, { id: 'plan' }]);
     if (keyId !== '')
       return gateway.attached.includes(keyId) ? answer(200, { id: keyId }) : refuse(404, 'NotFoundException');
-    return page(named.filter((key) => gateway.attached.includes(key.id)));
+    return page(id === 'plan' ? named.filter((key) => gateway.attached.includes(key.id)) : []);
   }
 
   /** The query protocol of CloudFormation and STS. */

@@ -1,6 +1,6 @@
 /** The server as an assistant uses it: the MCP SDK's client starts it and calls its tools. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -50,7 +50,7 @@ async function assistant(...args: string[]) {
     command: process.execPath,
     args: [MAIN, ...args],
     env: {
-      PATH: process.env.PATH ?? '',
+      PATH: '', // npm may be missing, or on Windows not be a program
       BASE_URL: service.url,
       APP_KEY: appKey,
       DYNAMODB_ENDPOINT: dynamodbEndpoint(),
@@ -213,8 +213,9 @@ describe('the MCP server', () => {
 
   it('gives the app key to no other process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
-    const admin = `node -p "JSON.stringify({ key: process.env.APP_KEY ?? null })" #`;
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { admin } }));
+    mkdirSync(join(folder, 'packages/admin/cli'), { recursive: true });
+    const admin = 'console.log(JSON.stringify({ key: process.env.APP_KEY ?? null }))';
+    writeFileSync(join(folder, 'packages/admin/cli/admin.ts'), admin);
     await using operator = await assistant('--operator', folder);
     expect(await operator.call('operator_status')).toEqual({ isError: false, answer: { key: null } });
     rmSync(folder, { recursive: true });

@@ -1,0 +1,74 @@
+import { expression } from '../../../lib/dynamodb/expression.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { transact, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
+import { toInt64 } from '../../../lib/shared/json.ts';
+import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
+import type { AccountOptions, AdminCommand, WritingSession, Written } from './command.ts';
+import { CliError } from './io.ts';
+
+type RestoreSession = WritingSession<AccountOptions>;
+
+/** The commands that undo a deletion. */
+export function addRestoreCommands(program: AdminCommand): void {
+  program
+    .command('work-item')
+    .explain('Manage work items', 'work-item restore wi-1001 --account 42')
+    .command('restore')
+    .explain('Undo the deletion of a work item', 'work-item restore wi-1001 --account 42')
+    .argument('<work-item-id>', 'its id')
+    .ofAccount()
+    .writes(restoreItem);
+
+  program
+    .command('rum')
+    .explain('Manage RUM resources', 'rum restore --account 42')
+    .command('restore')
+    .explain('Undo the deletion of the RUM resource', 'rum restore --account 42')
+    .ofAccount()
+    .writes(async ({ table, options: { account }, dryRun, audit }: RestoreSession) => {
+      const json = { account_id: account };
+      if (dryRun) return { text: `The RUM resource of account ${account} would be restored if it is deleted.`, json };
+      // Functions see it when their caches expire.
+      const restored = updateAction(
+        keys.rumResource(account),
+        expression`REMOVE deleted`,
+        expression`deleted = ${true}`,
+      );
+      await audit.inTransaction(account, 'RUM resource', async (also) => {
+        if ((await transact(table, [restored, ...also])) !== undefined)
+          throw new CliError(`Account ${account} has no deleted RUM resource.`);
+      });
+      return { text: `RUM resource of account ${account} restored.`, json };
+    });
+}
+
+async function restoreItem(
+  { table, options: { account }, dryRun, audit }: RestoreSession,
+  id: string,
+): Promise<Written> {
+  const stored = await readWorkItem(table, account, id);
+  if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
+  if (stored.deleted_at_ms === undefined)
+    return {
+      text: `Work item ${id} is not deleted; it is at version ${stored.version}.`,
+      json: { work_item_id: id, version: stored.version, restored: false },
+    };
+  if (BigInt(stored.version) >= MAX_DELETABLE_VERSION)
+    throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
+  if (dryRun) return { text: `Work item ${id} would be restored.`, json: { work_item_id: id } };
+  const work_item_version = toInt64(String(BigInt(stored.version) + 1n));
+  await audit.inTransaction(
+    account,
+    `work item ${id}`,
+    async (also) => {
+      if (!(await restoreWorkItem(table, account, stored, also)))
+        throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
+    },
+    { event: 'WorkItemRestored', event_detail: { work_item_id: id, work_item_version } },
+  );
+  return {
+    text: `Work item ${id} restored; it is at version ${work_item_version}.`,
+    json: { work_item_id: id, version: work_item_version, restored: true },
+  };
+}
