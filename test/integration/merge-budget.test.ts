@@ -20,26 +20,25 @@ afterAll(async () => {
 
 const newHandler = () => handlersOver(testDeps(through, { now: () => clock.now })).mergeAlerts;
 
-async function readUnitsOf(act: () => Promise<unknown>): Promise<number> {
+/** The read units that calls take. */
+async function readUnitsOf(calls: () => Promise<unknown>): Promise<number> {
   const sum = () => [...proxy.usages().values()].reduce((units, { read }) => units + read, 0);
   const before = sum();
-  await act();
+  await calls();
   return sum() - before;
 }
 
-const unknownIds = (count: number) => Array.from({ length: count }, objectId);
-
-describe('a merge that cannot be done, or was done before, reads little', () => {
+describe('a merge that fails, or was done before, reads little', () => {
   const fails = async (tenant: Account, body: object, ...texts: string[]) => {
     const answer = await tenant.merge(newHandler(), body);
     expectEnvelope(answer, 400, 'ResourceNotFound');
     for (const text of texts) expect(answer.body.error.message).toContain(text);
   };
 
-  it('of 9,600 unknown alerts, and says that it did not look for all', async () => {
+  it('of 9,600 unknown alerts, and says that it did not look for all of them', async () => {
     const tenant = await newAccount(table);
     const incident_id = await tenant.incident();
-    const alert_ids = unknownIds(9_600);
+    const alert_ids = Array.from({ length: 9_600 }, objectId);
     const units = await readUnitsOf(() =>
       fails(tenant, { alert_ids, incident_id }, `alert ${alert_ids[9]} and 88 more`, '9502 alerts'),
     );
@@ -109,7 +108,7 @@ describe("the budget of read units for an account's merges", () => {
     expect(total).toBeGreaterThanOrEqual(4 * 3_901);
   });
 
-  it('has room for the largest merge', async () => {
+  it('is enough for the largest merge', async () => {
     const tenant = await newAccount(table);
     clock.now = NOW + 60_000;
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };
