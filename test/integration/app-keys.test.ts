@@ -107,6 +107,18 @@ describe('a warm handler', () => {
     expect(await appKeys.find(appKey)).toBeUndefined();
   });
 
+  it.each([-3_600_000, 3_600_000])(
+    'lets a new key in, and refuses a revoked or suspended one, when its clock is %i ms ahead of the operator’s',
+    async (aheadMs) => {
+      const { clock, appKeys } = warm();
+      clock.now += aheadMs;
+      const { account, appKey } = await newCaller(table, { created_at: SECONDS });
+      expect(await appKeys.find(appKey)).toMatchObject({ accountId: account });
+      for (const row of [{ revoked_at: SECONDS }, { suspended: true }])
+        expect(await appKeys.find(await putAppKey(table, { account_id: account, ...row }))).toBeUndefined();
+    },
+  );
+
   it('refuses a revoked key at once when its clock was set back to before the look-up', async () => {
     const { clock, appKeys } = warm();
     const { account, appKey } = await newCaller(table);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { getRumResource, type OperationName, operations } from '../../lib/http/operations.ts';
+import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
@@ -153,19 +153,4 @@ describe('an app key shows in no answer, log line, metric or error', () => {
     expect(output).toMatch(/:1: .*expires_at/);
     expect(output).not.toContain(CANARY);
   });
-});
-
-// In this file, since its functions run as they are deployed.
-it('the authorizer gives up half a second before the operations do when DynamoDB hangs', async () => {
-  const endOf = async (name: string, appKey?: string) => {
-    const event = { ...eventFor(getRumResource, { appKey }), type: 'REQUEST', methodArn: 'arn' };
-    await functions.invoke(name, event);
-    return performance.now();
-  };
-  const names = ['usage-key-authorizer', 'get-rum-resource'];
-  // Loads both functions: without a key neither has anything to wait for.
-  await Promise.all(names.map((name) => endOf(name)));
-  proxy.plan(() => 'hang');
-  const [authorizer = 0, operation = 0] = await Promise.all(names.map((name) => endOf(name, UNKNOWN)));
-  expect(operation - authorizer).toBeGreaterThan(500);
 });

@@ -11,7 +11,7 @@ import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { recordsForRelay, relayed } from '../support/events.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../support/faults.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
@@ -187,46 +187,17 @@ describe('the events of an account', () => {
 const isListOf = (ids: readonly string[]) => (value: unknown) =>
   Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
 
-describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) => {
-  it('has its event if and only if it is committed, whichever call was its last', async () => {
-    const own = await newTable({ stream: true });
-    const cuts = Array.from({ length: 14 }, (_, index) => [index + 1, false] as const);
-    const merges = await Promise.all(
-      [...cuts, ...cuts.map(([cut]) => [cut, true] as const)].map(async ([cut, applied]) => {
-        const tenant = await newAccount(own);
-        const to = await tenant.incident();
-        const alerts = await tenant.alerts(count);
-        const dying = connectAgain(own);
-        let calls = 0;
-        aroundCalls(dying, async (_call, send) => {
-          calls += 1;
-          if (calls >= cut && !(calls === cut && applied)) throw connectionLost();
-          await send();
-          if (calls >= cut) throw connectionLost();
-        });
-        await tenant.merge(handlerOf(dying), { alert_ids: alerts, incident_id: to });
-        const committed = (await tenant.feed(to)).map(({ sequence }) => ['AlertsMerged', sequence]);
-        return { cut, applied, tenant, to, committed };
-      }),
-    );
-    // The stream is read once for all of them, which takes longer than they do.
-    const eventsOfAll = async () => {
-      const events = (await relayed(own, await recordsForRelay(own))).events;
-      return merges.map(({ tenant }) =>
-        events.flatMap(({ type, detail }) => (detail.account_id === tenant.account ? [[type, detail.sequence]] : [])),
-      );
-    };
-    const before = await eventsOfAll();
-    for (const { tenant, to } of merges) await tenant.finish(to, SIZES.transactionItems);
-    const after = await eventsOfAll();
-    const outcomes = new Set<string>();
-    for (const [index, { cut, applied, committed }] of merges.entries()) {
-      const isMerged = ([type]: unknown[]) => type === 'AlertsMerged';
-      expect([cut, applied, before[index]?.filter(isMerged)]).toEqual([cut, applied, committed]);
-      const completed = count === 1 ? [] : committed.map(([, sequence]) => ['MergeCompleted', sequence]);
-      expect([cut, applied, after[index]]).toEqual([cut, applied, [...committed, ...completed]]);
-      outcomes.add(`${committed.length} ${before[index]?.length}`);
-    }
-    expect([...outcomes].sort()).toEqual(count === 1 ? ['0 0', '1 1'] : ['0 0', '1 1', '1 2']);
-  });
+it.each([1, LARGE])('a merge of %d alerts has its events exactly if it is committed', async (count) => {
+  const tenant = await newAccount(table);
+  const [alerts, to] = [await tenant.alerts(count), await tenant.incident()];
+  const mergeWith = async (around: AroundCall) => {
+    const dying = connectAgain(table);
+    aroundCalls(dying, around);
+    return (await tenant.merge(handlerOf(dying), { alert_ids: alerts, incident_id: to })).status;
+  };
+  const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
+  expect([await mergeWith(losing('TransactWrite')), await typesOf()]).toEqual([503, []]);
+  expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
+  await tenant.finish(to, SIZES.transactionItems);
+  expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
 });

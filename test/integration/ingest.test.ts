@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
-import { recordOf } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
-import { SEED, seededRandom } from '../support/chance.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
@@ -245,39 +242,4 @@ it('only the message whose writes fail is delivered again, with growing delays',
   // The invalid line is not refused while its message fails: otherwise each attempt would refuse it.
   expect(feed.refused).toEqual([]);
   expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
-});
-
-it('any order of reports ends in the same row', async () => {
-  const random = seededRandom(SEED);
-  const fields = { ...snapshot, received_at_ms: 1, observed_at_ms: 1, health_at_ms: 1, reason_codes: ['a'] };
-  /** A report that names some fields, some of them null; or the end of the host. */
-  function anyRecord(index: number): string {
-    const named = Object.entries(fields).filter(() => random() < 0.5);
-    const some = named.map(([name, value]) => [
-      name,
-      random() < 0.2 ? null : typeof value === 'number' ? index : value,
-    ]);
-    const common = { account_id: 1, host_id: 'h', at_ms: NOW + Math.floor(random() * 4) };
-    if (random() < 0.1) return JSON.stringify({ kind: 'host', ...common, retired: true });
-    return JSON.stringify({ kind: 'host_status', ...common, ...Object.fromEntries(some) });
-  }
-  async function rowAfter(lines: readonly string[], account: number) {
-    for (const line of lines) {
-      const found = recordOf(line, NOW);
-      if (!('record' in found)) throw new Error(found.problem);
-      found.record.entity.account_id = account;
-      for (const { write } of rowsOf([found.record])) await write(table);
-    }
-    return { ...(await stored(table, keys.hostStatus(account, 'h'))), pk: '' };
-  }
-  const histories = Array.from({ length: 40 }, () => {
-    const lines = Array.from({ length: 5 }, (_, index) => anyRecord(index));
-    return [lines.toSorted(() => random() - 0.5), lines.toSorted(() => random() - 0.5)] as const;
-  });
-  await Promise.all(
-    histories.map(async ([one, other], history) => {
-      const rows = [await rowAfter(one, 2 * history + 2), await rowAfter(other, 2 * history + 3)];
-      expect(rows[0], one.join('\n')).toEqual(rows[1]);
-    }),
-  );
 });

@@ -17,7 +17,7 @@ const MINUTE = NOW / 60_000;
 const table = await newTable();
 
 /** A caller with a clock of its own, and warm instances to call. */
-async function given() {
+async function newTenant() {
   const { account, appKey } = await newCaller(table);
   const clock = { now: NOW };
   const instance = () => {
@@ -31,7 +31,7 @@ async function given() {
 
 describe('fleet browse', () => {
   it('passes 2 calls in each second of the clock, and no more', async () => {
-    const { clock, call } = await given();
+    const { clock, call } = await newTenant();
     const statuses = [];
     for (const atMs of [0, 999, 999, 1_000, 1_001, 1_999, 2_000]) {
       clock.now = NOW + atMs;
@@ -41,7 +41,7 @@ describe('fleet browse', () => {
   });
 
   it('passes 30 calls in each minute of the clock, and no more', async () => {
-    const { clock, call, instance, counted } = await given();
+    const { clock, call, instance, counted } = await newTenant();
     for (let second = 0; second < 15; second += 1) {
       clock.now = NOW + second * 1000;
       for (const _ of [1, 2]) expectEnvelope(await call(), 200);
@@ -69,81 +69,43 @@ describe('fleet browse', () => {
     expectEnvelope(await call(), 200);
     expect(await counted(MINUTE + 1)).toBe(1);
   });
-
-  it('does not count a call that another check refuses: two wrong bodies and a right one are 400, 400, 200', async () => {
-    const { call, counted } = await given();
-    const statuses = [];
-    for (const body of [{ limit: 0 }, { cursor: 'never issued' }, {}]) statuses.push((await call(body)).status);
-    expect(statuses).toEqual([400, 400, 200]);
-    expect(await counted()).toBe(1);
-  });
-
-  it('reports the remaining quota with every counted or refused call', async () => {
-    const { clock, call, instance } = await given();
-    const first = await call();
-    expect(first.headers).toMatchObject({
-      'X-RateLimit-Limit': '2',
-      'X-RateLimit-Remaining': '1',
-      'X-RateLimit-Reset': String(NOW / 1000 + 1),
-      'RateLimit-Policy': '"second";q=2;w=1, "minute";q=30;w=60',
-      RateLimit: '"second";r=1;t=1, "minute";r=29;t=60',
-    });
-    clock.now += 250;
-    const second = await instance()();
-    expect(second.headers.RateLimit).toBe('"second";r=0;t=1, "minute";r=28;t=60');
-    for (const each of [call, call, instance()]) {
-      const refused = await each();
-      expectEnvelope(refused, 429, 'RequestTooFrequently');
-      expect(refused.headers).toMatchObject({
-        'Retry-After': '1',
-        'X-RateLimit-Limit': '2',
-        'X-RateLimit-Remaining': '0',
-        RateLimit: '"second";r=0;t=1, "minute";r=28;t=60',
-      });
-    }
-    clock.now += 1_000;
-    expect((await call()).headers.RateLimit).toBe('"second";r=1;t=1, "minute";r=27;t=59');
-  });
 });
 
 describe('a count', () => {
   const limiterOver = (on: Table, clock = { now: NOW }) =>
     createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
 
-  it.each([1, 5, 20])(
-    'of 300 calls in %i s is exact, though every second reply to a write is lost',
-    async (seconds) => {
-      const account = newAccountId();
-      const clock = { now: NOW };
-      const clients = Array.from({ length: 5 }, () => connectAgain(table));
-      const limiters = clients.map((client) => limiterOver(client, clock));
-      // Opens the connections of one client after the other, by calls of another account: all at once would overrun DynamoDB Local's socket.
-      const warmUpAccount = newAccountId();
-      for (const limiter of limiters) await Promise.all(Array.from({ length: 60 }, () => limiter.take(warmUpAccount)));
-      let written = 0;
-      for (const client of clients)
-        tapWire(client, async (_attempt, send) => {
-          await send();
-          written += 1;
-          if (written % 2 === 1) throw replyLost();
-        });
-      const random = seededRandom(SEED);
-      const secondOfCall = Array.from({ length: 300 }, () => Math.floor(random() * seconds));
-      let [allowed, passed] = [0, 0];
-      for (let second = 0; second < seconds; second += 1) {
-        clock.now = NOW + second * 1_000;
-        const calls = secondOfCall.flatMap((callSecond, index) =>
-          callSecond === second ? (limiters[index % 5] as RateLimiter) : [],
-        );
-        const verdicts = await Promise.all(calls.map((limiter) => limiter.take(account)));
-        allowed += Math.min(calls.length, 2, 30 - allowed);
-        passed += verdicts.filter(({ refusedBy }) => !refusedBy).length;
-      }
-      const { total } = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
-      expect({ passed, total }).toEqual({ passed: allowed, total: allowed });
-      expect(written).toBeGreaterThan(0);
-    },
-  );
+  it.each([1, 20])('of 300 calls in %i s is exact, though every second reply to a write is lost', async (seconds) => {
+    const account = newAccountId();
+    const clock = { now: NOW };
+    const clients = Array.from({ length: 5 }, () => connectAgain(table));
+    const limiters = clients.map((client) => limiterOver(client, clock));
+    // Opens the connections of one client after the other, by calls of another account: all at once would overrun DynamoDB Local's socket.
+    const warmUpAccount = newAccountId();
+    for (const limiter of limiters) await Promise.all(Array.from({ length: 60 }, () => limiter.take(warmUpAccount)));
+    let written = 0;
+    for (const client of clients)
+      tapWire(client, async (_attempt, send) => {
+        await send();
+        written += 1;
+        if (written % 2 === 1) throw replyLost();
+      });
+    const random = seededRandom(SEED);
+    const secondOfCall = Array.from({ length: 300 }, () => Math.floor(random() * seconds));
+    let [allowed, passed] = [0, 0];
+    for (let second = 0; second < seconds; second += 1) {
+      clock.now = NOW + second * 1_000;
+      const calls = secondOfCall.flatMap((callSecond, index) =>
+        callSecond === second ? (limiters[index % 5] as RateLimiter) : [],
+      );
+      const verdicts = await Promise.all(calls.map((limiter) => limiter.take(account)));
+      allowed += Math.min(calls.length, 2, 30 - allowed);
+      passed += verdicts.filter(({ refusedBy }) => !refusedBy).length;
+    }
+    const { total } = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
+    expect({ passed, total }).toEqual({ passed: allowed, total: allowed });
+    expect(written).toBeGreaterThan(0);
+  });
 
   it('whose reply was lost is made once, and its call passes, even if it is the last one allowed', async () => {
     const own = connectAgain(table);
