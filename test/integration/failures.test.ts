@@ -60,6 +60,14 @@ describe('an unforeseen error', () => {
     expect(failed).toEqual([{ level: 'error', message: 'call failed', fields }]);
     expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
   });
+
+  it('is answered in the language of the caller, who may send several headers', async () => {
+    const headers = { 'accept-language': ['qaa', 'zh-CN'] };
+    const handlers = handlersOver(testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() })));
+    const answer = await callAlone(handlers, getRumResource, { appKey: 'x', headers });
+    expectEnvelope(answer, 500, 'InternalError');
+    expect(answer.headers['Content-Language']).toBe('zh-CN');
+  });
 });
 
 describe('a dependency', () => {
