@@ -1,11 +1,9 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
   type Answer,
-  callAlone,
   callOperation,
   type EventOptions,
   eventFor,
@@ -93,19 +91,6 @@ it.each<[message: string, ...bodies: EventOptions[]]>([
     const answer = await call(options);
     expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain(message);
-  }
-});
-
-it('a body that is still encoded is BadRequest, which names the encoding', async () => {
-  for (const [name, coding, bytes] of [
-    ['Content-Encoding', 'gzip', gzipSync('{}')],
-    ['content-encoding', 'BR', brotliCompressSync('{}')],
-    ['Content-Encoding', 'x-own', Buffer.from('own')],
-  ] as const) {
-    const options = { appKey, headers: { [name]: coding }, ...base64(bytes) };
-    const answer = await callAlone(handlers, getRumResource, options);
-    expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(`Content-Encoding ${coding}`);
   }
 });
 
