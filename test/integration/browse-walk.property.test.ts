@@ -43,13 +43,13 @@ const host: fc.Arbitrary<Host> = fc
 const id = fc.stringMatching(/^[abz\u00e9\uffee\u{1f600}]{1,3}$/u);
 const fleet = fc.dictionary(id, host, { maxKeys: 30, noNullPrototype: true });
 
-const some = <Value>(...values: Value[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: 3 });
+const someOf = <Value>(...values: Value[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: 3 });
 const filters = fc.record(
   {
-    statuses: some(...FLEET_STATUSES),
-    agent_versions: some('1', '2', 'none'),
-    edge_clusters: some('eu', 'us'),
-    capture_modes: some('ebpf', 'polling', 'unknown'),
+    statuses: someOf(...FLEET_STATUSES),
+    agent_versions: someOf('1', '2', 'none'),
+    edge_clusters: someOf('eu', 'us'),
+    capture_modes: someOf('ebpf', 'polling', 'unknown'),
   },
   { requiredKeys: [] },
 );
@@ -68,7 +68,7 @@ interface Request {
   edge_clusters?: string[];
   capture_modes?: string[];
 }
-const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** The page that the contract demands: it examines candidates one by one until one of three limits ends it. */
 function oracle(hosts: Record<string, Host>, after: string, body: Request) {
@@ -151,7 +151,7 @@ describe.each(PLACES)('a walk from the first page to the one without a cursor, $
             }
             if (page < 10) await add(between.add);
           }
-          for (const name of steady) expect(seen.filter((one) => one === name)).toEqual([name]);
+          for (const name of steady) expect(seen.filter((host) => host === name)).toEqual([name]);
         },
       ),
       { numRuns: walks },

@@ -96,17 +96,18 @@ it('commands that change or show what is stored read strongly consistently', asy
     expect([command, exitCode, reads.length > 0, stale]).toEqual([command, 0, true, []]);
     return out;
   };
-  const of = `--account ${tenant.account}`;
+  const account = `--account ${tenant.account}`;
   await run('account create 12345678 --name Acme');
   for (const command of ['revoke', 'grant']) await run(`account ${command} ${tenant.account} monit`);
-  await run(`app-key issue ${of} --note first`);
-  const [{ app_key_id }] = JSON.parse(await run(`app-key list ${of} --json`));
-  for (const command of ['rotate', 'revoke']) await run(`app-key ${command} ${app_key_id} ${of}`);
+  await run(`app-key issue ${account} --note first`);
+  const [{ app_key_id }] = JSON.parse(await run(`app-key list ${account} --json`));
+  for (const command of ['rotate', 'revoke']) await run(`app-key ${command} ${app_key_id} ${account}`);
   for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${tenant.account}`);
-  for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents']) await run(`show ${what} ${of}`);
+  for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents'])
+    await run(`show ${what} ${account}`);
   for (const command of ['work-item restore w', 'rum restore', `merge undo ${to} ${sequence}`, 'audit', 'check'])
-    await run(`${command} ${of}`);
-  await run('import -', { stdin: await run(`export ${of}`) });
+    await run(`${command} ${account}`);
+  await run('import -', { stdin: await run(`export ${account}`) });
   // A check of a whole table, which is empty so that it finds nothing.
   await run('check', { on: await newTable() });
 });

@@ -159,9 +159,9 @@ describe('on AWS', () => {
     readDeploymentSettings({ tryGetContext: (name) => void settings.add(name) });
     const contexts = shown
       .map((line) => [...line.matchAll(/-c (\w+)=(\S+)/g)])
-      .filter((given) => given.length > 0)
-      .map((given) =>
-        Object.fromEntries(given.map(([, name = '', value = '']) => [name, value.replace('"$STREAM"', STREAM_ARN)])),
+      .filter((matches) => matches.length > 0)
+      .map((matches) =>
+        Object.fromEntries(matches.map(([, name = '', value = '']) => [name, value.replace('"$STREAM"', STREAM_ARN)])),
       );
     expect(contexts.length).toBeGreaterThan(3);
     for (const context of contexts) {

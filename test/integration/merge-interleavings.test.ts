@@ -30,14 +30,14 @@ describe('a merge too large for one transaction', () => {
 
   it('takes alerts that small merges move between its reads and its commit, even out of its own incident', async () => {
     const { tenant, from, to, elsewhere, alerts, merge, finish, firstMoves } = await newScene(table, { alerts: 20 });
-    const [other = '', ...rest] = alerts;
+    const [moved = '', ...rest] = alerts;
     const [inTarget = ''] = await tenant.alerts(1, to);
-    await merge([...alerts, inTarget], to, { around: beforeCommit(() => merge([other, inTarget], elsewhere)) });
+    await merge([...alerts, inTarget], to, { around: beforeCommit(() => merge([moved, inTarget], elsewhere)) });
     await finish(to);
     await expectMerged(tenant, to, [...alerts, inTarget]);
     expect(await firstMoves(to)).toEqual({
-      [from]: expect.toSatisfy((moved) => new Set(moved).symmetricDifference(new Set(rest)).size === 0),
-      [elsewhere]: expect.arrayContaining([other, inTarget]),
+      [from]: expect.toSatisfy((ids) => new Set(ids).symmetricDifference(new Set(rest)).size === 0),
+      [elsewhere]: expect.arrayContaining([moved, inTarget]),
     });
   });
 
