@@ -16,7 +16,7 @@ import { tapWire } from '../support/wire.ts';
 
 const table = await newTable();
 
-describe('a merge that just fits into one transaction', () => {
+describe('the largest merge that fits into one transaction', () => {
   it.each([
     // The limit of DynamoDB.
     { rows: 100, most: 98, fields: {}, key: false },
@@ -31,7 +31,7 @@ describe('a merge that just fits into one transaction', () => {
       { most: 7, fields: { title: 'New', owner_id: 1 }, key: true },
     ].map((merge) => ({ rows: TRANSACTION_ITEMS, ...merge })),
   ])(
-    'of $rows rows is of $most alerts, and takes several with one alert more, when it has $fields (Idempotency-Key: $key)',
+    'of $rows rows has $most alerts when it gives $fields (Idempotency-Key: $key); one alert more takes several',
     async ({ rows, most, fields, key }) => {
       for (const count of [most, most + 1]) {
         const { tenant, to, alerts } = await newScene(table, { alerts: count });
@@ -57,11 +57,14 @@ describe('a merge that just fits into one transaction', () => {
       }
     },
   );
+});
 
-  it.each([
-    [8, 'with'],
-    [9, 'after'],
-  ])('(%i alerts of 60 KB) moves them %s its commit: their rows may have 500 KB', async (count, when) => {
+it.each([
+  [8, 'with'],
+  [9, 'after'],
+])(
+  'a merge of %i alerts of 60 KB moves them %s its commit: the rows of a transaction have at most 500 KB',
+  async (count, when) => {
     const { tenant, to, merge, finish } = await newScene(table, { alerts: 0 });
     const alerts = Array.from({ length: count }, objectId);
     const row = (id: string) => ({ ...keys.alert(tenant.account, id), alert_id: id, notes: 'x'.repeat(60_000) });
@@ -70,8 +73,8 @@ describe('a merge that just fits into one transaction', () => {
     await finish(to);
     await expectMerged(tenant, to, alerts);
     expect((await tenant.feed(to))[0].large).toBe(when === 'after' ? true : undefined);
-  });
-});
+  },
+);
 
 it('a merge of 1,001 alerts moves them all, and is shown whole', async () => {
   const { tenant, from, to, alerts, merge } = await newScene(table, { alerts: 990 });
