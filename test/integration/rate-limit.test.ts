@@ -61,15 +61,29 @@ describe('fleet browse', () => {
   });
 });
 
-describe('a count', () => {
-  const limiterOver = (on: Table, clock = { now: NOW }) =>
-    createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
+/** The counts of a new account: a limiter with a client and a clock of its own. */
+function newCount() {
+  const account = newAccountId();
+  const clock = { now: NOW };
+  const own = connectAgain(table);
+  const newLimiter = (client: Table) => createRateLimiter(browseFleet, testDeps(client, { now: () => clock.now }));
+  const { take } = newLimiter(own);
+  return {
+    account,
+    clock,
+    own,
+    newLimiter,
+    /** Counts a call. @returns the window that refuses it */
+    take: async () => (await take(account)).refusedBy?.window.name,
+    row: () => stored(table, keys.rateCount(account, 'browse-fleet', MINUTE)),
+  };
+}
 
+describe('a count', () => {
   it.each([1, 20])('of 300 calls in %i s is exact, though every second reply to a write is lost', async (seconds) => {
-    const account = newAccountId();
-    const clock = { now: NOW };
+    const { account, clock, newLimiter, row } = newCount();
     const clients = Array.from({ length: 5 }, () => connectAgain(table));
-    const limiters = clients.map((client) => limiterOver(client, clock));
+    const limiters = clients.map(newLimiter);
     // Opens the connections of one client after the other, by calls of another account: all at once would overrun DynamoDB Local's socket.
     const warmUpAccount = newAccountId();
     for (const limiter of limiters) await Promise.all(Array.from({ length: 60 }, () => limiter.take(warmUpAccount)));
@@ -92,86 +106,72 @@ describe('a count', () => {
       allowed += Math.min(calls.length, 2, 30 - allowed);
       passed += verdicts.filter(({ refusedBy }) => !refusedBy).length;
     }
-    const { total } = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
+    const { total } = await row();
     expect({ passed, total }).toEqual({ passed: allowed, total: allowed });
     expect(written).toBeGreaterThan(0);
   });
 
   it('whose reply was lost is made once, and its call passes, even if it is the last one allowed', async () => {
-    const own = connectAgain(table);
-    const account = newAccountId();
-    const limiter = limiterOver(own);
+    const { own, take, row } = newCount();
     const tap = tapWire(own, async ({ number }, send) => {
       await send();
       if (number % 2 === 1) throw replyLost();
     });
     for (const total of [1, 2]) {
-      expect((await limiter.take(account)).refusedBy).toBeUndefined();
+      expect(await take()).toBeUndefined();
       expect(tap.count('UpdateItemCommand')).toBe(2 * total);
-      expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total, w0: total });
+      expect(await row()).toMatchObject({ total, w0: total });
     }
-    expect((await limiter.take(account)).refusedBy?.window.name).toBe('second');
+    expect(await take()).toBe('second');
   });
 
   it('that never reaches DynamoDB makes the call fail, although the row can be read, and is not stored', async () => {
-    const own = connectAgain(table);
-    const account = newAccountId();
-    const limiter = limiterOver(own);
-    await limiter.take(account);
+    const { own, take, row } = newCount();
+    await take();
     const end = aroundCalls(own, losing('Update'));
-    await expect(limiter.take(account)).rejects.toThrow('connection lost');
+    await expect(take()).rejects.toThrow('connection lost');
     end();
-    expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 1 });
-    expect((await limiter.take(account)).refusedBy).toBeUndefined();
+    expect(await row()).toMatchObject({ total: 1 });
+    expect(await take()).toBeUndefined();
   });
 
   it('that DynamoDB refuses without returning the row makes the call fail, since the remaining quota is unknown', async () => {
-    const own = connectAgain(table);
+    const { own, take } = newCount();
     aroundCalls(own, async () => {
       throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });
     });
-    await expect(limiterOver(own).take(newAccountId())).rejects.toThrow('returned no row');
+    await expect(take()).rejects.toThrow('returned no row');
   });
 
   it('that was refused is tried again when the clock is set back to before its window', async () => {
-    const account = newAccountId();
-    const clock = { now: NOW };
-    const limiter = limiterOver(table, clock);
-    for (let call = 0; call < 3; call += 1) await limiter.take(account);
-    expect((await limiter.take(account)).refusedBy).toBeDefined();
+    const { clock, take } = newCount();
+    expect([await take(), await take(), await take()]).toEqual([undefined, undefined, 'second']);
     clock.now -= 3_600_000;
-    expect((await limiter.take(account)).refusedBy).toBeUndefined();
+    expect(await take()).toBeUndefined();
   });
 
   it('takes at most one write a call, and none after a refusal until the window ends', async () => {
-    const account = newAccountId();
-    const clock = { now: NOW };
-    const limiter = limiterOver(table, clock);
-    const tap = tapWire(table);
-    const writes = async () => {
-      const before = tap.attempts.length;
-      await limiter.take(account);
-      return tap.attempts.length - before;
-    };
-    expect([await writes(), await writes(), await writes(), await writes()]).toEqual([1, 1, 1, 0]);
-    clock.now += 999;
-    expect(await writes()).toBe(0);
-    clock.now += 1;
-    expect(await writes()).toBe(1);
-    tap.remove();
+    const { clock, own, take } = newCount();
+    const tap = tapWire(own);
+    for (const { afterMs, writes } of [
+      ...[1, 2, 3, 3].map((writes) => ({ afterMs: 0, writes })),
+      { afterMs: 999, writes: 3 },
+      { afterMs: 1_000, writes: 4 },
+    ]) {
+      clock.now = NOW + afterMs;
+      await take();
+      expect(tap.attempts).toHaveLength(writes);
+    }
   });
 
   it('is in a row below 1 KB even when its minute is full, with the time at which the row expires', async () => {
-    const account = newAccountId();
-    const clock = { now: NOW };
-    const limiter = limiterOver(table, clock);
+    const { clock, take, row } = newCount();
     for (let call = 0; call < 30; call += 1) {
       clock.now = NOW + 1_999 * call;
-      expect((await limiter.take(account)).refusedBy).toBeUndefined();
+      expect(await take()).toBeUndefined();
     }
-    const row = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
-    expect(row.total).toBe(30);
-    expect(itemBytes(marshall(row))).toBeLessThan(1024);
-    expect(row.ttl).toBe(NOW / 1000 + 60 + 2 * 3_600);
+    const full = await row();
+    expect(full).toMatchObject({ total: 30, ttl: NOW / 1000 + 60 + 2 * 3_600 });
+    expect(itemBytes(marshall(full))).toBeLessThan(1024);
   });
 });
