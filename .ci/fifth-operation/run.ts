@@ -76,9 +76,6 @@ function addToTests(): void {
     "  'merge-alerts': {",
     `'${name}': {
       valid: { work_item_id: 'none' },
-      code: 'ResourceNotFound',
-      text: 'work_item_id',
-      integer: '',
       foreign: { work_item_id: other.workItem },
       foreignCode: 'ResourceNotFound',
     },`,

@@ -21,6 +21,7 @@ import { silentServer, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 const SECONDS = NOW / 1000;
+const HOUR_MS = 3_600_000;
 const table = await newTable();
 const deps = testDeps(table, { now: () => NOW });
 const handlers = handlersOver(deps);
@@ -28,35 +29,32 @@ const handlers = handlersOver(deps);
 describe('the answer to a caller without a valid key', () => {
   it('is the same byte for byte except for request_id, whatever is wrong with the key', async () => {
     const valid = (await newCaller(table)).appKey;
-    const given: Record<string, string | string[] | undefined> = {
+    const stored = (row: object, appKey?: string) => putAppKey(table, { account_id: newAccountId(), ...row }, appKey);
+    const invalidKeys: Record<string, string | string[] | undefined> = {
       missing: undefined,
       empty: '',
       twice: [valid, valid],
       'once empty': [valid, ''],
       long: 'x'.repeat(257),
       'long, of astral characters': '\u{1f511}'.repeat(257),
-      unknown: newAppKey(),
-      expired: await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS - 1 }),
-      'expired this second': await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS }),
-      revoked: await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 }),
-      'revoked by a clock that is an hour ahead': await putAppKey(table, {
-        account_id: newAccountId(),
-        revoked_at: SECONDS + 3600,
-      }),
-      suspended: await putAppKey(table, { account_id: newAccountId(), suspended: true }),
+      'long and stored': await stored({}, 'y'.repeat(257)),
       'not ASCII': '密钥\ud800\0',
-      'long and stored': await putAppKey(table, { account_id: newAccountId() }, 'y'.repeat(257)),
+      unknown: newAppKey(),
+      expired: await stored({ expires_at: SECONDS - 1 }),
+      'expired this second': await stored({ expires_at: SECONDS }),
+      revoked: await stored({ revoked_at: SECONDS - 1 }),
+      'revoked by a clock that is an hour ahead': await stored({ revoked_at: SECONDS + 3600 }),
+      suspended: await stored({ suspended: true }),
     };
-    const answers = await Promise.all(
-      Object.entries(given).map(async ([kind, appKey]) => {
-        const answer = await callOperation(handlers, getRumResource, { appKey });
-        expectEnvelope(answer, 401, 'Unauthorized');
-        const headers = Object.entries(answer.headers).sort();
-        const seen = JSON.stringify([answer.status, headers, answer.text]).replaceAll(answer.body.request_id, 'ID');
-        return [kind, seen] as const;
-      }),
-    );
-    for (const [kind, seen] of answers) expect(seen, kind).toBe(answers[0]?.[1]);
+    const seen = new Map<string, string>();
+    for (const [what, appKey] of Object.entries(invalidKeys)) {
+      const answer = await callOperation(handlers, getRumResource, { appKey });
+      expectEnvelope(answer, 401, 'Unauthorized');
+      const { request_id } = answer.body;
+      const text = JSON.stringify([answer.status, Object.entries(answer.headers).sort(), answer.text]);
+      seen.set(what, text.replaceAll(request_id, 'ID'));
+    }
+    for (const [what, text] of seen) expect(text, what).toBe(seen.get('unknown'));
   });
 
   it('is not given to a key of 256 characters, nor to one before the second in which it expires', async () => {
@@ -72,133 +70,144 @@ describe('the answer to a caller without a valid key', () => {
 it('an app key is taken out of the event before anything can log it, also when it is refused', async () => {
   const { appKey } = await newCaller(table);
   const unknown = newAppKey();
-  for (const given of [appKey, [unknown, unknown]]) {
-    const event = eventFor(getRumResource, { appKey: given, body: { no_cache: 7 } });
+  for (const sent of [appKey, [unknown, unknown]]) {
+    const event = eventFor(getRumResource, { appKey: sent, body: { no_cache: 7 } });
     const answer = await invokeAlone(handlers.getRumResource, event);
     const seen = JSON.stringify([answer, event, deps.log.lines]);
     for (const key of [appKey, unknown]) expect(seen).not.toContain(key);
   }
 });
 
-describe('a warm handler', () => {
-  const warm = (settings = {}) => {
-    const clock = { now: NOW };
-    const own = connectAgain(table);
-    return { clock, own, appKeys: createAppKeys(testDeps(own, { now: () => clock.now, settings })) };
+/** The look-up of keys in a warm function, with a clock and a client of its own. */
+function newLookUp({ settings = {}, recordsUse = false } = {}) {
+  const clock = { now: NOW };
+  const own = connectAgain(table);
+  const newInstance = () => createAppKeys(testDeps(own, { now: () => clock.now, settings }), { recordsUse });
+  const tap = tapWire(own);
+  return {
+    clock,
+    own,
+    newInstance,
+    find: newInstance().find,
+    commandsSent: () => tap.attempts.map(({ command }) => command),
   };
+}
 
+describe('a warm handler', () => {
   it.each<[string, { settings?: object; lookUpMs: number; trustedMs: number }]>([
     ['for 30 s', { lookUpMs: 0, trustedMs: 29_999 }],
     ['from the moment that its look-up began', { lookUpMs: 2_000, trustedMs: 27_999 }],
     ['as long as the setting says', { settings: { appKeyCacheSeconds: 5 }, lookUpMs: 0, trustedMs: 4_999 }],
   ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, lookUpMs, trustedMs }) => {
-    const { clock, appKeys, own } = warm(settings);
+    const { clock, find, own } = newLookUp({ settings });
     const { account, appKey } = await newCaller(table);
     const end = aroundCalls(own, async (_call, send) => {
       await send();
       await putAppKey(table, { account_id: account, revoked_at: 1 }, appKey); // just after the row was read
       clock.now += lookUpMs;
     });
-    expect(await appKeys.find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
+    expect(await find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
     end();
     clock.now += trustedMs;
-    expect(await appKeys.find(appKey)).toBeDefined();
+    expect(await find(appKey)).toBeDefined();
     clock.now += 1;
-    expect(await appKeys.find(appKey)).toBeUndefined();
+    expect(await find(appKey)).toBeUndefined();
   });
 
+  it.each([-HOUR_MS, HOUR_MS])(
+    'lets a new key in, and refuses a revoked or suspended one, when its clock is %i ms ahead of the operator’s',
+    async (aheadMs) => {
+      const { clock, find } = newLookUp();
+      clock.now += aheadMs;
+      const { account, appKey } = await newCaller(table, { created_at: SECONDS });
+      expect(await find(appKey)).toMatchObject({ accountId: account });
+      for (const row of [{ revoked_at: SECONDS }, { suspended: true }])
+        expect(await find(await putAppKey(table, { account_id: account, ...row }))).toBeUndefined();
+    },
+  );
+
   it('refuses a revoked key at once when its clock was set back to before the look-up', async () => {
-    const { clock, appKeys } = warm();
+    const { clock, find } = newLookUp();
     const { account, appKey } = await newCaller(table);
-    expect(await appKeys.find(appKey)).toBeDefined();
-    clock.now -= 3_600_000;
-    await putAppKey(table, { account_id: account, revoked_at: Math.floor(clock.now / 1_000) }, appKey);
-    expect(await appKeys.find(appKey)).toBeUndefined();
+    expect(await find(appKey)).toBeDefined();
+    clock.now -= HOUR_MS;
+    await putAppKey(table, { account_id: account, revoked_at: SECONDS - 3_600 }, appKey);
+    expect(await find(appKey)).toBeUndefined();
   });
 
   it('checks the expiry at every call, also of a remembered key', async () => {
-    const { clock, appKeys } = warm();
+    const { clock, find } = newLookUp();
     const appKey = await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 2 });
-    expect(await appKeys.find(appKey)).toBeDefined();
-    clock.now += 1_999;
-    expect(await appKeys.find(appKey)).toBeDefined();
-    clock.now += 1;
-    expect(await appKeys.find(appKey)).toBeUndefined();
+    for (const { ms, isValid } of [
+      { ms: 0, isValid: true },
+      { ms: 1_999, isValid: true },
+      { ms: 2_000, isValid: false },
+    ]) {
+      clock.now = NOW + ms;
+      expect((await find(appKey)) !== undefined).toBe(isValid);
+    }
   });
 
   it('looks a key up once for 1,000 calls at the same time, and not again while it trusts it', async () => {
-    const { appKeys, own } = warm();
+    const { find, commandsSent } = newLookUp();
     const { appKey } = await newCaller(table);
-    const tap = tapWire(own);
-    const found = await Promise.all(Array.from({ length: 1_000 }, () => appKeys.find(appKey)));
-    expect(found.filter((caller) => caller === undefined)).toEqual([]);
-    await appKeys.find(appKey);
-    expect(tap.attempts.map(({ command }) => command)).toEqual(['GetItemCommand']);
-    tap.remove();
+    const callers = await Promise.all(Array.from({ length: 1_000 }, () => find(appKey)));
+    expect(callers.filter((caller) => caller === undefined)).toEqual([]);
+    await find(appKey);
+    expect(commandsSent()).toEqual(['GetItemCommand']);
   });
 
   it('remembers an unknown key for a few seconds only', async () => {
-    const { clock, appKeys, own } = warm();
+    const { clock, find, commandsSent } = newLookUp();
     const appKey = newAppKey();
-    const tap = tapWire(own);
-    expect(await appKeys.find(appKey)).toBeUndefined();
-    expect(await appKeys.find(appKey)).toBeUndefined();
-    expect(tap.attempts).toHaveLength(1);
-    tap.remove();
+    for (let times = 0; times < 2; times += 1) expect(await find(appKey)).toBeUndefined();
+    expect(commandsSent()).toHaveLength(1);
     await putAppKey(table, { account_id: newAccountId() }, appKey);
     clock.now += 3_001;
-    expect(await appKeys.find(appKey)).toBeDefined();
+    expect(await find(appKey)).toBeDefined();
   });
 
   it('looks a key up again after a look-up failed', async () => {
-    const { appKeys, own } = warm();
+    const { find, own } = newLookUp();
     const { appKey } = await newCaller(table);
-    const tap = tapWire(own, async () => {
+    const end = aroundCalls(own, async () => {
       throw Object.assign(new Error('no'), { name: 'ValidationException' });
     });
-    await expect(appKeys.find(appKey)).rejects.toThrow('no');
-    tap.remove();
-    expect(await appKeys.find(appKey)).toBeDefined();
+    await expect(find(appKey)).rejects.toThrow('no');
+    end();
+    expect(await find(appKey)).toBeDefined();
   });
 });
 
 describe('the last use of a key', () => {
-  const HOUR = 3_600_000;
-  const lastUse = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).last_used_at;
-  const recordingUse = () => {
-    const clock = { now: NOW };
-    const own = connectAgain(table);
-    const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { recordsUse: true });
-    return { clock, own, create, appKeys: create() };
-  };
+  const lastUse = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey))))?.last_used_at;
 
   it('is stored once an hour, by one write, however many functions look the key up', async () => {
-    const { clock, own, appKeys, create } = recordingUse();
+    const { clock, newInstance, find, commandsSent } = newLookUp({ recordsUse: true });
     const { appKey } = await newCaller(table);
-    const tap = tapWire(own);
-    const writes = () => tap.attempts.filter(({ command }) => command === 'UpdateItemCommand').length;
-    await appKeys.find(appKey);
+    const writes = () => commandsSent().filter((command) => command === 'UpdateItemCommand').length;
+    await find(appKey);
     expect([await lastUse(appKey), writes()]).toEqual([SECONDS, 1]);
-    clock.now += HOUR - 1_000;
-    for (const found of [appKeys, create(), create()]) await found.find(appKey);
+    clock.now += HOUR_MS - 1_000;
+    for (const { find } of [newInstance(), newInstance()]) await find(appKey);
+    await find(appKey);
     expect([await lastUse(appKey), writes()]).toEqual([SECONDS, 1]);
     clock.now += 31_000;
-    await appKeys.find(appKey);
+    await find(appKey);
     expect([await lastUse(appKey), writes()]).toEqual([SECONDS + 3_630, 2]);
-    tap.remove();
   });
 
   it('is not stored for a refused key', async () => {
-    const { appKeys } = recordingUse();
-    const appKey = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
-    const unknown = newAppKey();
-    for (const refused of [appKey, unknown]) expect(await appKeys.find(refused)).toBeUndefined();
-    expect(await lastUse(appKey)).toBeUndefined();
-    expect(await stored(table, keys.appKey(hashAppKey(unknown)))).toBeUndefined();
+    const { find } = newLookUp({ recordsUse: true });
+    const revoked = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
+    for (const refused of [revoked, newAppKey()]) {
+      expect(await find(refused)).toBeUndefined();
+      expect(await lastUse(refused)).toBeUndefined();
+    }
   });
 
   it('neither fails nor delays a call when it cannot be stored', async () => {
-    const { own, appKeys } = recordingUse();
+    const { own, find } = newLookUp({ recordsUse: true });
     const silent = await silentServer();
     for (const fault of ['refused', 'silent']) {
       const { appKey } = await newCaller(table);
@@ -209,7 +218,7 @@ describe('the last use of a key', () => {
         await send();
       });
       const startedMs = performance.now();
-      expect(await appKeys.find(appKey)).toBeDefined();
+      expect(await find(appKey)).toBeDefined();
       expect(performance.now() - startedMs).toBeLessThan(700);
       expect([tap.count('UpdateItemCommand') > 0, await lastUse(appKey)]).toEqual([true, undefined]);
       tap.remove();

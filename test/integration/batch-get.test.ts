@@ -1,30 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { batchGet, rowName } from '../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
 import { objectId } from '../support/incidents.ts';
 import { newTable, put, putAll } from '../support/service.ts';
-import { connectAfterStorm } from '../support/storm.ts';
 import { replyLost, tapWire } from '../support/wire.ts';
 
-const proxy = await startFaultProxy(dynamodbEndpoint());
-afterAll(() => proxy.close());
-
-it('reads 1,601 keys after a storm, 16 calls at once, though every call loses its first reply', async () => {
+it('reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();
-  // On a busy machine DynamoDB Local takes its time for a hundred rows.
-  const through = await connectAfterStorm(table, proxy, { connectionTimeout: 2_500, requestTimeout: 10_000 });
   const wanted = Array.from({ length: 1_601 }, () => keys.alert(1, objectId()));
-  const [first, last] = [wanted[0], wanted[1_600]] as (typeof wanted)[number][];
-  for (const key of [first, last]) if (key) await put(table, key, { title: 't' });
+  const stored = wanted.filter((_, index) => index % 1_600 === 0);
+  for (const key of stored) await put(table, key, { title: 't' });
 
   const sent = new Set<string>();
-  let [underWay, most] = [0, 0];
-  const tap = tapWire(through, async ({ body }, send) => {
+  let [underWay, mostAtOnce] = [0, 0];
+  tapWire(table, async ({ body }, send) => {
     underWay += 1;
-    most = Math.max(most, underWay);
+    mostAtOnce = Math.max(mostAtOnce, underWay);
     const isFirst = !sent.has(body);
     sent.add(body);
     // The reply to a read is lost: it makes no difference whether DynamoDB has seen the call.
@@ -33,12 +25,9 @@ it('reads 1,601 keys after a storm, 16 calls at once, though every call loses it
     });
     if (isFirst) throw replyLost();
   });
-  const { rows } = await batchGet(through, wanted);
-  through.client.destroy();
-
-  expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
-  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 17);
-  expect(most).toBe(16);
+  const { rows } = await batchGet(table, wanted);
+  expect([...rows.keys()].sort()).toEqual(stored.map(rowName).sort());
+  expect(mostAtOnce).toBe(16);
 });
 
 it('asks again for the keys that DynamoDB leaves unprocessed, until it has them all', async () => {

@@ -77,8 +77,7 @@ it("the read that verifies an operator's change whose replies are lost is strong
   const { account } = await newAccount(table);
   for (const action of ['TransactWriteItems', 'PutItem']) {
     proxy.plan((call) => (call.action === action ? 'drop' : undefined));
-    const { exitCode } = await adminOf(table, proxy.endpoint)(`account revoke ${account} monit`);
-    expect(exitCode).toBe(0);
+    expect(await adminOf(table, proxy.endpoint)(`account revoke ${account} monit`)).toMatchObject({ exitCode: 0 });
     expect(readsOf(proxy).stale).toEqual([]);
   }
 });
@@ -90,31 +89,25 @@ it('commands that change or show what is stored read strongly consistently', asy
   await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, deleted: true });
   await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
   const [{ sequence }] = await tenant.feed(to);
-  const run = async (command: string, stdin = '', on = table) => {
+  const run = async (command: string, { stdin = '', on = table } = {}) => {
     proxy.plan();
-    const { exitCode, out, err } = await adminOf(on, proxy.endpoint)(command, { stdin });
-    expect([command, exitCode, err]).toEqual([command, 0, expect.any(String)]);
-    expect(readsOf(proxy).reads.length, command).toBeGreaterThan(0);
-    expect([command, readsOf(proxy).stale]).toEqual([command, []]);
+    const { exitCode, out } = await adminOf(on, proxy.endpoint)(command, { stdin });
+    const { reads, stale } = readsOf(proxy);
+    expect([command, exitCode, reads.length > 0, stale]).toEqual([command, 0, true, []]);
     return out;
   };
-  const of = `--account ${tenant.account}`;
-  await run(`account create 12345678 --name Acme`);
-  await run(`account revoke ${tenant.account} monit`);
-  await run(`account grant ${tenant.account} monit`);
-  await run(`app-key issue ${of} --note first`);
-  const [{ app_key_id }] = JSON.parse(await run(`app-key list ${of} --json`));
-  await run(`app-key rotate ${app_key_id} ${of}`);
-  await run(`app-key revoke ${app_key_id} ${of}`);
-  await run(`account suspend ${tenant.account}`);
-  await run(`account unsuspend ${tenant.account}`);
-  for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents']) await run(`show ${what} ${of}`);
-  await run(`work-item restore w ${of}`);
-  await run(`rum restore ${of}`);
-  await run(`merge undo ${to} ${sequence} ${of}`);
-  await run(`audit ${of}`);
-  await run(`check ${of}`);
-  await run('import -', await run(`export ${of}`));
+  const account = `--account ${tenant.account}`;
+  await run('account create 12345678 --name Acme');
+  for (const command of ['revoke', 'grant']) await run(`account ${command} ${tenant.account} monit`);
+  await run(`app-key issue ${account} --note first`);
+  const [{ app_key_id }] = JSON.parse(await run(`app-key list ${account} --json`));
+  for (const command of ['rotate', 'revoke']) await run(`app-key ${command} ${app_key_id} ${account}`);
+  for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${tenant.account}`);
+  for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents'])
+    await run(`show ${what} ${account}`);
+  for (const command of ['work-item restore w', 'rum restore', `merge undo ${to} ${sequence}`, 'audit', 'check'])
+    await run(`${command} ${account}`);
+  await run('import -', { stdin: await run(`export ${account}`) });
   // A check of a whole table, which is empty so that it finds nothing.
-  await run('check', '', await newTable());
+  await run('check', { on: await newTable() });
 });

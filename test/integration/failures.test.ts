@@ -2,43 +2,45 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { connectTable } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { deleteWorkItem, getRumResource, operations } from '../../lib/http/operations.ts';
+import { browseFleet, deleteWorkItem, getRumResource, operations } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { connectionLost } from '../support/faults.ts';
+import { newAccount } from '../support/incidents.ts';
 import { listen } from '../support/listen.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { callAlone, connectAgain, handlersOver, newTable, put, testDeps } from '../support/service.ts';
+import {
+  callAlone,
+  callOperation,
+  connectAgain,
+  handlersOver,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 import { within } from '../support/within.ts';
 
 const table = await newTable();
 
-/** DynamoDB answers calls to it with an error that the service does not foresee. */
-const missingTable = () => connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
-
 describe('an unforeseen error', () => {
   it('is InternalError with a fixed text, which names no table, no host, no query and no stack', async () => {
-    const deps = testDeps(missingTable());
+    const deps = testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() }));
     const answer = await callAlone(handlersOver(deps), getRumResource, { appKey: 'secret-key' });
     expectEnvelope(answer, 500, 'InternalError');
     expect(answer.body.error.message).toBe('Internal error. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
     for (const leak of ['no-such-table', '127.0.0.1', 'ResourceNotFoundException', ' at ', 'secret-key'])
       expect(JSON.stringify(answer)).not.toContain(leak);
-    const failed = deps.log.lines.find(({ level }) => level === 'error');
-    expect(failed?.fields).toMatchObject({
-      request_id: answer.body.request_id,
-      error_name: 'ResourceNotFoundException',
-    });
     expect(JSON.stringify(deps.log.lines)).not.toContain('secret-key');
   });
 
   it('is logged with its name and stack, but without its message', async () => {
-    const own = await newTable();
-    const { appKey } = await newCaller(own);
+    const own = connectAgain(table);
+    const { appKey } = await newCaller(table);
     const deps = testDeps(own);
     tapWire(own, async ({ command }, send) => {
       if (command.startsWith('Get')) return send();
@@ -49,38 +51,23 @@ describe('an unforeseen error', () => {
     });
     const answer = await callAlone(handlersOver(deps), getRumResource, { appKey });
     expectEnvelope(answer, 500, 'InternalError');
-    const { request_id } = answer.body;
+    const fields = {
+      ...{ request_id: answer.body.request_id, cause: 'bug', error_name: 'ValidationException' },
+      error_stack: expect.toSatisfy((frames: string[]) => frames.every((frame) => frame.startsWith('at '))),
+      ...{ aws_request_id: 'of AWS', attempts: expect.any(Number) },
+    };
     const failed = deps.log.lines.filter(({ message }) => message === 'call failed');
-    expect(failed).toEqual([
-      {
-        level: 'error',
-        message: 'call failed',
-        fields: {
-          ...{ request_id, cause: 'bug', error_name: 'ValidationException', error_stack: expect.any(Array) },
-          ...{ aws_request_id: 'of AWS', attempts: expect.any(Number) },
-        },
-      },
-    ]);
-    const frames = failed[0]?.fields.error_stack as string[];
-    expect(frames.length).toBeGreaterThan(0);
-    for (const frame of frames) expect(frame).toMatch(/^at /);
+    expect(failed).toEqual([{ level: 'error', message: 'call failed', fields }]);
     expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
   });
 
-  it.each<[string | string[], string, string]>([
-    ['zh-CN,zh;q=0.9', 'zh-CN', '服务内部错误，请携带 request_id 反馈。'],
-    [['qaa', 'zh-CN'], 'zh-CN', '服务内部错误，请携带 request_id 反馈。'],
-    [['zh-CN;q=0.5', 'en;q=0.9'], 'en', 'Internal error. Report it with the request_id.'],
-  ])(
-    'is answered in the language of the caller, from one header or several: %j',
-    async (languages, language, message) => {
-      const options = { appKey: 'x', headers: { 'accept-language': languages } };
-      const answer = await callAlone(handlersOver(testDeps(missingTable())), getRumResource, options);
-      expectEnvelope(answer, 500, 'InternalError');
-      expect(answer.headers['Content-Language']).toBe(language);
-      expect(answer.body.error.message).toBe(message);
-    },
-  );
+  it('is answered in the language of the caller, who may send several headers', async () => {
+    const headers = { 'accept-language': ['qaa', 'zh-CN'] };
+    const handlers = handlersOver(testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() })));
+    const answer = await callAlone(handlers, getRumResource, { appKey: 'x', headers });
+    expectEnvelope(answer, 500, 'InternalError');
+    expect(answer.headers['Content-Language']).toBe('zh-CN');
+  });
 });
 
 describe('a dependency', () => {
@@ -106,23 +93,6 @@ describe('a dependency', () => {
       expect(tap.attempts[0]?.body.includes('APP_KEY#')).toBe(when === 'from the start');
     },
   );
-
-  it('that throttles past the retries makes a call ServiceUnavailable, too', async () => {
-    const own = await newTable();
-    const { appKey } = await newCaller(own);
-    const tap = tapWire(own, async ({ command }, send) => {
-      if (!command.startsWith('Update')) return send();
-      throw Object.assign(new Error('slow down'), { name: 'ThrottlingException', $metadata: {} });
-    });
-    const deps = testDeps(own);
-    const options = { appKey, body: { work_item_id: 'x', version: 1 } };
-    expectEnvelope(await callAlone(handlersOver(deps), deleteWorkItem, options), 503, 'ServiceUnavailable');
-    // Not at level error: throttling is no bug of the service.
-    const levels = deps.log.lines.filter(({ message }) => message === 'call failed').map(({ level }) => level);
-    expect(levels).toEqual(['warn']);
-    expect(tap.count('UpdateItemCommand')).toBe(3);
-    tap.remove();
-  });
 });
 
 it('an outage costs at most three requests a call, and the first call after it succeeds', async () => {
@@ -165,4 +135,28 @@ describe('a reply that is not from DynamoDB', () => {
     server.close();
     expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
+});
+
+it('while writes are frozen, deletions and merges are refused with Retry-After and change nothing, and reads go on', async () => {
+  const tenant = await newAccount(table);
+  const { appKey, account } = tenant;
+  const [to, alerts] = [await tenant.incident(), await tenant.alerts(2)];
+  const item = { work_item_id: 'w', version: 1, title: 't' };
+  await put(table, keys.workItem(account, 'w'), item);
+  await put(table, keys.rumResource(account), RUM_RECORD);
+  const frozen = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
+
+  for (const answer of [
+    await callOperation(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
+    await tenant.merge(frozen.mergeAlerts, { alert_ids: alerts, incident_id: to }),
+  ]) {
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toBe('60');
+  }
+  expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject(item);
+  expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
+  expect(await tenant.feed(to)).toEqual([]);
+
+  expectEnvelope(await callOperation(frozen, getRumResource, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozen, browseFleet, { appKey, body: {} }), 200);
 });

@@ -20,57 +20,46 @@ afterAll(async () => {
 
 const newHandler = () => handlersOver(testDeps(through, { now: () => clock.now })).mergeAlerts;
 
-async function readUnitsOf(act: () => Promise<unknown>): Promise<number> {
+/** The read units that calls take. */
+async function readUnitsOf(calls: () => Promise<unknown>): Promise<number> {
   const sum = () => [...proxy.usages().values()].reduce((units, { read }) => units + read, 0);
   const before = sum();
-  await act();
+  await calls();
   return sum() - before;
 }
 
-const unknownIds = (count: number) => Array.from({ length: count }, objectId);
-
-describe('a merge that cannot be done, or was done before, reads little', () => {
-  const fails = async (tenant: Account, body: object, ...texts: string[]) => {
+describe('a merge that fails, or was done before, reads little', () => {
+  const expectMissing = async (tenant: Account, body: object, ...texts: string[]) => {
     const answer = await tenant.merge(newHandler(), body);
     expectEnvelope(answer, 400, 'ResourceNotFound');
     for (const text of texts) expect(answer.body.error.message).toContain(text);
   };
 
-  it('of 9,600 unknown alerts, and says that it did not look for all', async () => {
+  it('of 9,600 unknown alerts, and says that it did not look for all of them', async () => {
     const tenant = await newAccount(table);
-    const incident_id = await tenant.incident();
-    const alert_ids = unknownIds(9_600);
-    const units = await readUnitsOf(() =>
-      fails(tenant, { alert_ids, incident_id }, `alert ${alert_ids[9]} and 88 more`, '9502 alerts'),
-    );
+    const body = { alert_ids: Array.from({ length: 9_600 }, objectId), incident_id: await tenant.incident() };
+    const missing = [`alert ${body.alert_ids[9]} and 88 more`, '9502 alerts'];
     // The app key's row is one of them.
-    expect(units).toBeLessThanOrEqual(101);
+    expect(await readUnitsOf(() => expectMissing(tenant, body, ...missing))).toBeLessThanOrEqual(101);
   });
 
   it('of an unknown incident, and of alerts of which the 151st is unknown', async () => {
     const tenant = await newAccount(table);
-    const alerts = await tenant.alerts(3_000);
-    const unknown = objectId();
-    expect(
-      await readUnitsOf(() => fails(tenant, { alert_ids: alerts, incident_id: unknown }, `incident ${unknown}`)),
-    ).toBeLessThanOrEqual(101);
-    const incident_id = await tenant.incident();
-    const alert_ids = alerts.with(150, unknown);
-    expect(
-      await readUnitsOf(() => fails(tenant, { alert_ids, incident_id }, `alert ${unknown}.`, '1302 alerts')),
-    ).toBeLessThanOrEqual(1_702);
+    const [incident_id, alert_ids, unknown] = [await tenant.incident(), await tenant.alerts(3_000), objectId()];
+    const ofIncident = () => expectMissing(tenant, { alert_ids, incident_id: unknown }, `incident ${unknown}`);
+    expect(await readUnitsOf(ofIncident)).toBeLessThanOrEqual(101);
+    const body = { alert_ids: alert_ids.with(150, unknown), incident_id };
+    const ofAlert = () => expectMissing(tenant, body, `alert ${unknown}.`, '1302 alerts');
+    expect(await readUnitsOf(ofAlert)).toBeLessThanOrEqual(1_702);
   });
 
   it('when it was done before under its Idempotency-Key', async () => {
     const tenant = await newAccount(table);
     const body = { alert_ids: await tenant.alerts(500), incident_id: await tenant.incident() };
-    const headers = { 'Idempotency-Key': 'once' };
-    expectEnvelope(await tenant.merge(newHandler(), body, { headers }), 200);
-    const units = await readUnitsOf(async () => {
-      const answer = await tenant.merge(newHandler(), body, { headers });
-      expect(answer.headers['Idempotent-Replayed']).toBe('true');
-    });
-    expect(units).toBeLessThanOrEqual(101);
+    const merge = () => tenant.merge(newHandler(), body, { headers: { 'Idempotency-Key': 'once' } });
+    expectEnvelope(await merge(), 200);
+    const again = async () => expect((await merge()).headers['Idempotent-Replayed']).toBe('true');
+    expect(await readUnitsOf(again)).toBeLessThanOrEqual(101);
   });
 });
 
@@ -109,7 +98,7 @@ describe("the budget of read units for an account's merges", () => {
     expect(total).toBeGreaterThanOrEqual(4 * 3_901);
   });
 
-  it('has room for the largest merge', async () => {
+  it('is enough for the largest merge', async () => {
     const tenant = await newAccount(table);
     clock.now = NOW + 60_000;
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };

@@ -1,11 +1,9 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
   type Answer,
-  callAlone,
   callOperation,
   type EventOptions,
   eventFor,
@@ -15,7 +13,7 @@ import {
   testDeps,
 } from '../support/service.ts';
 
-const MAX = 262_144;
+const MAX_BYTES = 262_144;
 const table = await newTable();
 const handlers = handlersOver(testDeps(table));
 const { appKey } = await newCaller(table);
@@ -23,12 +21,11 @@ const { appKey } = await newCaller(table);
 const call = (options: EventOptions): Promise<Answer> =>
   callOperation(handlers, getRumResource, { appKey, ...options });
 /** The body passed all checks: the account has no RUM resource. */
-const accepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
+const expectAccepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
 const base64 = (bytes: Uint8Array | string) => ({
   rawBody: Buffer.from(bytes).toString('base64'),
   isBase64Encoded: true,
 });
-const typed = (type: string, rawBody: string | null = null) => ({ headers: { 'Content-Type': type }, rawBody });
 /** A body of so many bytes, most of them of characters of two bytes. */
 const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;
 /** Arrays or objects in each other, in a field that is ignored. */
@@ -36,15 +33,8 @@ const nested = (levels: number, open = '[', inner = '1') =>
   `{"x":${open.repeat(levels - 1)}${inner}${(open === '[' ? ']' : '}').repeat(levels - 1)}}`;
 
 it.each<[string, ...EventOptions[]]>([
-  [
-    'in any spelling of its content type',
-    ...['application/json', 'APPLICATION/Json', 'application/json; charset=utf-8', ' application/json '].map((type) =>
-      typed(type),
-    ),
-    ...['application/json;charset=utf-8', 'application/json ; x=y'].map((type) => typed(type, '{}')),
-  ],
   ['that is absent or empty, which counts as {}', { rawBody: null }, { rawBody: '' }, base64('')],
-  ['of the largest size, counted in decoded bytes', { rawBody: ofSize(MAX) }, base64(ofSize(MAX))],
+  ['of the largest size, counted in decoded bytes', { rawBody: ofSize(MAX_BYTES) }, base64(ofSize(MAX_BYTES))],
   ['in base64, as the text that it holds', base64('{"no_cache":true,"é":1}')],
   [
     'that is JSON whatever its Content-Encoding says, since API Gateway has decoded it',
@@ -57,33 +47,23 @@ it.each<[string, ...EventOptions[]]>([
     ),
   ],
   [
+    'with unknown fields, which are ignored whatever their names',
+    // One field at a time: some make the exact parser read the whole body.
+    ...[
+      ...['"x":1e400', '"x":9007199254740993', '"x":[[],{},{"y":null}]', '"":0', '"\\ud800":1', '"valueOf":"\\ud800"'],
+      ...['constructor', 'prototype', 'toString', 'hasOwnProperty'].map((name) => `"${name}":1`),
+      ...['"constructor":{"prototype":{"no_cache":7}}', '"__proto__":1', '"x":{"__proto__":{"no_cache":7}}'],
+      ...['"__proto__":{"no_cache":7}', '"\\u005f_proto__":{"no_cache":7}'],
+    ].flatMap((field) =>
+      [`{${field}}`, `{"no_cache":true,${field}}`, `{${field},"no_cache":true}`].map((rawBody) => ({ rawBody })),
+    ),
+  ],
+  [
     'with an Idempotency-Key of any form, which this operation ignores',
     ...['', 'x'.repeat(256), ['a', 'b']].map((key) => ({ headers: { 'Idempotency-Key': key } })),
   ],
-])('a body %s is accepted', async (_what, ...all) => {
-  for (const options of all) accepted(await call(options));
-});
-
-// One field at a time: some make the exact parser read the whole body.
-it.each([
-  '"x":1e400',
-  '"x":9007199254740993',
-  '"x":[[],{},{"y":null}]',
-  '"":0',
-  '"constructor":{"prototype":{"no_cache":7}}',
-  '"constructor":1',
-  '"prototype":1',
-  '"toString":1',
-  '"hasOwnProperty":1',
-  '"__proto__":{"no_cache":7}',
-  '"__proto__":1',
-  '"\\u005f_proto__":{"no_cache":7}',
-  '"x":{"__proto__":{"no_cache":7}}',
-  '"valueOf":"\\ud800"',
-  '"\\ud800":1',
-])('a body with the unknown field %s is accepted', async (field) => {
-  for (const rawBody of [`{${field}}`, `{"no_cache":true,${field}}`, `{${field},"no_cache":true}`])
-    accepted(await call({ rawBody }));
+])('a body %s is accepted', async (_what, ...requests) => {
+  for (const options of requests) expectAccepted(await call(options));
 });
 
 const malformed = (line: number, column: number) =>
@@ -95,22 +75,17 @@ it.each<[message: string, ...bodies: EventOptions[]]>([
   ],
   [malformed(1, 2), { rawBody: '{' }, { rawBody: ' ' }, { rawBody: "{'a':1}" }],
   [malformed(3, 1), { rawBody: '{\n  "a": 1,\r\n}' }],
-  [malformed(1, 7), { rawBody: '{"😀":"\n"}' }],
   [malformed(1, 1), { rawBody: '\ufeff{}' }],
   [
     'The request body may be nested at most 1000 levels deep. Reduce the nesting.',
-    ...[1_001, 10_000, 30_000].flatMap((levels) =>
+    ...[1_001, 30_000].flatMap((levels) =>
       ['[', '{"a":', '{"é":'].map((open) => ({ rawBody: nested(levels, open, '"[{"') })),
     ),
   ],
   // Bytes that are not UTF-8.
-  [
-    'UTF-8',
-    base64(Uint8Array.from([0x7b, 0xff, 0x7d])),
-    base64(Uint8Array.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d])),
-    base64(Uint8Array.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])),
-  ],
-  ['no_cache', base64('{"no_cache":"é"}')],
+  ['UTF-8', ...['7bff7d', '7b22c3223a317d', '7b22eda080223a317d'].map((hex) => base64(Buffer.from(hex, 'hex')))],
+  // Of a field that occurs twice the last value counts.
+  ['no_cache', base64('{"no_cache":"é"}'), { rawBody: '{"no_cache":true,"no_cache":7}' }],
 ])('a body is InvalidParameter: %s', async (message, ...bodies) => {
   for (const options of bodies) {
     const answer = await call(options);
@@ -119,58 +94,44 @@ it.each<[message: string, ...bodies: EventOptions[]]>([
   }
 });
 
-it('a body that is still encoded is BadRequest, which names the encoding', async () => {
-  for (const [name, coding, bytes] of [
-    ['Content-Encoding', 'gzip', gzipSync('{}')],
-    ['content-encoding', 'BR', brotliCompressSync('{}')],
-    ['Content-Encoding', 'x-own', Buffer.from('own')],
-  ] as const) {
-    const options = { appKey, headers: { [name]: coding }, ...base64(bytes) };
-    const answer = await callAlone(handlers, getRumResource, options);
-    expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(`Content-Encoding ${coding}`);
-  }
-});
-
 describe('the content type', () => {
-  const sent = (headers: Record<string, string> | null, body: string | null) =>
+  const send = (headers: Record<string, string> | null, body: string | null) =>
     invoke(handlers.getRumResource, { ...eventFor(getRumResource, { appKey }), headers: headers as never, body });
+  const JSON_TYPES = ['application/json', 'APPLICATION/Json', ' application/json ', 'application/json ; x=y'];
+  const OTHER_TYPES = [
+    ...['text/plain', 'application/jsonp', 'application/json, text/plain', 'application/json-patch+json'],
+    ...['application/problem+json', 'text/plain; application/json', 'application /json'],
+  ];
 
-  it.each([
-    'text/plain',
-    'application/jsonp',
-    'application/json, text/plain',
-    'application/json-patch+json',
-    'application/problem+json',
-    'text/plain; application/json',
-    'application /json',
-  ])('%j is InvalidContentType, with a body or without', async (type) => {
-    for (const rawBody of ['{}', null]) expectEnvelope(await call(typed(type, rawBody)), 400, 'InvalidContentType');
+  it('is JSON in any spelling, and with parameters', async () => {
+    for (const type of [...JSON_TYPES, 'application/json;charset=utf-8'])
+      for (const body of ['{}', null]) expectAccepted(await send({ 'CONTENT-type': type }, body));
   });
 
-  it.each([{}, null, { 'Content-Type': '' }])('may be absent or empty (%j) only without a body', async (headers) => {
-    expectEnvelope(await sent(headers, '{}'), 400, 'InvalidContentType');
-    for (const body of [null, '']) accepted(await sent(headers, body));
+  it('that is any other is InvalidContentType, with a body or without', async () => {
+    for (const type of OTHER_TYPES)
+      for (const body of ['{}', null])
+        expectEnvelope(await send({ 'Content-Type': type }, body), 400, 'InvalidContentType');
   });
 
-  it('is found whatever the letter case of its name', async () => {
-    accepted(await sent({ 'CONTENT-type': 'application/json' }, '{}'));
-  });
-});
-
-describe('the largest size of a body', () => {
-  it('is 256 KiB, counted decoded: one byte more is EntityTooLarge', async () => {
-    for (const options of [{ rawBody: ofSize(MAX + 1) }, base64(ofSize(MAX + 1))]) {
-      const answer = await call(options);
-      expectEnvelope(answer, 413, 'EntityTooLarge');
-      expect(answer.body.error.message).toContain(String(MAX));
+  it('may be absent or empty only without a body', async () => {
+    for (const headers of [{}, null, { 'Content-Type': '' }]) {
+      expectEnvelope(await send(headers, '{}'), 400, 'InvalidContentType');
+      for (const body of [null, '']) expectAccepted(await send(headers, body));
     }
   });
+});
 
-  it('is a setting', async () => {
-    const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
-    const sendBytes = (bytes: number) => callOperation(small, getRumResource, { appKey, rawBody: ofSize(bytes) });
-    accepted(await sendBytes(1_024));
-    expectEnvelope(await sendBytes(1_025), 413, 'EntityTooLarge');
-  });
+it('the largest size of a body is 256 KiB, counted decoded, or what the setting says', async () => {
+  const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
+  expectAccepted(await callOperation(small, getRumResource, { appKey, rawBody: ofSize(1_024) }));
+  for (const [options, over, most] of [
+    [{ rawBody: ofSize(MAX_BYTES + 1) }, handlers, MAX_BYTES],
+    [base64(ofSize(MAX_BYTES + 1)), handlers, MAX_BYTES],
+    [{ rawBody: ofSize(1_025) }, small, 1_024],
+  ] as const) {
+    const answer = await callOperation(over, getRumResource, { appKey, ...options });
+    expectEnvelope(answer, 413, 'EntityTooLarge');
+    expect(answer.body.error.message).toContain(String(most));
+  }
 });

@@ -27,7 +27,7 @@ export function inlined(document: unknown): any {
 }
 
 /** openapi.json without references, its bounds exact. */
-export const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
+const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addKeyword(int64Keyword);
 const compiled = new Map<string, ValidateFunction>();

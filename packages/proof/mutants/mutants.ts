@@ -203,14 +203,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/http/caller.ts',
     find: 'if (!callerOf(event).permissions.includes(permission))',
     replace: 'if (callerOf(event).permissions === undefined)',
-    tests: [integration('security')],
+    tests: [integration('order-of-checks')],
   },
   {
     name: 'a call with two keys is let in by the first',
     file: 'lib/http/caller.ts',
     find: 'appKeysSent.length === 1 ? appKeysSent[0] : undefined',
     replace: 'appKeysSent[0]',
-    tests: [integration('security')],
+    tests: [integration('app-keys')],
   },
   {
     name: 'a work item is deleted whatever its version',
@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/operations/browse-fleet/browse.ts',
     find: 'scan.more = chunk.more || examined < chunk.candidates.length;',
     replace: 'scan.more = chunk.more;',
-    tests: [integration('browse-walk.property'), integration('browse-fleet')],
+    tests: [integration('browse-walk.property')],
   },
   {
     name: "an account's change reaches a key of another account",

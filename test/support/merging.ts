@@ -1,0 +1,86 @@
+/** Incidents and alerts to merge, and merges whose calls to the table can be made to fail. */
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { expectEnvelope } from './answers.ts';
+import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit } from './faults.ts';
+import { newAccount } from './incidents.ts';
+import { connectAgain, type EventOptions, handlersOver, testDeps } from './service.ts';
+
+/** The most rows of a transaction: so few that a merge of 20 alerts is large. */
+export const TRANSACTION_ITEMS = 12;
+
+interface InstanceOptions {
+  /** Runs around each call to the table. */
+  around?: AroundCall;
+  /** How far its clock is ahead. */
+  aheadMs?: number;
+  /** By default {@link TRANSACTION_ITEMS}; undefined: as in production. */
+  transactionItems?: number | undefined;
+}
+
+interface MergeRequest {
+  alert_ids: string[];
+  incident_id: string;
+  title?: string;
+  owner_id?: number;
+}
+
+/** A warm instance of the function merge-alerts, with a client of its own. */
+export function newMergeInstance(table: Table, { around, aheadMs = 0, ...sizes }: InstanceOptions = {}) {
+  const own = connectAgain(table);
+  if (around) aroundCalls(own, around);
+  const deps = testDeps(own, { now: () => Date.now() + aheadMs });
+  const { mergeAlerts } = handlersOver(deps, { transactionItems: TRANSACTION_ITEMS, ...sizes });
+  return { table: own, deps, mergeAlerts };
+}
+
+/** A new account with three incidents, and alerts that belong to the first one. */
+export async function newScene(table: Table, { alerts: count }: { alerts: number }) {
+  const tenant = await newAccount(table);
+  const [from, to, elsewhere] = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
+
+  /** Sends a merge through an instance of its own. */
+  async function send(body: MergeRequest, { headers = {}, ...options }: InstanceOptions & EventOptions = {}) {
+    return tenant.merge(newMergeInstance(table, options).mergeAlerts, body, { headers });
+  }
+  return {
+    tenant,
+    from,
+    to,
+    elsewhere,
+    alerts: await tenant.alerts(count, from),
+    send,
+    /** Merges through an instance of its own, and demands success. */
+    async merge(alert_ids: string[], incident_id: string, options: InstanceOptions = {}): Promise<void> {
+      expectEnvelope(await send({ alert_ids, incident_id }, options), 200);
+    },
+    /** Finishes the large merges into an incident. */
+    finish: (incidentId: string) => tenant.finish(incidentId, TRANSACTION_ITEMS),
+    /** Where the first merge into an incident took its alerts from. */
+    firstMoves: async (incidentId: string): Promise<Record<string, string[]>> =>
+      (await tenant.feed(incidentId))[0].moved,
+  };
+}
+
+/** The same, after a merge of all alerts whose function died after the commit: it is pending, and none of its alerts is moved. */
+export async function newPendingScene(table: Table) {
+  const scene = await newScene(table, { alerts: 20 });
+  await scene.merge(scene.alerts, scene.to, { around: dyingAfterCommit() });
+  return scene;
+}
+
+/** Lets `count` transactions pass, and loses the next one and every call after it. */
+export function dyingAfterTransactions(count: number): AroundCall {
+  const passed: Promise<unknown>[] = [];
+  let dead = false;
+  return async ({ command }, send) => {
+    const isTransaction = command.startsWith('TransactWrite');
+    dead ||= isTransaction && passed.length === count;
+    if (dead) {
+      await Promise.all(passed);
+      throw connectionLost();
+    }
+    const sent = send();
+    if (isTransaction) passed.push(sent);
+    await sent;
+  };
+}
