@@ -5,7 +5,7 @@ import { type Key, keys } from '../../../../lib/dynamodb/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
-import { type Account, newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { snapshot } from '../../../../test/support/torn.ts';
 import { readAccount } from '../../accounts/accounts.ts';
@@ -64,7 +64,9 @@ const set = (Key: Key, name: string, value: unknown) =>
     }),
   );
 const remove = (...rows: Key[]) =>
-  Promise.all(rows.map(({ pk, sk }) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }))));
+  Promise.all(
+    rows.map(({ pk, sk }) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }))),
+  );
 
 describe('two merges of which a restore has lost the feed rows', () => {
   it('are reported, and not repaired, as long as the earlier incidents and titles are unknown', async () => {
