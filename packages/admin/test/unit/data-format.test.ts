@@ -5,6 +5,7 @@ import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
 import { hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { documentedLines } from '../../../../test/support/data-format.ts';
+import { inventory } from '../../../../test/support/fleet.ts';
 import { checkData, DataError, type TableContents } from '../../data/check-lines.ts';
 import { linesOf } from '../../data/lines.ts';
 
@@ -27,48 +28,31 @@ async function problemsOf(lines: (string | object)[], table = somebody): Promise
 
 const APP_KEY = 'k'.repeat(32);
 
-const host = {
-  kind: 'host',
-  account_id: 1,
-  host_id: 'h',
-  agent_version: '1',
-  edge_cluster: 'c',
-  enabled: true,
-  snapshot_ready: true,
-};
+const host = { kind: 'host', account_id: 1, host_id: 'h', ...inventory() };
+/** A work item with an own field. */
+const item = (more: object = {}) => ({
+  ...{ kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', ...more },
+});
 
 const documented = documentedLines();
 
 describe('the size of a row', () => {
-  const KB = 1024;
-  const item = (bytes: number, more: object = {}) => ({
-    kind: 'work_item',
-    account_id: 1,
-    work_item_id: 'w',
-    version: 1,
-    title: 't',
-    notes: 'x'.repeat(bytes),
-    ...more,
-  });
-
   it('is limited to 398 KB, so that the service can add 2 KB', async () => {
-    expect(await problemsOf([item(397 * KB)])).toEqual([]);
-    expect(await problemsOf([item(398 * KB)])).toEqual([
+    expect(await problemsOf([item({ notes: 'x'.repeat(397 * 1024) })])).toEqual([]);
+    expect(await problemsOf([item({ notes: 'x'.repeat(398 * 1024) })])).toEqual([
       'f:1: makes a row of 408176 bytes, more than the 407552 allowed: shorten it',
     ]);
   });
 
   it('does not include fields that the service has written, so that every exported row can be imported', async () => {
-    const largest = 407_552 - 600 - 24;
-    expect(await problemsOf([item(largest)])).toEqual([]);
-    expect(await problemsOf([item(largest + 1)])).toHaveLength(1);
-    expect(await problemsOf([item(largest, { deleted_at_ms: 1_795_000_000_000, deleted_by: 'k'.repeat(16) })])).toEqual(
-      [],
-    );
+    const notes = 'x'.repeat(407_552 - 600 - 24);
+    const deletion = { deleted_at_ms: 1_795_000_000_000, deleted_by: 'k'.repeat(16) };
+    expect(await problemsOf([item({ notes }), item({ work_item_id: 'x', notes, ...deletion })])).toEqual([]);
+    expect(await problemsOf([item({ notes: `${notes}x` })])).toHaveLength(1);
   });
 
   it('is measured as DynamoDB stores it: short numbers and lists are larger than in JSON', async () => {
-    expect(await problemsOf([item(1, { list: Array(150_000).fill(1) })])).toEqual([
+    expect(await problemsOf([item({ list: Array(150_000).fill(1) })])).toEqual([
       expect.stringContaining('makes a row of 450'),
     ]);
   }, 30_000);
@@ -91,14 +75,8 @@ describe('the data format', () => {
     const { [field]: _left, ...rest } = JSON.parse(line);
     const problems = await problemsOf([rest]);
     const optional = [
-      'expires_at',
-      'capability_status',
-      'capture_mode',
-      'report_interval_ms',
-      'received_at_ms',
-      'observed_at_ms',
-      'health_at_ms',
-      'owner_id',
+      ...['expires_at', 'capability_status', 'capture_mode', 'report_interval_ms', 'received_at_ms'],
+      ...['observed_at_ms', 'health_at_ms', 'owner_id'],
     ];
     if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
     else if (field === 'app_key')
@@ -131,47 +109,34 @@ describe('the data format', () => {
     },
   );
 
+  const INEXACT =
+    'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
+  const tooDeep = Array.from({ length: 40 }).reduce((inner) => [inner], 1);
   it.each<[string, unknown, string]>([
-    [
-      'a number that rounds',
-      1e20,
-      'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds',
-    ],
-    [
-      'a number too small',
-      { a: [1e-200] },
-      'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds',
-    ],
+    ['a number that rounds', 1e20, INEXACT],
+    ['a number too small', { a: [1e-200] }, INEXACT],
     ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
     ['an empty name', { '': 1 }, 'more must not contain field names that are empty or not well-formed Unicode'],
-    [
-      'nesting that a row does not hold',
-      Array.from({ length: 40 }).reduce((inner) => [inner], 1),
-      'more must not be nested deeper than 31 levels',
-    ],
+    ['nesting that a row does not hold', tooDeep, 'more must not be nested deeper than 31 levels'],
   ])('refuses a work item with %s, which the table cannot store', async (_what, more, problem) => {
-    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', more };
-    expect(await problemsOf([JSON.stringify(item)])).toEqual([`f:1: ${problem}`]);
+    expect(await problemsOf([item({ more })])).toEqual([`f:1: ${problem}`]);
   });
 
   it('refuses a line that is too long for a row, and fields that the table reserves', async () => {
-    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
-    expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
+    expect(await problemsOf([item({ title: 'x'.repeat(410_000) })])).toEqual([
       'f:1: is longer than 409600 bytes, the limit of a row',
     ]);
-    expect(await problemsOf([{ ...item, pk: 'x', ttl: 1, large: true }])).toEqual([
-      'f:1: pk is reserved: rename the field',
-      'f:1: ttl is reserved: rename the field',
-      'f:1: large is reserved: rename the field',
-    ]);
+    const reserved = ['pk', 'ttl', 'large'];
+    expect(await problemsOf([item({ pk: 'x', ttl: 1, large: true })])).toEqual(
+      reserved.map((field) => `f:1: ${field} is reserved: rename the field`),
+    );
   });
 
   it.each([null, 'x', {}, { version: 'x', at_ms: 1 }, { version: 1.5, at_ms: 1 }, { version: 1, at_ms: 1, by: 1 }])(
     'refuses %j as the undone deletion of a work item',
     async (undone_deletion) => {
-      const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
-      expect(await problemsOf([{ ...item, undone_deletion: { version: 2, at_ms: 1, by: 'k' } }])).toEqual([]);
-      expect(await problemsOf([{ ...item, undone_deletion }])).toEqual([
+      expect(await problemsOf([item({ undone_deletion: { version: 2, at_ms: 1, by: 'k' } })])).toEqual([]);
+      expect(await problemsOf([item({ undone_deletion })])).toEqual([
         expect.stringContaining('f:1: undone_deletion must have version'),
       ]);
     },
