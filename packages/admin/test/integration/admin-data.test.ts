@@ -1,8 +1,15 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
@@ -81,23 +88,26 @@ describe('import', () => {
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });
 
-  it('warns of incidents and owners that are neither in the data nor in the table, and still writes the data', async () => {
+  it('writes ObjectIDs in lower case, and warns of incidents and owners that neither data nor table have', async () => {
     const id = newAccountId();
     const [a, b] = ['a'.repeat(24), 'b'.repeat(24)];
-    const incident = { kind: 'incident', account_id: id, title: 't' };
-    const alert = { kind: 'alert', account_id: id, title: 't' };
+    const [incident, alert] = ['incident', 'alert'].map((kind) => ({ kind, account_id: id, title: 't' }));
     const stdin = lines(
       accountLine(id),
-      { ...alert, alert_id: '1'.repeat(24), incident_id: a.toUpperCase() },
-      { ...alert, alert_id: '2'.repeat(24), incident_id: b },
-      { ...incident, incident_id: a, owner_id: 7 },
+      { ...alert, alert_id: 'E'.repeat(24), incident_id: a.toUpperCase() },
+      { ...alert, alert_id: 'f'.repeat(24), incident_id: b },
+      { ...incident, incident_id: a.toUpperCase(), owner_id: 7 },
     );
     const warnings = async () => (await admin(`import - --account ${id}`, { stdin })).err.match(/stdin.*/g);
     expect(await warnings()).toEqual([
       `stdin:3: warning: incident_id ${b} is neither in the data nor in the table`,
       'stdin:4: warning: owner_id 7 is neither in the data nor in the table',
     ]);
-    expect(await stored(table, keys.incident(id, a))).toMatchObject({ owner_id: 7 });
+    const [incidentKey, alertKey] = [keys.incident(id, a), keys.alert(id, 'e'.repeat(24))];
+    expect(await stored(table, incidentKey)).toEqual({ ...incidentKey, incident_id: a, title: 't', owner_id: 7 });
+    expect(await stored(table, alertKey)).toEqual({
+      ...{ ...alertKey, alert_id: 'e'.repeat(24), title: 't', incident_id: a },
+    });
     await admin('import -', { stdin: lines(member(id, 7), { ...incident, incident_id: b }) });
     expect(await warnings()).toBeNull();
   });
@@ -127,22 +137,13 @@ describe('import', () => {
     });
   });
 
-  it('writes ObjectIDs in lower case, wherever they stand', async () => {
-    const account_id = newAccountId();
-    const [incident_id, alert_id] = ['ABCDEF'.repeat(4), 'FEDCBA'.repeat(4)];
-    const stdin = lines(
-      accountLine(account_id),
-      { kind: 'incident', account_id, incident_id, title: 'Down' },
-      { kind: 'alert', account_id, alert_id, title: 'Alert', incident_id },
-    );
-    expect((await admin('import -', { stdin })).exitCode).toBe(0);
-    const [incident, alert] = [keys.incident(account_id, incident_id), keys.alert(account_id, alert_id)];
-    const id = incident_id.toLowerCase();
-    expect(await stored(table, incident)).toEqual({ ...incident, incident_id: id, title: 'Down' });
-    expect(await stored(table, alert)).toEqual({
-      ...{ ...alert, alert_id: alert_id.toLowerCase() },
-      ...{ title: 'Alert', incident_id: id },
-    });
+  it('stores fields of any name, and export returns them', async () => {
+    const id = newAccountId();
+    const odd = { constructor: { name: 'Set' }, toString: 1, list: [{ constructor: null, hasOwnProperty: [true] }] };
+    const item = itemLine(id, { odd, constructor: 'top' });
+    expect(await admin('import -', { stdin: lines(accountLine(id), item) })).toMatchObject({ exitCode: 0 });
+    const { out } = await admin(`export --account ${id}`);
+    expect(JSON.parse(out.split('\n')[1] ?? '')).toEqual(item);
   });
 
   it('reports an unreadable file in one line', async () => {
@@ -189,23 +190,30 @@ describe('import', () => {
     expect(await storedUnder(table, collections.members(id))).toHaveLength(3);
   });
 
-  /** The command on a table, through a proxy of DynamoDB. */
-  const through = ({ endpoint }: { endpoint: string }, stdin: string, signal?: AbortSignal) =>
-    adminOf(table, endpoint)('import -', { stdin, ...(signal && { signal }) });
-
-  it('fails with the row that DynamoDB refuses, and says how many lines were written', async () => {
+  it('is completed by the same command after DynamoDB has refused a row, which it names', async () => {
     const id = newAccountId();
+    const stdin = lines(accountLine(id), ...['Ada', 'refused', 'Bea'].map((name, n) => ({ ...member(id, n), name })));
     const proxy = await startFaultProxy(dynamodbEndpoint());
-    proxy.plan(({ action }) => (action === 'BatchWriteItem' ? 'invalid' : undefined));
-    const { exitCode, err } = await through(proxy, lines(accountLine(id), member(id, 1)));
+    proxy.plan(({ body }) => (body.includes('"refused"') ? 'invalid' : undefined));
+    const { exitCode, err } = await adminOf(table, proxy.endpoint)('import -', { stdin });
     await proxy.close();
     expect(exitCode).toBe(1);
-    expect(err).toMatch(/1 of 2 lines were written\.\nstdin:2: member \d+ 1 cannot be written: a planted fault\n$/);
+    const problem = `stdin:3: member ${id} 1 cannot be written: a planted fault`;
+    expect(err).toMatch(new RegExp(`1 of 4 lines were written\\.\n${problem}\n$`));
+    // The batch is written row by row until the refused one.
+    const names = async () => (await storedUnder(table, collections.members(id))).map(({ name }) => name);
+    expect(await names()).toEqual(['Ada']);
+    expect((await admin('import -', { stdin })).exitCode).toBe(0);
+    expect(await names()).toEqual(['Ada', 'refused', 'Bea']);
   });
 
-  /** Lines of 200 members, and a proxy of DynamoDB that answers only the first batch of them. */
-  async function halfWay() {
+  it('says so when it is stopped half-way, and is completed by the same command', async () => {
     const id = newAccountId();
+    const key = { kind: 'app_key', account_id: id, app_key: newAppKey(), created_at: 1 };
+    const stdin = lines(accountLine(id), key, ...members(id, 200));
+    const [stopped, whole] = [await newTable(), await newTable()];
+    const written = async () => (await storedUnder(stopped, collections.members(id))).length;
+    // Only the first batch is answered.
     const proxy = await startFaultProxy(dynamodbEndpoint());
     let batches = 0;
     proxy.plan(({ action }) => {
@@ -213,45 +221,16 @@ describe('import', () => {
       batches += 1;
       return batches > 1 ? 'hang' : undefined;
     });
-    const text = lines(
-      accountLine(id),
-      { kind: 'app_key', account_id: id, app_key: newAppKey(), created_at: 1 },
-      ...members(id, 200),
-    );
-    const written = async (to: Table) => (await storedUnder(to, collections.members(id))).length;
-    return { text, proxy, written };
-  }
-
-  it('says so when it is stopped half-way, and is completed by the same command', async () => {
-    const { text, proxy, written } = await halfWay();
     const stop = new AbortController();
-    const stopping = through(proxy, text, stop.signal);
-    await expect.poll(() => written(table)).toBeGreaterThan(0);
+    const stopping = adminOf(stopped, proxy.endpoint)('import -', { stdin, signal: stop.signal });
+    await expect.poll(written).toBeGreaterThan(0);
     stop.abort();
-    const { exitCode, err } = await stopping;
+    const err = expect.stringMatching(/Stopped\. Run the same command again to finish\.\n$/);
+    expect(await stopping).toMatchObject({ exitCode: 130, err });
     await proxy.close();
-    expect(exitCode).toBe(130);
-    expect(err).toMatch(/Stopped\. Run the same command again to finish\.\n$/);
-    expect(await written(table)).toBeLessThan(200);
-    expect((await admin('import -', { stdin: text })).exitCode).toBe(0);
-    expect(await written(table)).toBe(200);
-  });
-
-  it('gives the same rows as an uninterrupted import if it is killed and run again', async () => {
-    const file = join(folder, 'killed.ndjson');
-    const { text, proxy, written } = await halfWay();
-    writeFileSync(file, text);
-    const [killed, whole] = [await newTable(), await newTable()];
-    const entry = fileURLToPath(new URL('../../cli/admin.ts', import.meta.url));
-    const args = [entry, 'import', file, '--endpoint', proxy.endpoint, '--table', killed.name];
-    const child = spawn(process.execPath, args, { stdio: 'ignore' });
-    await expect.poll(() => written(killed)).toBeGreaterThan(0);
-    child.kill('SIGKILL');
-    await new Promise((resolve) => child.once('exit', resolve));
-    await proxy.close();
-    expect(await written(killed)).toBeLessThan(200);
-    for (const one of [killed, whole]) expect((await adminOf(one)(['import', file])).exitCode).toBe(0);
-    expect(await contents(killed)).toEqual(await contents(whole));
+    expect(await written()).toBeLessThan(200);
+    for (const one of [stopped, whole]) expect((await adminOf(one)('import -', { stdin })).exitCode).toBe(0);
+    expect(await contents(stopped)).toEqual(await contents(whole));
   });
 
   it('shows a bar with rate and time left on a terminal', async () => {
@@ -404,6 +383,21 @@ describe('export', () => {
   it('to a missing folder is reported in one line', async () => {
     const err = 'Cannot write /nowhere/x (ENOENT): check --out.\n';
     expect(await admin('export --out /nowhere/x')).toEqual({ exitCode: 1, out: '', err });
+  });
+
+  it('is written directly to a device, and reports a full disk', async () => {
+    const full = /^Cannot write \S+full: the disk is full\. Free some space, or choose another --out\.\n$/;
+    for (const [device, expected] of [
+      ['null', { exitCode: 0 }],
+      ['full', { exitCode: 1, err: expect.stringMatching(full) }],
+    ] as const) {
+      // Links, so that a fault replaces no device.
+      const { file: link, run } = await exporting(device);
+      symlinkSync(`/dev/${device}`, link);
+      expect(await run()).toMatchObject(expected);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      rmSync(link);
+    }
   });
 });
 

@@ -3,7 +3,6 @@ import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { callOperation, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
@@ -159,17 +158,6 @@ describe('stored text', () => {
       expectHarmless(text, path);
       expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
     }
-  });
-
-  it('is never an option of a command to copy', async () => {
-    const { account } = await newAccount(table);
-    const id = '--endpoint=http://192.0.2.1';
-    const item = { work_item_id: id, title: 't', version: 1, deleted_at_ms: NOW, deleted_by: 'x' };
-    await put(table, keys.workItem(account, id), item);
-    const [, words = ''] = /admin -- (work-item restore .*? -- \S+)/.exec(await show(`/${account}/work-items`)) ?? [];
-    expect(words).toBe(`work-item restore --account ${account} --table t -- ${id}`);
-    const args = words.replace('--table t', `--table ${table.name} --endpoint ${dynamodbEndpoint()}`).split(' ');
-    expect(await runCommand(args)).toMatchObject({ exitCode: 0, out: expect.stringContaining('estored') });
   });
 
   it('in an address has no effect', async () => {
