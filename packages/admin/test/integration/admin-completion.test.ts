@@ -80,8 +80,4 @@ describe('admin completion', () => {
       expect(stdout).toContain('admin show fleet');
     },
   );
-
-  it('refuses other shells', async () => {
-    expect(await runCommand(['completion', 'csh'])).toMatchObject({ exitCode: 2, out: '' });
-  });
 });

@@ -40,7 +40,7 @@ describe('show host', () => {
     const command = ['show', 'host', 'h 1', '--account', String(account)];
     const shown = JSON.parse((await admin([...command, '--json'], clock)).out);
     const derived = deriveStatus(host as never, status as never, NOW);
-    expect(shown).toMatchObject({ rule, ...derived, why: expect.stringContaining(why) });
+    expect(shown).toMatchObject({ ...derived, rule, why: expect.stringContaining(why) });
     const { out } = await admin(command, clock);
     expect(out).toContain(`h 1 is ${derived.status} (rule ${rule}).\n${shown.why}\n`);
     expect(out).toMatch(status ? /Live status\n {2}host_id/ : /Live status\n {2}none/);

@@ -151,21 +151,6 @@ describe('an undo', () => {
     },
   );
 
-  it('leaves feeds that explain where the alerts are, if merges of the same alerts race with it', async () => {
-    const { tenant, from, to, alerts, request } = await merged(MANY);
-    const others = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
-    const [, ...answers] = await Promise.all([
-      undoMerge(testDeps(connectAgain(table)), request),
-      ...others.map((incident_id, nth) =>
-        tenant.merge(handlers.mergeAlerts, { alert_ids: alerts.slice(5 * nth, 5 * nth + 8), incident_id }),
-      ),
-    ]);
-    const done = answers.filter(({ status }) => status === 200).length;
-    expect(done).toBeGreaterThan(0);
-    const entries = await expectTrueFeeds(tenant, [to, ...others], alerts, from);
-    expect(entries.filter(({ kind }) => kind === 'merge')).toHaveLength(1 + done);
-  });
-
   it('of an undo, or of an entry that is not there, says why it is impossible', async () => {
     const { tenant, to, undo, entries } = await merged(2);
     await undo();

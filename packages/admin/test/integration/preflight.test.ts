@@ -57,10 +57,10 @@ describe('preflight', () => {
 
   it('says what the lack of a reservation risks, and refuses invalid settings', async () => {
     expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
-    for (const [context = '', message] of [
+    for (const [context, message] of [
       ['stageRate=0', 'Context stageRate must be'],
       ['stageRate', '--context must be name=value'],
-    ]) {
+    ] as const) {
       const err = expect.stringContaining(message);
       expect(await preflight('None', '-c', context)).toMatchObject({ exitCode: 2, err });
     }

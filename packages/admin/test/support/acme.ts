@@ -11,10 +11,10 @@ import { type AdminOptions, adminOf, runCommand } from './run-admin.ts';
 export const ACME = 42;
 /** The id of one of its keys. */
 export const KEY_ID = '1f3a77c0d2b4e6f8';
-export const INCIDENT = '64f000000000000000000001';
-export const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
+const INCIDENT = '64f000000000000000000001';
+const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
 /** The feed entry of its merge. */
-export const ENTRY = 1_795_000_000_000;
+const ENTRY = 1_795_000_000_000;
 
 /** Makes the account: with a deleted work item, a deleted RUM resource, and two merged alerts. */
 export async function makeAcme(table: Table): Promise<void> {
