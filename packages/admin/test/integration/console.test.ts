@@ -31,7 +31,7 @@ async function runCheck(account: number, headers: Record<string, string> = {}) {
 }
 
 describe('who is let in', () => {
-  it('is the one browser that opens the printed address first, by its cookie', async () => {
+  it('only the browser that first opens the printed address, by its cookie', async () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
     const { status, headers } = await console.enter();
@@ -52,7 +52,7 @@ describe('who is let in', () => {
   });
 
   it.each(['', '/feed', '/1/fleet', '/1/account', '/1/health', '/x'])(
-    '%s shows nothing to a caller without its path',
+    'nobody without the secret path and the cookie: %s',
     async (path) => {
       const wrong = { cookie: `console=${'A'.repeat(43)}` };
       for (const home of ['/console', open.home])
@@ -64,7 +64,7 @@ describe('who is let in', () => {
     },
   );
 
-  it('is nobody who uses another host name', async () => {
+  it('nobody who uses another host name', async () => {
     const { port } = open;
     for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1:1', `127.0.0.1:${port}.evil.example`])
       expect([403, 400]).toContain(await statusOf('', { headers: { host } }));
@@ -72,12 +72,12 @@ describe('who is let in', () => {
       expect([host, await statusOf('', { headers: { host } })]).toEqual([host, 200]);
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('%s is refused', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('no method but GET: not %s', async (method) => {
     const { status, headers } = await open.page('', { method, headers: { origin: 'https://evil.example' } });
     expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
   });
 
-  it('runs a check for the form of its own page only', async () => {
+  it('a check only for the form on the page of the console itself', async () => {
     const { account } = await newAccount(table);
     const path = `/${account}/health`;
     // As an image, or a form, of another site would send it.
@@ -90,7 +90,7 @@ describe('who is let in', () => {
     expect(await show(path)).toContain('Checked at ');
   });
 
-  it('excludes other sites and foreign scripts, by the headers of every answer', async () => {
+  it('no other site and no foreign script, by the headers of every answer', async () => {
     const pages = await Promise.all([
       open.page('', { headers: { origin: 'https://evil.example' } }),
       open.page('/nowhere'),
@@ -123,7 +123,7 @@ function expectHarmless(page: string, path: string) {
     expect(page.replace(OWN_SCRIPT, '').includes(harm), path).toBe(false);
 }
 
-describe('stored text', () => {
+describe('text that others have written', () => {
   it('has no effect on any page', async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;

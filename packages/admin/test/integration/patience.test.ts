@@ -48,7 +48,7 @@ describe('waiting for DynamoDB', () => {
     const proxy = await startFailingTable(dynamodbEndpoint(), ['throttle']);
     const throttled = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
     const { table: patient } = waited(throttled);
-    await expect(readAllAccounts(patient)).rejects.toThrow();
+    await expect(readAllAccounts(patient)).rejects.toThrow(NoAnswerError);
     await proxy.close();
   });
 
