@@ -294,9 +294,14 @@ describe('wrong use', () => {
       1,
       /^Table not found: check --stack, --table, .*\n$/,
     ],
+    ['', 2, /Example:\n {2}\$ npm run --silent admin -- /],
     ['account', 2, /Example:\n {2}\$ npm run --silent admin -- /],
-  ])('%s: exit code %i and what to do', async (args, exitCode, line) => {
-    expect(await runCommand(args.split(' '))).toEqual({ exitCode, out: '', err: expect.stringMatching(line) });
+  ])('"%s": exit code %i and what to do', async (args, exitCode, line) => {
+    expect(await runCommand(args === '' ? [] : args.split(' '))).toEqual({
+      exitCode,
+      out: '',
+      err: expect.stringMatching(line),
+    });
   });
 });
 
