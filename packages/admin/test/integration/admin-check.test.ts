@@ -1,7 +1,9 @@
-import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { EXISTS, set } from '../../../../lib/dynamodb/expression.ts';
 import { type Key, keys } from '../../../../lib/dynamodb/keys.ts';
+import { updateRow } from '../../../../lib/dynamodb/row.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
@@ -18,6 +20,8 @@ import { adminOf } from '../support/run-admin.ts';
 
 /** An account that does not exist. */
 const GONE = 1;
+/** A time to live that does not end during the test, in Unix seconds. */
+const FAR = 9_999_999_999;
 let table: Table;
 let admin: ReturnType<typeof adminOf>;
 async function startTable(): Promise<void> {
@@ -26,7 +30,7 @@ async function startTable(): Promise<void> {
 }
 beforeAll(startTable);
 
-/** An account with a small and a large merge. */
+/** An account with a small and a large merge; `alertKey` is of the first alert, and `large` the sequence of the large merge. */
 async function merged() {
   const tenant = await newAccount(table);
   const row = await readAccount(table, tenant.account);
@@ -39,30 +43,14 @@ async function merged() {
     expectEnvelope(await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } }), 200);
   await call({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
   await call({ alert_ids: alerts, incident_id: from });
-  const [small] = await tenant.feed(to);
-  const [large] = await tenant.feed(from);
-  return {
-    tenant,
-    from,
-    to,
-    alerts,
-    hash: identity.hash,
-    small: small?.sequence as number,
-    large: large?.sequence as number,
-  };
+  const [{ sequence }] = await tenant.feed(from);
+  const alertKey = keys.alert(tenant.account, String(alerts[0]));
+  return { tenant, from, to, alerts, alertKey, hash: identity.hash, large: sequence as number };
 }
 type Merged = Awaited<ReturnType<typeof merged>>;
 
-const set = (Key: Key, name: string, value: unknown) =>
-  table.client.send(
-    new UpdateCommand({
-      TableName: table.name,
-      Key,
-      UpdateExpression: value === undefined ? 'REMOVE #name' : 'SET #name = :value',
-      ExpressionAttributeNames: { '#name': name },
-      ...(value !== undefined && { ExpressionAttributeValues: { ':value': value } }),
-    }),
-  );
+/** Sets attributes of a row. One that is undefined is removed. */
+const change = (key: Key, attributes: object) => updateRow(table, key as never, set(attributes), EXISTS);
 const remove = (...rows: Key[]) =>
   Promise.all(
     rows.map(({ pk, sk }) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }))),
@@ -94,38 +82,35 @@ describe('two merges of which a restore has lost the feed rows', () => {
 
 /** For each kind of finding, a change of the account that causes it. */
 const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
-  alert_misplaced: ({ tenant, alerts, to }) => set(keys.alert(tenant.account, alerts[0] as string), 'incident_id', to),
-  alert_entry_missing: ({ tenant, alerts }) =>
-    set(keys.alert(tenant.account, alerts[0] as string), 'moved_sequence', 9_999_999_999_999),
+  alert_misplaced: ({ alertKey, to }) => change(alertKey, { incident_id: to }),
+  alert_entry_missing: ({ alertKey }) => change(alertKey, { moved_sequence: 9_999_999_999_999 }),
   entry_incomplete: ({ tenant, from, large }) => remove(keys.feedAlerts(tenant.account, from, large, 0)),
   entry_rows_orphaned: ({ tenant, from, large }) => remove(keys.feedEntry(tenant.account, from, large)),
-  entry_not_applied: ({ tenant, to }) => set(keys.incident(tenant.account, to), 'last_change', undefined),
+  entry_not_applied: ({ tenant, to }) => change(keys.incident(tenant.account, to), { last_change: undefined }),
   incident_entry_missing: ({ tenant, from }) =>
-    set(keys.incident(tenant.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
+    change(keys.incident(tenant.account, from), { last_change: { sequence: 9_999_999_999_999, old_title: 'Old' } }),
   merge_order_behind: async ({ tenant }) => {
     await remove(...[0, 1, 2, 3].map((shard) => keys.mergeOrderShard(tenant.account, shard)));
-    await set(keys.mergeOrder(tenant.account), 'last', 5);
+    await change(keys.mergeOrder(tenant.account), { last: 5 });
   },
   pending_mark_missing: ({ tenant, from, large }) => remove(keys.feedMoves(tenant.account, from, large, 0)),
-  pending_mark_left: ({ tenant, from, large }) => set(keys.mergeOrder(tenant.account), 'pending', { [large]: from }),
+  pending_mark_left: ({ tenant, from, large }) =>
+    change(keys.mergeOrder(tenant.account), { pending: { [large]: from } }),
   // As after a restore to a moment right after the commit.
   merge_unfinished: async ({ tenant, from, large }) => {
     await remove(keys.feedMoves(tenant.account, from, large, 0));
-    await set(keys.mergeOrder(tenant.account), 'pending', { [large]: from });
-    await set(keys.feedEntry(tenant.account, from, large), 'at_ms', 1);
+    await change(keys.mergeOrder(tenant.account), { pending: { [large]: from } });
+    await change(keys.feedEntry(tenant.account, from, large), { at_ms: 1 });
   },
   idempotency_entry_missing: ({ tenant, to }) =>
-    put(table, keys.idempotency(tenant.account, 'merge-alerts', 'k'), {
-      incident_id: to,
-      sequence: 7,
-      ttl: 9_999_999_999,
-    }),
+    put(table, keys.idempotency(tenant.account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: FAR }),
   account_missing: () => put(table, keys.listedAccount(GONE), {}),
   account_unlisted: ({ tenant }) => remove(keys.listedAccount(tenant.account)),
   app_key_missing: ({ hash }) => remove(keys.appKey(hash)),
-  app_key_unlisted: ({ tenant }) => set(keys.account(tenant.account), 'app_keys', undefined),
-  app_key_outdated: ({ hash }) => set(keys.appKey(hash), 'permissions', ['monit', 'all']),
+  app_key_unlisted: ({ tenant }) => change(keys.account(tenant.account), { app_keys: undefined }),
+  app_key_outdated: ({ hash }) => change(keys.appKey(hash), { permissions: ['monit', 'all'] }),
 };
+
 describe('admin check and admin repair', () => {
   it('find nothing in a consistent account', async () => {
     const { tenant } = await merged();
@@ -166,7 +151,7 @@ describe('admin check and admin repair', () => {
 
   it('say in one line for each finding what is wrong, and where', async () => {
     const { tenant, alerts, to, from, large } = await merged();
-    await set(keys.alert(tenant.account, alerts[3] as string), 'incident_id', to);
+    await change(keys.alert(tenant.account, String(alerts[3])), { incident_id: to });
     const { out, err, exitCode } = await admin(`check --account ${tenant.account}`);
     expect(out).toBe(
       `alert_misplaced: account ${tenant.account}, alert_id ${alerts[3]}, sequence ${large}: it is in ${to} and belongs in ${from}, by entry ${large}\n`,
@@ -175,7 +160,7 @@ describe('admin check and admin repair', () => {
   });
 
   it('accept an alert where a second import put it, until the next merge moves it', async () => {
-    const { tenant, alerts, to } = await merged();
+    const { tenant, alerts, alertKey, to } = await merged();
     const line = { kind: 'alert', account_id: tenant.account, alert_id: alerts[0], title: 'Again', incident_id: to };
     const incident = { kind: 'incident', account_id: tenant.account, incident_id: to, title: 'Again' };
     await loadData(table, 'test', [JSON.stringify(line), JSON.stringify(incident)], { nowSeconds: 1 });
@@ -184,16 +169,16 @@ describe('admin check and admin repair', () => {
     const third = await tenant.incident();
     await tenant.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id: third });
     expect(await checkAccount(table, tenant.account)).toEqual([]);
-    await set(keys.alert(tenant.account, alerts[0] as string), 'moved_sequence', undefined);
+    await change(alertKey, { moved_sequence: undefined });
     expect(await checkAccount(table, tenant.account)).toMatchObject([{ kind: 'alert_misplaced' }]);
   });
 
   it.each(['alert', 'incident'])('accept an %s as an import wrote it while a merge was changing it', async (kind) => {
-    const { tenant, alerts, to } = await merged();
-    const [third, alertId] = [await tenant.incident(), alerts[0] as string];
+    const { tenant, alerts, alertKey, to } = await merged();
+    const [third, alertId] = [await tenant.incident(), alerts[0]];
     const [key, line] =
       kind === 'alert'
-        ? [keys.alert(tenant.account, alertId), { alert_id: alertId, title: 'Again', incident_id: to }]
+        ? [alertKey, { alert_id: alertId, title: 'Again', incident_id: to }]
         : [keys.incident(tenant.account, third), { incident_id: third, title: 'Again' }];
     const { mergeAlerts } = handlersOver(testDeps(table));
     const own = connectAgain(table);
@@ -206,13 +191,12 @@ describe('admin check and admin repair', () => {
   });
 
   it('leave a row that a call has changed since it was read', async () => {
-    const { tenant, alerts } = await merged();
-    const key = keys.alert(tenant.account, alerts[0] as string);
-    await set(key, 'incident_id', undefined);
+    const { tenant, alertKey } = await merged();
+    await change(alertKey, { incident_id: undefined });
     const findings = await checkAccount(table, tenant.account);
-    await set(key, 'moved_sequence', 9_999_999_999_999);
+    await change(alertKey, { moved_sequence: 9_999_999_999_999 });
     expect(await repair(table, findings)).toMatchObject({ fixed: 0, left: [{ kind: 'alert_misplaced' }] });
-    expect((await stored(table, key)).moved_sequence).toBe(9_999_999_999_999);
+    expect((await stored(table, alertKey)).moved_sequence).toBe(9_999_999_999_999);
   });
 
   it('do not mark a merge as pending that has been finished meanwhile', async () => {
@@ -231,7 +215,7 @@ describe('admin check and admin repair', () => {
       'idempotency_entry_missing',
       async (account, sequence) => {
         const key = keys.idempotency(account, 'merge-alerts', 'again');
-        await put(table, key, { incident_id: objectId(), sequence, ttl: 9_999_999_999 });
+        await put(table, key, { incident_id: objectId(), sequence, ttl: FAR });
         return key;
       },
     ],
