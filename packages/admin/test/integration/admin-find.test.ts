@@ -37,7 +37,7 @@ const find = async (id: string) => {
 };
 
 describe('admin find', () => {
-  it.each(Object.entries(ids))('names the account that has the id of one %s: %s', async (kind, id) => {
+  it.each(Object.entries(ids))('names the account that has the id: %s', async (kind, id) => {
     const found = (await find(id)).filter(({ account_id }) => account_id === account);
     expect(found).toMatchObject([{ kind, id }]);
     // The command that it names shows it.
