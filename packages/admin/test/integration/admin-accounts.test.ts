@@ -262,6 +262,7 @@ describe('wrong use', () => {
     ['fleet simulate --account 5 --hosts 1 --interval 0', /whole number of milliseconds/],
     ['show fleet --account 5 --jsno', /unknown option '--jsno'/],
     ['completion csh', /Allowed choices are bash, zsh, fish\./],
+    ['gateway-keys remove', /^Only AWS has gateway keys to remove: pass --table and --region\./],
   ])('%s: exit code 2 and one line', async (command, line) => {
     const { exitCode, out, err } = await admin(command);
     expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(line)]);

@@ -77,17 +77,6 @@ describe('import', () => {
     expect(await contents(other)).toEqual(before);
   });
 
-  it('checks the whole file first, and writes nothing of it if a line is invalid', async () => {
-    const id = newAccountId();
-    const stdin = `${lines(accountLine(id), member(id, 1))}{"kind":"member","account_id":${id}}\nx\n`;
-    const { exitCode, out, err } = await admin('import -', { stdin });
-    expect([exitCode, out]).toEqual([1, '']);
-    expect(err).toMatch(
-      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON \(column 1\)\nstdin: 3 problems\n$/,
-    );
-    expect(await stored(table, keys.account(id))).toBeUndefined();
-  });
-
   it('writes ObjectIDs in lower case, and warns of incidents and owners that neither data nor table have', async () => {
     const id = newAccountId();
     const [a, b] = ['a'.repeat(24), 'b'.repeat(24)];

@@ -3,7 +3,7 @@ import { createAppKeys } from '../../../../lib/auth/app-keys.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { enterFakeAws } from '../support/aws.ts';
-import { adminOf, runCommand } from '../support/run-admin.ts';
+import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable();
 const aws = await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
@@ -91,11 +91,6 @@ describe('gateway-keys remove', () => {
     expect(await onTable('gateway-keys remove')).toMatchObject(refused);
     expect(aws.gateway.keys).toHaveLength(5);
     expect(await gatewayKeyOf(1)).toBeDefined();
-  });
-
-  it('exits with 2 if the table is not on AWS', async () => {
-    const err = 'Only AWS has gateway keys to remove: pass --table and --region.\n';
-    expect(await adminOf(table)('gateway-keys remove')).toEqual({ exitCode: 2, out: '', err });
   });
 });
 

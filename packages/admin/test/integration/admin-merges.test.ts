@@ -113,12 +113,6 @@ describe('admin merge list', () => {
       ]),
     );
   });
-
-  it('says so if there are none', async () => {
-    const { account } = await newAccount(table);
-    const { err } = await admin(`merge list --account ${account} --since 1h`);
-    expect(err).toBe(`Account ${account} has no merges since then.\n`);
-  });
 });
 
 describe('admin show incidents', () => {
