@@ -21,8 +21,8 @@ const preflight = (stack: string, ...more: string[]) =>
 
 describe('preflight', () => {
   it.each<[name: string, context: string[], region: Partial<typeof FINE>, changes: string[]]>([
-    ['all', [], {}, []],
-    ['settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
+    ['nothing for an empty account', [], {}, []],
+    ['nothing for settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
     [
       'a new account',
       [],
@@ -47,7 +47,7 @@ describe('preflight', () => {
     ['a role of other APIs', [], { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
     ['no bootstrap', [], { bootstrap: '' }, ['CDK bootstrap: missing']],
     ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
-  ])('%s, with %o and %o: to change: %o', async (_name, context, region, changes) => {
+  ])('says what to change: %s', async (_name, context, region, changes) => {
     Object.assign(aws.region, region);
     const result = await preflight('None', ...context.flatMap((one) => ['-c', one]));
     const toChange = result.out.split('\n').filter((line) => line.startsWith('change'));
