@@ -141,6 +141,8 @@ export function createConsole(options: ConsoleOptions) {
     const shown = await page(view, c);
     return c.html(htmlDocument(shown, frameOf(c, view.cost())));
   };
+  const ofTable = (title: string, body: (view: Omit<View, 'account'>) => Promise<Html>, page?: Page['page']) =>
+    show(async (view) => ({ title, body: await body(view), ...(page && { page }) }));
   const ofAccount = (
     page: NonNullable<Page['page']>,
     title: string,
@@ -157,18 +159,9 @@ export function createConsole(options: ConsoleOptions) {
       };
     });
 
-  app.get(
-    prefix,
-    show(async (view) => ({ title: 'Overview', page: 'overview', body: await frontPage(view) })),
-  );
-  app.get(
-    `${prefix}/find`,
-    show(async (view) => ({ title: 'Find', body: await findPage(view) })),
-  );
-  app.get(
-    `${prefix}/feed`,
-    show(async (view) => ({ title: 'Feed', page: 'feed', body: await feedPage(view) })),
-  );
+  app.get(prefix, ofTable('Overview', frontPage, 'overview'));
+  app.get(`${prefix}/find`, ofTable('Find', findPage));
+  app.get(`${prefix}/feed`, ofTable('Feed', feedPage, 'feed'));
   app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
   app.get(`${prefix}/:account/host`, ofAccount('fleet', 'Host', hostPage));
   app.get(`${prefix}/:account/incidents`, ofAccount('incidents', 'Incidents', incidentsPage));

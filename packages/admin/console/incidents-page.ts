@@ -141,7 +141,7 @@ export async function incidentsPage(view: View): Promise<Html> {
   ]);
   const count = link(href([accountId, 'incidents'], { ...query, count: 'all' }), 'Count the alerts of each incident');
   return html`
-${pending.length > 0 && html`<p class="bad">${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
+${pending.length > 0 && html`<p>${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
 ${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>`}
 <div class="columns">
 ${section('Latest merges', merges(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}

@@ -1,34 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
 import type { AuditEntry } from '../../../../lib/dynamodb/rows.ts';
-import { mergeAlerts } from '../../../../lib/http/operations.ts';
-import { newAccountId, newCaller } from '../../../../test/support/accounts.ts';
-import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { newAccountId } from '../../../../test/support/accounts.ts';
+import { type AroundCall, aroundCalls, connectionLost, losing } from '../../../../test/support/faults.ts';
+import { inventory, live } from '../../../../test/support/fleet.ts';
 import { objectId } from '../../../../test/support/incidents.ts';
-import {
-  connectAgain,
-  eventFor,
-  everythingIn,
-  handlersOver,
-  invokeAlone,
-  newTable,
-  put,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { connectAgain, everythingIn, newTable, put, stored, storedUnder } from '../../../../test/support/service.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
 import { createAudit } from '../../cli/audited.ts';
 import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  const run = adminOf(table);
-  admin = (args, options) => run(args, { now, ...options });
-});
+const table = await newTable();
+const run = adminOf(table);
+const admin = (args: string, options?: AdminOptions) => run(args, { now, ...options });
 
 let last = 0;
 /** A clock that never returns the same time twice, since audit rows are ordered by their time in milliseconds. */
@@ -53,6 +37,13 @@ const issued = async (id: number) => {
     ?.app_key_id;
 };
 
+async function incidentAndAlert(account: number) {
+  const [incident, alert] = [objectId(), objectId()];
+  await put(table, keys.incident(account, incident), { incident_id: incident, title: 't' });
+  await put(table, keys.alert(account, alert), { alert_id: alert, title: 't' });
+  return [incident, alert] as const;
+}
+
 /** For each command that writes: prepares an account, and returns the command line and the target that the audit shows. */
 const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: string; options?: AdminOptions }>> = {
   'account create': async (id) => ({ args: `account create ${id} --name Acme`, target: 'gateway key' }),
@@ -76,15 +67,8 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   }),
   'fleet simulate': async (id) => ({ args: `fleet simulate --account ${id} --hosts 3`, target: '3 hosts' }),
   'host retire': async (id) => {
-    await put(table, keys.host(id, 'h'), {
-      agent_version: '4',
-      edge_cluster: 'c',
-      enabled: true,
-      snapshot_ready: true,
-    });
-    const status = { node_count: 0, edge_count: 0, authoritative: false, graph_available: false };
-    const flags = { snapshot_truncated: false, snapshot_degraded: false };
-    await put(table, keys.hostStatus(id, 'h'), { ...status, ...flags, health_at_ms: 5 });
+    await put(table, keys.host(id, 'h'), inventory());
+    await put(table, keys.hostStatus(id, 'h'), live({ received_at_ms: 5 }));
     return { args: `host retire --account ${id} --stale-for 30d`, target: '1 host' };
   },
   'gateway-keys create': async () => ({ args: 'gateway-keys create', target: 'gateway key' }),
@@ -98,18 +82,12 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
     return { args: `rum restore --account ${id}`, target: 'RUM resource' };
   },
   'merge alerts': async (id) => {
-    const [incident, alert] = [objectId(), objectId()];
-    await put(table, keys.incident(id, incident), { incident_id: incident, title: 't' });
-    await put(table, keys.alert(id, alert), { alert_id: alert, title: 't' });
+    const [incident, alert] = await incidentAndAlert(id);
     return { args: `merge alerts ${incident} ${alert} --account ${id}`, target: `alerts into incident ${incident}` };
   },
   'merge undo': async (id) => {
-    const { appKey } = await newCaller(table, { account_id: id });
-    const [incident, alert] = [objectId(), objectId()];
-    await put(table, keys.incident(id, incident), { incident_id: incident, title: 't' });
-    await put(table, keys.alert(id, alert), { alert_id: alert, title: 't' });
-    const body = { alert_ids: [alert], incident_id: incident };
-    await invokeAlone(handlersOver(testDeps(table)).mergeAlerts, eventFor(mergeAlerts, { appKey, body }));
+    const [incident, alert] = await incidentAndAlert(id);
+    await admin(`merge alerts ${incident} ${alert} --account ${id}`);
     const [entry] = await storedUnder(table, collections.feed(id, incident));
     return {
       args: `merge undo ${incident} ${entry.sequence} --account ${id}`,
@@ -137,21 +115,30 @@ it('covers every command that writes', () => {
   expect([...Object.keys(WRITING), ...ELSEWHERE].sort()).toEqual(writing.sort());
 });
 
+const { repair: _without, ...WITH_DRY_RUN } = WRITING;
+it.each(Object.entries(WITH_DRY_RUN))('%s --dry-run writes nothing', async (_name, prepare) => {
+  const { args, options } = await prepare(await made());
+  const before = await everythingIn(table);
+  const { exitCode, err } = await admin(`${args} --dry-run`, options);
+  expect([exitCode, err]).toEqual([0, expect.stringMatching(/^Dry run: nothing is written\.\n./)]);
+  expect(JSON.parse((await admin(`${args} --dry-run --json`, options)).out)).toMatchObject({ dry_run: true });
+  expect(await everythingIn(table)).toBe(before);
+});
+
 describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
   it('leaves an audit row: who, when, which command, on what, and how it ended', async () => {
     const id = await made();
-    const { args, target, options } = await prepare(id);
+    const { args, target = '', options } = await prepare(id);
     const before = (await rowsOf(id)).length;
     const nowMs = Date.now();
-    const run = await admin(args, options);
-    expect([run.exitCode, run.exitCode === 0 ? '' : run.err]).toEqual([0, '']);
-    const [row, ...more] = (await rowsOf(id)).slice(before);
-    expect(more).toEqual([]);
-    expect(row).toMatchObject({ command: name, result: 'done', by: expect.stringMatching(/^local user ./) });
-    if (target === undefined) expect(row?.target).toBeUndefined();
-    else expect(row?.target?.slice(0, target.length)).toBe(target);
-    expect(Math.abs(Number(row?.at_ms) - nowMs)).toBeLessThan(60_000);
-    expect(Math.abs(Number(row?.ttl) - nowMs / 1000 - 400 * 86_400)).toBeLessThan(60);
+    const { exitCode, err } = await admin(args, options);
+    expect(exitCode, err).toBe(0);
+    const rows = (await rowsOf(id)).slice(before);
+    expect(rows).toMatchObject([{ command: name, result: 'done', by: expect.stringMatching(/^local user ./) }]);
+    const [{ target: recorded, at_ms, ttl }] = rows as [AuditEntry & { ttl: number }];
+    expect(recorded?.slice(0, target.length)).toBe(target === '' ? undefined : target);
+    expect(Math.abs(at_ms - nowMs)).toBeLessThan(60_000);
+    expect(Math.abs(ttl - nowMs / 1000 - 400 * 86_400)).toBeLessThan(60);
   });
 });
 
@@ -165,15 +152,10 @@ describe('the audit', () => {
     expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* account create /);
     expect(out).not.toContain('account suspend');
     const all = JSON.parse((await admin(`audit --account ${id} --since 30d --json`)).out) as AuditEntry[];
-    expect(all.map(({ command }) => command)).toEqual([
-      'account suspend',
-      'account unsuspend',
-      'account create',
-      'account create',
-    ]);
-    expect((await admin(`audit --account ${id} --since 0`)).err).toBe(
-      `Account ${id} has no audit entries in that time.\n`,
-    );
+    const commands = ['account suspend', 'account unsuspend', 'account create', 'account create'];
+    expect(all.map(({ command }) => command)).toEqual(commands);
+    const none = `Account ${id} has no audit entries in that time.\n`;
+    expect((await admin(`audit --account ${id} --since 0`)).err).toBe(none);
   });
 
   it('records failed and interrupted commands', async () => {
@@ -194,18 +176,19 @@ describe('the audit', () => {
     expect((await rowsOf(id)).at(-1)?.result).toBe('done');
   });
 
+  /** Suspends an account through a client with this fault. */
+  function suspend(id: number, fault: AroundCall) {
+    const broken = connectAgain(table);
+    aroundCalls(broken, fault);
+    return createAudit(broken, 'account suspend', 'ada', now).inTransaction(id, '', (also) =>
+      changeAccount(broken, id, () => ({ suspended: true }), also),
+    );
+  }
+
   it('is written in the transaction of the change', async () => {
     const id = await made();
     const before = (await rowsOf(id)).length;
-    const broken = connectAgain(table);
-    aroundCalls(broken, async ({ command }, send) => {
-      if (command === 'TransactWriteItemsCommand') throw connectionLost();
-      return send();
-    });
-    const audit = createAudit(broken, 'account suspend', 'ada', now);
-    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
-      changeAccount(broken, id, () => ({ suspended: true }), also);
-    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
+    await expect(suspend(id, losing('TransactWriteItems'))).rejects.toThrow('connection lost');
     expect((await stored(table, keys.account(id))).suspended).not.toBe(true);
     expect((await rowsOf(id)).slice(before)).toMatchObject([{ result: 'failed' }]);
   });
@@ -213,25 +196,16 @@ describe('the audit', () => {
   it('records a change as done if only copying it to the keys failed', async () => {
     const id = await made();
     await issued(id);
-    const broken = connectAgain(table);
-    let changed = false;
-    aroundCalls(broken, async ({ command }, send) => {
-      const result = await send();
-      if (command === 'TransactWriteItemsCommand') changed = true;
-      else if (changed && command === 'UpdateItemCommand') {
-        changed = false; // only the copying
-        throw connectionLost();
-      }
-      return result;
-    });
-    const audit = createAudit(broken, 'account suspend', 'ada', now);
-    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
-      changeAccount(broken, id, () => ({ suspended: true }), also);
-    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
-    expect((await rowsOf(id)).at(-1)).toMatchObject({
-      result: 'done',
-      detail: expect.stringContaining('does not respond'),
-    });
+    let lost = false;
+    const losingFirstCopy: AroundCall = async ({ command }, send) => {
+      await send();
+      if (lost || command !== 'UpdateItemCommand') return;
+      lost = true;
+      throw connectionLost();
+    };
+    await expect(suspend(id, losingFirstCopy)).rejects.toThrow('connection lost');
+    const detail = expect.stringContaining('does not respond');
+    expect((await rowsOf(id)).at(-1)).toMatchObject({ result: 'done', detail });
   });
 
   it('never contains a key', async () => {

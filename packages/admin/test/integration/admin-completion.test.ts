@@ -21,15 +21,21 @@ const completed = async (...words: string[]) =>
     .map((line) => line.split('\t')[0])
     .filter((word) => word !== '' && !word?.startsWith(':'));
 
-describe('admin complete', () => {
-  it('completes commands, commands of a group, options and choices', async () => {
-    expect(await completed('sh')).toEqual(['show']);
-    expect(await completed('show', '')).toEqual(['incident', 'incidents', 'alert', 'work-item', 'host', 'fleet']);
-    expect(await completed('show', 'fl')).toEqual(['fleet']);
-    expect(await completed('show', 'fleet', '--')).toEqual(expect.arrayContaining(['--account', '--json', '--stack']));
-    expect(await completed('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-    expect(await completed('com')).toEqual(['completion']);
-  });
+it.each([
+  [['sh'], ['show']],
+  [
+    ['show', ''],
+    ['incident', 'incidents', 'alert', 'work-item', 'host', 'fleet'],
+  ],
+  [['show', 'fl'], ['fleet']],
+  [['show', 'fleet', '--'], expect.arrayContaining(['--account', '--json', '--stack'])],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish'],
+  ],
+  [['com'], ['completion']],
+])('admin complete completes %j', async (words, expected) => {
+  expect(await completed(...words)).toEqual(expected);
 });
 
 /** For each shell, a script that completes a command line with the completion script in the file `$1`. */
@@ -74,8 +80,4 @@ describe('admin completion', () => {
       expect(stdout).toContain('admin show fleet');
     },
   );
-
-  it('refuses other shells', async () => {
-    expect(await runCommand(['completion', 'csh'])).toMatchObject({ exitCode: 2, out: '' });
-  });
 });

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -7,44 +6,34 @@ import { handlersOver, newTable, put, testDeps } from '../../../../test/support/
 import { serveConsole } from '../support/console-pages.ts';
 import { runCommand } from '../support/run-admin.ts';
 
-let table: Table;
+const table = await newTable();
 /** The options come first, since after `--` there can be none. */
 const admin = (...args: string[]) => runCommand(['--endpoint', dynamodbEndpoint(), '--table', table.name, ...args]);
-let tenant: Awaited<ReturnType<typeof newAccount>>;
+
 /** Ids of one account, by kind. Another account has an alert and a host with the same ids. */
-const ids: Record<string, string> = {};
-beforeAll(async () => {
-  table = await newTable();
-  const other = await newAccount(table);
-  tenant = await newAccount(table);
+async function makeIds() {
+  const [tenant, other] = [await newAccount(table), await newAccount(table)];
   const { account } = tenant;
   const incident = await tenant.incident();
   const [alert = ''] = await tenant.alerts(1);
-  const { body } = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, {
-    alert_ids: [alert],
-    incident_id: incident,
-  });
-  const host = { host_id: 'fra-1/web é', edge_cluster: 'fra-1' };
-  for (const id of [account, other.account]) await put(table, keys.host(id, host.host_id), host);
+  const merge = { alert_ids: [alert], incident_id: incident };
+  const { body } = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, merge);
+  const [host, work_item] = ['fra-1/web é', '-wi 1'];
+  for (const id of [account, other.account]) await put(table, keys.host(id, host), { edge_cluster: 'fra-1' });
   await put(table, keys.alert(other.account, alert), { alert_id: alert, title: 't' });
-  await put(table, keys.workItem(account, '-wi 1'), {
-    work_item_id: '-wi 1',
-    version: 3,
-    title: 'T',
-    deleted_at_ms: 1,
-  });
+  const item = { work_item_id: work_item, version: 3, title: 'T', deleted_at_ms: 1 };
+  await put(table, keys.workItem(account, work_item), item);
   // More than a page of the console before it, from the id without its last character on.
-  for (let number = 100; number < 160; number += 1)
-    await put(table, keys.workItem(account, `-wi 0${number}`), {
-      work_item_id: `-wi 0${number}`,
-      version: 1,
-      title: 'T',
-    });
+  for (let number = 100; number < 160; number += 1) {
+    const id = `-wi 0${number}`;
+    await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 'T' });
+  }
   await admin('app-key', 'issue', '--account', String(account));
   const [key] = JSON.parse((await admin('app-key', 'list', '--account', String(account), '--json')).out);
-  Object.assign(ids, { incident, alert, host: host.host_id, work_item: '-wi 1', account: String(account) });
-  Object.assign(ids, { merge: body.request_id, app_key: key.app_key_id, other: String(other.account) });
-});
+  const byKind = { incident, alert, host, work_item, account: String(account) };
+  return { byKind: { ...byKind, app_key: String(key.app_key_id), merge: String(body.request_id) }, account, other };
+}
+const { byKind: ids, account, other } = await makeIds();
 
 const find = async (id: string) => {
   const { out, exitCode } = await admin('find', '--json', '--', id);
@@ -53,37 +42,30 @@ const find = async (id: string) => {
 };
 
 describe('admin find', () => {
-  it.each(['incident', 'alert', 'host', 'work_item', 'app_key', 'account', 'merge'])(
-    'names the account that has an id: %s',
-    async (kind) => {
-      const id = ids[kind] as string;
-      const found = (await find(id)).filter(({ account_id }) => account_id === tenant.account);
-      expect(found).toMatchObject([{ kind, id }]);
-      // The command that it names shows it.
-      const words = [...(found[0]?.command ?? '').matchAll(/'([^']*)'|(\S+)/g)];
-      const { exitCode, err } = await admin(...words.map(([, quoted, bare]) => quoted ?? bare ?? ''));
-      expect([exitCode, err]).toEqual([0, '']);
-    },
-  );
+  it.each(Object.entries(ids))('names the account that has the id: %s', async (kind, id) => {
+    const found = (await find(id)).filter(({ account_id }) => account_id === account);
+    expect(found).toMatchObject([{ kind, id }]);
+    // The command that it names shows it.
+    const words = [...(found[0]?.command ?? '').matchAll(/'([^']*)'|(\S+)/g)];
+    const shown = await admin(...words.map(([, quoted, bare]) => quoted ?? bare ?? ''));
+    expect(shown).toMatchObject({ exitCode: 0, err: '' });
+  });
 
   it('names every account that has the id', async () => {
     for (const id of [ids.alert, ids.host])
-      expect((await find(id as string)).map(({ account_id }) => String(account_id)).sort()).toEqual(
-        [ids.account, ids.other].sort(),
-      );
+      expect(new Set((await find(id)).map(({ account_id }) => account_id))).toEqual(new Set([account, other.account]));
   });
 
   it('takes ObjectIDs and request ids in either case, and the beginning of the id of a key', async () => {
-    expect(await find((ids.incident as string).toUpperCase())).toMatchObject([{ id: ids.incident }]);
-    expect(await find((ids.merge as string).toUpperCase())).toMatchObject([{ kind: 'merge' }]);
-    expect(await find((ids.app_key as string).slice(0, 8))).toMatchObject([{ id: ids.app_key }]);
+    expect(await find(ids.incident.toUpperCase())).toMatchObject([{ id: ids.incident }]);
+    expect(await find(ids.merge.toUpperCase())).toMatchObject([{ kind: 'merge' }]);
+    expect(await find(ids.app_key.slice(0, 8))).toMatchObject([{ id: ids.app_key }]);
   });
 
   it.each(['nothing', '9c29ccd0-8a26-4dba-b194-9e140490c3c1', '64f000000000000000000001'])(
     'fails if nothing has the id: %s',
     async (id) => {
-      const { exitCode, err } = await admin('find', id);
-      expect([exitCode, err]).toEqual([1, expect.stringContaining(id)]);
+      expect(await admin('find', id)).toEqual({ exitCode: 1, out: '', err: expect.stringContaining(id) });
     },
   );
 });
@@ -93,10 +75,10 @@ describe('the search box of the console', () => {
     const console = await serveConsole({ table });
     await console.enter();
     expect((await console.page('/')).text).toMatch(/<form action="find"[^>]*>.*name="id"/s);
-    for (const kind of ['incident', 'alert', 'host', 'work_item', 'app_key', 'account', 'merge']) {
-      const { text } = await console.page(`/find?id=${encodeURIComponent(ids[kind] as string)}`);
+    for (const [kind, id] of Object.entries(ids)) {
+      const { text } = await console.page(`/find?id=${encodeURIComponent(id)}`);
       const links = [...text.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, to = '']) => to);
-      const own = links.find((to) => to.startsWith(`${ids.account}/`)) ?? 'no link';
+      const own = links.find((to) => to.startsWith(`${account}/`)) ?? 'no link';
       const { status, text: shown } = await console.page(`/${own.replaceAll('&amp;', '&')}`);
       expect([kind, status]).toEqual([kind, 200]);
       if (kind === 'work_item') expect(shown).toContain('<th scope="row">-wi 1</th>');

@@ -1,50 +1,56 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { newTable, put } from '../../../../test/support/service.ts';
-import { startFakeAws } from '../support/aws.ts';
-import { serveConsole } from '../support/console-pages.ts';
+import { listen } from '../../../../test/support/listen.ts';
+import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { measureStack } from '../../status/stack-figures.ts';
+import { enterFakeAws } from '../support/aws.ts';
+import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const DAY_MS = 86_400_000;
 const INCIDENT = '64f000000000000000000001';
 const SEQUENCE = NOW - 600_000;
+/** Nothing listens there. */
+const UNREACHABLE = 'http://127.0.0.1:10/';
 const AWS = ['--stack', 'Service', '--region', 'eu-west-1'];
 
-let table: Table;
-let aws: Awaited<ReturnType<typeof startFakeAws>>;
-let leave: () => void;
+const table = await newTable();
+const outputs: Record<string, string> = {};
+const aws = await enterFakeAws({ name: 'Service', outputs });
 /** The API of the stack: answers with this status. */
 let answer = 401;
 const api = createServer((_request, response) => response.writeHead(answer).end('{}'));
-const outputs: Record<string, string> = {};
+afterAll(() => api.close());
 
 /** In account 1 nothing needs attention, in account 2 everything does. */
 beforeAll(async () => {
-  table = await newTable();
   const admin = adminOf(table);
-  const at = (ms: number) => ({ now: () => ms });
   for (const id of [1, 2]) await admin(`account create ${id} --name Acme`);
-  await put(table, keys.account(2), await without(keys.account(2)));
-  for (const [account, life] of [
-    [1, '31d'],
-    [2, '29d'],
-    [2, '1d'],
-    [2, 'never'],
-  ])
-    await admin(`app-key issue --account ${account} --expires ${life} --note of-${life}`, at(NOW));
-  await admin('app-key issue --account 2 --expires 1d --note expired', at(NOW - 2 * DAY_MS));
+  const { gateway_key: _none, ...account } = await stored(table, keys.account(2));
+  await put(table, keys.account(2), account);
+  for (const [id, life, issuedMs, note] of [
+    [1, '31d', NOW, 'of-31d'],
+    [2, '29d', NOW, 'of-29d'],
+    [2, '1d', NOW, 'of-1d'],
+    [2, 'never', NOW, 'of-never'],
+    [2, '1d', NOW - 2 * DAY_MS, 'expired'],
+  ] as const)
+    await admin(`app-key issue --account ${id} --expires ${life} --note ${note}`, { now: () => issuedMs });
   const free = { 'session_replay.free_cnt': 10, 'session_measure.free_cnt': 10, 'session_investigate.free_cnt': 10 };
-  for (const id of [1, 2]) await put(table, keys.rumResource(id), free);
-  const used = (count: number) => ({
-    ...{ 'session_replay.used_cnt': count, 'session_measure.used_cnt': 10, 'session_investigate.used_cnt': 0 },
-    session_limit_reached: count > 10,
-  });
-  await put(table, keys.rumUsage(1), used(10));
-  await put(table, keys.rumUsage(2), used(11));
+  for (const [id, count] of [
+    [1, 10],
+    [2, 11],
+  ] as const) {
+    const used = {
+      'session_replay.used_cnt': count,
+      'session_measure.used_cnt': 10,
+      'session_investigate.used_cnt': 0,
+    };
+    await put(table, keys.rumResource(id), free);
+    await put(table, keys.rumUsage(id), { ...used, session_limit_reached: count > 10 });
+  }
   const entry = { ...{ kind: 'merge', incident_id: INCIDENT, sequence: SEQUENCE, large: true }, at_ms: SEQUENCE };
   await put(table, keys.feedEntry(2, INCIDENT, SEQUENCE), { ...entry, request_id: 'r', alerts: 5_000 });
   for (const [start, count] of [
@@ -54,12 +60,9 @@ beforeAll(async () => {
     await put(table, keys.feedMoves(2, INCIDENT, SEQUENCE, start), { count, moved: {}, stayed: [] });
   await put(table, keys.mergeOrder(2), { last: SEQUENCE, pending: { [SEQUENCE]: INCIDENT } });
 
-  aws = await startFakeAws({ name: 'Service', outputs });
-  leave = aws.enter();
-  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   Object.assign(outputs, {
     ...{ TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' },
-    ...{ DeadLettersUrl: `${aws.url}/1/letters`, Url: `http://127.0.0.1:${(api.address() as AddressInfo).port}/prod/` },
+    ...{ DeadLettersUrl: `${aws.url}/1/letters`, Url: `http://127.0.0.1:${await listen(api)}/prod/` },
   });
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   aws.replies.GetMetricData = metricData;
@@ -83,17 +86,6 @@ beforeAll(async () => {
     })),
   });
 });
-afterAll(() => {
-  leave();
-  aws.close();
-  api.close();
-});
-
-async function without(key: { pk: string; sk: string }) {
-  const { rows } = await (await import('../../../../lib/dynamodb/batch-get.ts')).batchGet(table, [key as never]);
-  const { gateway_key: _none, pk: _pk, sk: _sk, ...row } = [...rows.values()][0] as unknown as Record<string, unknown>;
-  return row;
-}
 
 /** Values of metrics, by name and dimensions; a page of the answer holds a result. */
 const METRICS: Readonly<Record<string, number[]>> = {
@@ -128,41 +120,35 @@ const status = async () => {
 };
 
 describe('admin status of a stack', () => {
-  it('has the calls and failures of each operation, and latency and throttles of DynamoDB', async () => {
-    const { figures } = await status();
-    expect(figures.operations).toEqual([
-      { operation: 'browse-fleet', calls: 50, failed: 5, p99_ms: 81 },
-      { operation: 'get-rum-resource', calls: 0, failed: 0 },
-      { operation: 'delete-work-item', calls: 0, failed: 0 },
-      { operation: 'merge-alerts', calls: 1, failed: 1 },
-    ]);
-    expect(figures.dynamodb).toEqual({ throttled: 4, latency_ms: { Query: 3 } });
-  });
-
-  it('has raised alarms, dead letters, and pending merges with progress and last error', async () => {
-    const { figures, dead_letters, pending_merges } = await status();
-    expect(figures.alarms).toEqual([
-      { name: 'Service-WatchDeadLetters', what: 'A merge could not be finished', since_ms: NOW },
-    ]);
-    expect(dead_letters).toBe(3);
-    expect(pending_merges).toEqual([
-      {
-        ...{ account_id: 2, incident_id: INCIDENT, sequence: SEQUENCE, request_id: 'r', at_ms: SEQUENCE },
-        ...{ alerts: 5_000, moved: 2_031 },
-        last: { incident_id: INCIDENT, sequence: SEQUENCE, error: 'finish1', at_ms: NOW - 30_000 },
+  it('has calls and failures of operations, DynamoDB, alarms, dead letters, pending merges and accounts', async () => {
+    const { figures, dead_letters, pending_merges, accounts } = await status();
+    expect({ figures, dead_letters, pending_merges, accounts }).toMatchObject({
+      figures: {
+        operations: [
+          { operation: 'browse-fleet', calls: 50, failed: 5, p99_ms: 81 },
+          { operation: 'get-rum-resource', calls: 0, failed: 0 },
+          { operation: 'delete-work-item', calls: 0, failed: 0 },
+          { operation: 'merge-alerts', calls: 1, failed: 1 },
+        ],
+        dynamodb: { throttled: 4, latency_ms: { Query: 3 } },
+        alarms: [{ name: 'Service-WatchDeadLetters', what: 'A merge could not be finished', since_ms: NOW }],
       },
-    ]);
-  });
-
-  it('has accounts without gateway key or over a quota, and keys that expire within 30 days', async () => {
-    const { accounts } = await status();
-    expect(accounts).toEqual({
-      ...{ count: 2, without_gateway_key: [2] },
-      over_quota: ['session_replay', 'limit of sessions'].map((quota) => ({ account_id: 2, quota })),
-      expiring_keys: ['1d', '29d'].map((life) => ({
-        ...{ account_id: 2, app_key_id: expect.any(String), note: `of-${life}` },
-        expires_ms: NOW + Number.parseInt(life, 10) * DAY_MS,
-      })),
+      dead_letters: 3,
+      pending_merges: [
+        {
+          ...{ account_id: 2, incident_id: INCIDENT, sequence: SEQUENCE, request_id: 'r', at_ms: SEQUENCE },
+          ...{ alerts: 5_000, moved: 2_031 },
+          last: { incident_id: INCIDENT, sequence: SEQUENCE, error: 'finish1', at_ms: NOW - 30_000 },
+        },
+      ],
+      accounts: {
+        ...{ count: 2, without_gateway_key: [2] },
+        over_quota: ['session_replay', 'limit of sessions'].map((quota) => ({ account_id: 2, quota })),
+        // Those that expire within 30 days.
+        expiring_keys: [1, 29].map((days) => ({
+          ...{ account_id: 2, note: `of-${days}d`, expires_ms: NOW + days * DAY_MS },
+        })),
+      },
     });
   });
 
@@ -171,14 +157,10 @@ describe('admin status of a stack', () => {
     answer = 503;
     expect((await status()).service).toMatchObject({ answers: false, problem: expect.stringContaining('503') });
     answer = 401;
-    const gone = createServer();
-    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-    outputs.Url = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/`;
-    await new Promise((resolve) => gone.close(resolve));
-    expect((await status()).service).toMatchObject({
-      answers: false,
-      problem: expect.stringContaining('ECONNREFUSED'),
-    });
+    const { Url = '' } = outputs;
+    outputs.Url = UNREACHABLE;
+    expect((await status()).service).toMatchObject({ problem: expect.stringContaining('ECONNREFUSED') });
+    outputs.Url = Url;
   });
 
   it('shows what it can read when a part fails', async () => {
@@ -199,14 +181,13 @@ describe('admin status of a stack', () => {
 
 describe('the front page of the console', () => {
   it('shows the same as admin status', async () => {
-    const { measureStack } = await import('../../status/stack-figures.ts');
-    const place = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
+    const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
     const console = await serveConsole({
-      ...{ table, now: () => NOW, url: () => outputs.Url, measure: () => measureStack(place, NOW) },
+      ...{ table, now: () => NOW, url: () => UNREACHABLE, measure: () => measureStack(stack, NOW) },
       deadLetters: async () => 3,
     });
     await console.enter();
-    const text = (await console.page('/')).text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    const text = textOf((await console.page('/')).text);
     for (const part of [
       'does not answer (ECONNREFUSED)',
       'Service-WatchDeadLetters',

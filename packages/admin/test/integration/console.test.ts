@@ -1,49 +1,37 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import {
-  eventFor,
-  handlersOver,
-  invoke,
-  NOW,
-  newTable,
-  put,
-  putAll,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { callOperation, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { auditRow } from '../../accounts/audit-rows.ts';
 import { countAlerts } from '../../incidents/list.ts';
 import { startFakeAws } from '../support/aws.ts';
-import { serveConsole } from '../support/console-pages.ts';
+import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
-let table: Table;
-let open: Awaited<ReturnType<typeof serveConsole>>;
-beforeAll(async () => {
-  table = await newTable();
-  open = await serveConsole({ table, now: () => NOW });
-  await open.enter();
-});
+const table = await newTable();
+const open = await serveConsole({ table, now: () => NOW });
+await open.enter();
 afterAll(() => open.close());
 
-const formTokenIn = (page: string) => /name="token" value="([\w-]{43})"/.exec(page)?.[1];
-
-/** What a reader sees of a page, in one line. */
-const textOf = (html: string) =>
-  html
-    .replace(/<head>.*<\/head>/s, '')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ');
+const admin = adminOf(table);
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+/** What a page shows, in one line. */
+const show = async (path: string) => textOf((await open.page(path)).text);
+const statusOf = async (path: string, options = {}) => (await open.page(path, options)).status;
+/** Presses the button of the page that checks an account. */
+async function runCheck(account: number, headers: Record<string, string> = {}) {
+  const path = `/${account}/health`;
+  const [, token] = /name="token" value="([\w-]{43})"/.exec((await open.page(path)).text) ?? [];
+  return open.page(path, { method: 'POST', headers: { ...FORM, ...headers }, body: `token=${token}` });
+}
 
 describe('who is let in', () => {
-  it('is the one browser that opens the printed address first, by its cookie', async () => {
+  it('only the browser that first opens the printed address, by its cookie', async () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
     const { status, headers } = await console.enter();
@@ -51,9 +39,8 @@ describe('who is let in', () => {
     expect(home).toMatch(/^\/console\/[\w-]{43}$/);
     expect([status, headers.location, headers['cache-control']]).toEqual([302, `${home}/`, 'no-store']);
     // Browsers send a cookie to every port of a host, but only to its path.
-    expect(String(headers['set-cookie'])).toMatch(
-      new RegExp(`^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`),
-    );
+    const cookie = `^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`;
+    expect(String(headers['set-cookie'])).toMatch(new RegExp(cookie));
     // What the links of a page lead to.
     const text = expect.stringContaining(`<base href="${home}/">`);
     for (const path of ['', '/', '/feed']) expect(await console.page(path)).toMatchObject({ status: 200, text });
@@ -65,7 +52,7 @@ describe('who is let in', () => {
   });
 
   it.each(['', '/feed', '/1/fleet', '/1/account', '/1/health', '/x'])(
-    '%s shows nothing to a caller without its path',
+    'nobody without the secret path and the cookie: %s',
     async (path) => {
       const wrong = { cookie: `console=${'A'.repeat(43)}` };
       for (const home of ['/console', open.home])
@@ -77,76 +64,67 @@ describe('who is let in', () => {
     },
   );
 
-  it('is nobody who uses another host name', async () => {
-    for (const host of [
-      'evil.example',
-      `evil.example:${open.port}`,
-      '127.0.0.1',
-      '127.0.0.1:1',
-      `127.0.0.1:${open.port}.evil.example`,
-    ])
-      expect([403, 400]).toContain((await open.page('', { headers: { host } })).status);
-    for (const host of [`127.0.0.1:${open.port}`, `localhost:${open.port}`])
-      expect([host, (await open.page('', { headers: { host } })).status]).toEqual([host, 200]);
+  it('nobody who uses another host name', async () => {
+    const { port } = open;
+    const own = `127.0.0.1:${port}`;
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${own}.evil.example`])
+      expect([403, 400]).toContain(await statusOf('', { headers: { host } }));
+    for (const host of [own, `localhost:${port}`])
+      expect([host, await statusOf('', { headers: { host } })]).toEqual([host, 200]);
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('%s is refused', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('no method but GET: not %s', async (method) => {
     const { status, headers } = await open.page('', { method, headers: { origin: 'https://evil.example' } });
     expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
   });
 
-  it('runs a check for the form of its own page only', async () => {
+  it('a check only for the form on the page of the console itself', async () => {
     const { account } = await newAccount(table);
     const path = `/${account}/health`;
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const post = (body: string, more = {}) =>
-      open.page(path, { method: 'POST', headers: { ...headers, ...more }, body });
-    const page = async () => (await open.page(path)).text;
     // As an image, or a form, of another site would send it.
-    expect((await open.page(`${path}?check=now`)).status).toBe(200);
-    for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
-    const body = `token=${formTokenIn(await page())}`;
-    expect((await post(body, { cookie: '' })).status).toBe(401);
-    expect(await page()).toContain('Not run since');
-    const { status, headers: answered } = await post(body);
-    expect([status, answered.location]).toEqual([303, `${open.home}${path}`]);
-    expect(await page()).toContain('Checked at ');
+    expect(await statusOf(`${path}?check=now`)).toBe(200);
+    for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b'])
+      expect(await statusOf(path, { method: 'POST', headers: FORM, body })).toBe(403);
+    expect((await runCheck(account, { cookie: '' })).status).toBe(401);
+    expect(await show(path)).toContain('Not run since');
+    expect(await runCheck(account)).toMatchObject({ status: 303, headers: { location: `${open.home}${path}` } });
+    expect(await show(path)).toContain('Checked at ');
   });
 
-  it('excludes other sites and foreign scripts, by the headers of every answer', async () => {
-    const refused = [
+  it('no other site and no foreign script, by the headers of every answer', async () => {
+    const pages = await Promise.all([
+      open.page('', { headers: { origin: 'https://evil.example' } }),
       open.page('/nowhere'),
       open.page('/0/fleet'),
       open.ask('/console'),
-      open.page('', { method: 'POST' }),
-    ];
-    for (const { headers } of await Promise.all([open.page(''), open.ask('/console/console.css'), ...refused])) {
-      expect(headers['content-security-policy']).toBe(
-        "default-src 'none'; style-src 'self'; script-src 'self'; require-trusted-types-for 'script'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
-      );
+    ]);
+    const others = await Promise.all([open.ask('/console/console.css'), open.page('', { method: 'POST' })]);
+    for (const { headers } of [...pages, ...others]) {
       expect(headers).toMatchObject({
+        'content-security-policy':
+          "default-src 'none'; style-src 'self'; script-src 'self'; require-trusted-types-for 'script'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'cross-origin-resource-policy': 'same-origin',
       });
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
-    const { headers } = await open.page('', { headers: { origin: 'https://evil.example' } });
-    expect(headers['access-control-allow-origin']).toBeUndefined();
-  });
-
-  it('keeps pages out of the browser cache', async () => {
-    for (const { headers } of await Promise.all([open.page(''), open.page('/0/fleet'), open.ask('/console')]))
-      expect(headers['cache-control']).toBe('no-store');
+    for (const { headers } of pages) expect(headers['cache-control']).toBe('no-store');
   });
 });
 
 const HOSTILE = '<script>alert(1)</script>\u202e"\'&\u0007\u2066';
-/** The only script of a page. */
-const OWN_SCRIPT = '<script type="module" src="/console/console.js"></script>';
 const SHOWN = '&lt;script&gt;alert(1)&lt;/script&gt;\\u202e&quot;&#39;&amp;\\u0007\\u2066';
 
-describe('stored text', () => {
+/** The only script of a page. */
+const OWN_SCRIPT = '<script type="module" src="/console/console.js"></script>';
+/** Expects that a page has no script of others, and no characters that reorder or hide text. */
+function expectHarmless(page: string, path: string) {
+  for (const harm of ['<script', '\0', '\u0007', '\u202e', '\u2066'])
+    expect(page.replace(OWN_SCRIPT, '').includes(harm), path).toBe(false);
+}
+
+describe('text that others have written', () => {
   it('has no effect on any page', async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
@@ -159,8 +137,7 @@ describe('stored text', () => {
     const merge = { alert_ids: [alert], incident_id: incident, comment: HOSTILE, title: HOSTILE };
     expectEnvelope(await tenant.merge(mergeAlerts, merge), 200);
     await put(table, keys.host(account, HOSTILE), inventory({ agent_version: HOSTILE, edge_cluster: HOSTILE }));
-    const deletion = { deleted_at_ms: NOW, deleted_by: HOSTILE };
-    const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, ...deletion };
+    const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, deleted_at_ms: NOW, deleted_by: HOSTILE };
     await put(table, keys.workItem(account, HOSTILE), item);
     const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
     await putAll(table, [auditRow(account, { id: 'a', at_ms: NOW, result: 'failed', ...command })]);
@@ -177,39 +154,24 @@ describe('stored text', () => {
       [`/find?id=${encodeURIComponent(HOSTILE)}`, 5],
       [`/${account}/fleet?cluster=${encodeURIComponent(HOSTILE)}&version=${encodeURIComponent(HOSTILE)}`, 11],
     ] as const) {
-      const { status, text: page } = await open.page(path);
-      const text = page.replace(OWN_SCRIPT, '');
+      const { status, text } = await open.page(path);
       expect([path, status]).toEqual([path, 200]);
-      for (const harm of ['<script', '\u202e', '\u2066', '\u0007']) expect(text.includes(harm), path).toBe(false);
+      expectHarmless(text, path);
       expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
     }
-  });
-
-  it('is never an option of a command to copy', async () => {
-    const { account } = await newAccount(table);
-    const id = '--endpoint=http://192.0.2.1';
-    const deletion = { deleted_at_ms: NOW, deleted_by: 'x' };
-    await put(table, keys.workItem(account, id), { work_item_id: id, title: 't', version: 1, ...deletion });
-    const shown = textOf((await open.page(`/${account}/work-items`)).text);
-    const [, words = ''] = /admin -- (work-item restore .*? -- \S+)/.exec(shown) ?? [];
-    expect(words).toBe(`work-item restore --account ${account} --table t -- ${id}`);
-    const args = words.replace('--table t', `--table ${table.name} --endpoint ${dynamodbEndpoint()}`).split(' ');
-    expect(await runCommand(args)).toMatchObject({ exitCode: 0, out: expect.stringContaining('estored') });
   });
 
   it('in an address has no effect', async () => {
     const { account } = await newAccount(table);
     const odd = ['%3Cscript%3E%00', '%zz', '..%2f..%2faccount', '%E2%80%AE', '__proto__', '%ED%A0%80'];
+    const everywhere = ['after', 'from', 'cluster', 'version', 'status', 'read'];
     for (const text of odd)
       for (const [path, expected] of [
         [`/${text}/fleet`, 404],
         [`/${account}/incident/${text}`, 404],
         [`/${account}/alert/${text}`, 404],
         [`/${account}/${text}`, 404],
-        [
-          `/${account}/fleet?after=${text}&from=${text}&cluster=${text}&version=${text}&status=${text}&read=${text}`,
-          200,
-        ],
+        [`/${account}/fleet?${everywhere.map((name) => `${name}=${text}`).join('&')}`, 200],
         [`/${account}/host?id=${text}`, 404],
         [`/${account}/incidents?before=${text}&count=${text}`, 200],
         [`/${account}/work-items?after=${text}`, 200],
@@ -219,8 +181,7 @@ describe('stored text', () => {
       ] as const) {
         const { status, text: shown } = await open.page(path);
         expect([path, status]).toEqual([path, expected]);
-        for (const harm of ['<script', '\u202e', '\u0000'])
-          expect(shown.replace(OWN_SCRIPT, '').includes(harm), path).toBe(false);
+        expectHarmless(shown, path);
       }
     expect(open.failures).toEqual([]);
   });
@@ -229,7 +190,7 @@ describe('stored text', () => {
     const { account } = await newAccount(table);
     const long = 'x'.repeat(2_000);
     for (const path of [`/${account}/incident/${long}`, `/${account}/fleet?after=${long}`])
-      expect((await open.page(path)).status).toBe(404);
+      expect(await statusOf(path)).toBe(404);
   });
 
   it('is cut if it is long', async () => {
@@ -240,29 +201,18 @@ describe('stored text', () => {
 });
 
 describe('the fleet', () => {
-  const statuses = { stale: { received_at_ms: NOW - 600_000 }, active: {} };
-  /** Hosts of two clusters, of which the first report: `bad` has as many stale ones as are asked for. */
+  /** Hosts of two clusters, `bad` and `good`. The first hosts report; the first of `bad` are stale. */
   async function fleetOf(hosts: number, stale: number, reporting = hosts) {
     const fleet = await newFleet(table);
     await putAccount(table, { account_id: fleet.account, name: 'Acme', permissions: ['monit'] });
-    const ids = Array.from({ length: hosts }, (_, index) => hostId(index));
-    const clusterOf = (index: number) => (index % 2 === 0 ? 'bad' : 'good');
-    await fleet.putHosts(
-      Object.fromEntries(
-        ids.map((id, index) => [id, inventory({ edge_cluster: clusterOf(index), report_interval_ms: 30_000 })]),
-      ),
-    );
-    await fleet.putLive(
-      Object.fromEntries(
-        ids
-          .slice(0, reporting)
-          .map((id, index) => [id, live(index % 2 === 0 && index / 2 < stale ? statuses.stale : statuses.active)]),
-      ),
-    );
-    return {
-      account: fleet.account,
-      page: async (query = '') => textOf((await open.page(`/${fleet.account}/fleet${query}`)).text),
-    };
+    const of = <Row>(count: number, rowOf: (index: number) => Row) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), rowOf(index)]));
+    const isBad = (index: number) => index % 2 === 0;
+    const cluster = (index: number) => ({ edge_cluster: isBad(index) ? 'bad' : 'good', report_interval_ms: 30_000 });
+    await fleet.putHosts(of(hosts, (index) => inventory(cluster(index))));
+    const isStale = (index: number) => isBad(index) && index / 2 < stale;
+    await fleet.putLive(of(reporting, (index) => live(isStale(index) ? { received_at_ms: NOW - 600_000 } : {})));
+    return { account: fleet.account, page: (query = '') => show(`/${fleet.account}/fleet${query}`) };
   }
 
   it('names the worst first, and says why a host is stale as `show host` does', async () => {
@@ -273,7 +223,7 @@ describe('the fleet', () => {
     expect(text).toMatch(/20 hosts 3 stale 17 active/);
     expect(text).toMatch(/bad 30 % of 10 3 stale good 0 % of 10 /);
     expect(text).toMatch(/up to 10 seconds 17 .* up to 1 hour 3 /);
-    const { out } = await adminOf(table)(`show host ${hostId(0)} --account ${account}`, { now: () => NOW });
+    const { out } = await admin(`show host ${hostId(0)} --account ${account}`, { now: () => NOW });
     const [, why = ''] = out.split('\n');
     expect(why).toBe('The latest snapshot is 10 min old: more than twice the report interval of 30 s.');
     expect(text).toContain(
@@ -282,25 +232,26 @@ describe('the fleet', () => {
     expect(text).toMatch(/Read [\d.]+ read units, about \$0\.0000\d+ on demand\./);
     // The same hosts by the commands that it names.
     const filtered = await page('?status=stale&cluster=bad&version=1.0.0');
-    const [, list = ''] = /admin -- (host list .*?--csv) --table t/.exec(filtered) ?? [];
-    const listed = (await adminOf(table)(list, { now: () => NOW })).out.match(/^host-\d{5}/gm);
-    expect(listed).toEqual([hostId(0), hostId(2), hostId(4)]);
-    const [, retire = ''] = /admin -- (host retire .*?--dry-run) --table t/.exec(filtered) ?? [];
-    const { out: retired, exitCode } = await adminOf(table)(retire, { now: () => NOW + 31 * 86_400_000 });
-    expect([exitCode, retired.match(/^host-\d{5}/gm)?.length]).toEqual([0, 10]);
+    const hostsOf = async (command: RegExp, nowMs: number) => {
+      const [, words = ''] = command.exec(filtered) ?? [];
+      return (await admin(words, { now: () => nowMs })).out.match(/^host-\d{5}/gm);
+    };
+    expect(await hostsOf(/admin -- (host list .*?--csv) --table t/, NOW)).toEqual([hostId(0), hostId(2), hostId(4)]);
+    const inMonth = NOW + 31 * 86_400_000;
+    expect(await hostsOf(/admin -- (host retire .*?--dry-run) --table t/, inMonth)).toHaveLength(10);
   });
 
   it('has a page for each host', async () => {
     const { account } = await fleetOf(1, 1);
-    const host = async (id: string) => open.page(`/${account}/host?id=${encodeURIComponent(id)}`);
-    const text = textOf((await host(hostId(0))).text);
+    const host = (id: string) => `/${account}/host?id=${encodeURIComponent(id)}`;
+    const text = await show(host(hostId(0)));
     expect(text).toMatch(/stale The latest snapshot is 10 min old: .* \(rule 7\)/);
     expect(text).toMatch(/report interval 30 seconds .* received at [\d:]+ UTC 10 minutes ago/);
     await put(table, keys.hostStatus(account, '..'), { ...live(), health_at_ms: 'soon', other: { nested: [1n] } });
-    expect(textOf((await host('..')).text)).toMatch(
+    expect(await show(host('..'))).toMatch(
       /host \.\. .* It is not in the inventory.* health at soon .*&quot;nested&quot;:\[1\]/,
     );
-    expect((await host('gone')).status).toBe(404);
+    expect(await statusOf(host('gone'))).toBe(404);
   });
 
   it('filters by the query of the address', async () => {
@@ -332,7 +283,7 @@ describe('the fleet', () => {
     // None of the hosts that were read matches: the next page continues after them.
     const { text: none } = await open.page(`/${account}/fleet?status=disabled`);
     expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}#hosts`);
-    const whole = textOf((await open.page(`/${account}/fleet?read=all`)).text);
+    const whole = await show(`/${account}/fleet?read=all`);
     expect(whole).toContain('2,130 hosts');
     expect(whole).not.toContain('This page covers only');
   });
@@ -357,28 +308,23 @@ describe('merges', () => {
 
   it('are listed with caller, time, alerts and request id, and the printed command undoes one', async () => {
     const { account, second, requests } = await merged();
-    const show = async () => textOf((await open.page(`/${account}/incidents`)).text);
-    const before = await show();
-    expect(before).toMatch(
-      new RegExp(
-        `Latest merges Merge into Second [\\d:]+ UTC 1 minute ago 3 alerts from First comment: same cause by key \\w{16} .*?request ${requests[1]} `,
-      ),
-    );
+    const before = await show(`/${account}/incidents`);
+    const merge = 'Merge into Second [\\d:]+ UTC 1 minute ago 3 alerts from First comment: same cause by key \\w{16} ';
+    expect(before).toMatch(new RegExp(`Latest merges ${merge}.*?request ${requests[1]} `));
     expect(before.indexOf(requests[1] ?? '')).toBeLessThan(before.indexOf(requests[0] ?? ''));
     const [, undo = ''] = /npm run --silent admin -- (merge undo \w+ \d+ --account \d+) --table t/.exec(before) ?? [];
     expect(undo).toContain(second);
-    expect((await adminOf(table)(undo)).out).toMatch(/^3 of 3 alerts moved back/);
-    const after = await show();
+    expect((await admin(undo)).out).toMatch(/^3 of 3 alerts moved back/);
+    const after = await show(`/${account}/incidents`);
     expect(after).toMatch(/Undo of \d+ into Second .* Merge into Second undone /);
     expect(after).not.toContain(undo);
   });
 
   it('are listed on the page of an incident, and on the page of an alert', async () => {
     const { account, second, alert, requests } = await merged();
-    const timeline = textOf((await open.page(`/${account}/incident/${second}`)).text);
-    expect(timeline).toMatch(/3 alerts from First comment: same cause/);
-    expect(timeline).toContain(requests[1]);
-    const history = textOf((await open.page(`/${account}/alert/${alert.toUpperCase()}`)).text);
+    const timeline = await show(`/${account}/incident/${second}`);
+    expect(timeline).toMatch(new RegExp(`3 alerts from First comment: same cause .*${requests[1]}`));
+    const history = await show(`/${account}/alert/${alert.toUpperCase()}`);
     expect(history).toMatch(/incident Second /);
     expect(history).toMatch(new RegExp(`Merge into Second .*${requests[1]}.* Merge into First .*${requests[0]}`));
   });
@@ -390,7 +336,7 @@ describe('merges', () => {
     await tenant.incident({ title: 'Left', owner_id: 8 });
     await put(table, keys.member(account, 7), { member_id: 7, name: 'Ada' });
     const alerts = await tenant.alerts(3, incident);
-    const text = textOf((await open.page(`/${account}/incidents`)).text);
+    const text = await show(`/${account}/incidents`);
     expect(text).toMatch(/incident owner alerts merges .*Owned Ada 3 0/);
     expect(text).toMatch(/Left member 8 0 0/);
     expect(await countAlerts(table, account, alerts.length)).toEqual(new Map([[incident, 3]]));
@@ -398,7 +344,7 @@ describe('merges', () => {
   });
 
   it('that the page does not read are mentioned', async () => {
-    const { account, page } = { ...(await merged()), page: open.page };
+    const { account } = await merged();
     await putAll(
       table,
       Array.from({ length: 100 }, (_, index) => ({
@@ -406,40 +352,31 @@ describe('merges', () => {
         ...{ title: 't' },
       })),
     );
-    const text = textOf((await page(`/${account}/incidents`)).text);
-    expect(text).toContain('This page covers only the merges into 100 incidents');
-    expect(text).toMatch(/The account's last merge, \d+, is in none of them\./);
+    expect(await show(`/${account}/incidents`)).toMatch(
+      /This page covers only the merges into 100 incidents.* The account's last merge, \d+, is in none of them\./,
+    );
   });
 });
 
 describe('an account', () => {
   it('shows its keys but not their text, its rate windows without counting a call, and its quotas', async () => {
     const { account } = await newAccount(table);
-    const appKey = (await adminOf(table)(`app-key issue --account ${account} --note pipeline`)).out.trim();
+    const appKey = (await admin(`app-key issue --account ${account} --note pipeline`)).out.trim();
     await put(table, keys.rumResource(account), { version: 'free', status: 'enabled', 'session_replay.free_cnt': 200 });
     await put(table, keys.rumUsage(account), { 'session_replay.used_cnt': 50 });
     const limiter = createRateLimiter(browseFleet, { table, now: () => NOW, newId: () => crypto.randomUUID() });
     await limiter.take(account);
-    const show = async () => (await open.page(`/${account}/account`)).text;
-    const text = await show();
+    const text = await show(`/${account}/account`);
     expect(text).not.toContain(appKey);
-    expect(textOf(text)).toContain(`…${appKey.slice(-4)} valid`);
-    expect(textOf(text)).toMatch(/1 of 2 calls a second .* 1 of 30 calls a minute/);
-    expect(textOf(text)).toMatch(/session_replay 50 of 200 /);
-    expect(textOf(await show())).toContain('1 of 30');
+    expect(text).toContain(`…${appKey.slice(-4)} valid`);
+    expect(text).toMatch(/session_replay 50 of 200 .*1 of 2 calls a second .* 1 of 30 calls a minute/);
+    expect(await show(`/${account}/account`)).toContain('1 of 30');
   });
 
-  it('is not found if it does not exist', async () => {
-    for (const path of [
-      '/999999999/fleet',
-      '/0/fleet',
-      '/-1/fleet',
-      '/x/account',
-      '/99999999999999999999/health',
-      '/1',
-    ])
-      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
-  });
+  it.each(['/999999999/fleet', '/0/fleet', '/-1/fleet', '/x/account', '/99999999999999999999/health', '/1'])(
+    'is not found if it does not exist: %s',
+    async (path) => expect(await statusOf(path)).toBe(404),
+  );
 });
 
 describe('work items', () => {
@@ -449,14 +386,12 @@ describe('work items', () => {
     for (const id of ['kept', 'lost'])
       await put(table, keys.workItem(account, id), { work_item_id: id, title: `${id} title`, version: 1 });
     const handlers = handlersOver(testDeps(table, { now: () => NOW }));
-    const event = eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'lost', version: 1 } });
-    const { body } = await invoke(handlers.deleteWorkItem, event);
-    const { text } = await open.page(`/${account}/work-items`);
-    expect(textOf(text)).toMatch(
-      new RegExp(
-        `kept kept title 1 lost lost title 2 at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} .*restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `,
-      ),
-    );
+    const call = { appKey: tenant.appKey, body: { work_item_id: 'lost', version: 1 } };
+    const { body } = await callOperation(handlers, deleteWorkItem, call);
+    const deletion = `at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} `;
+    const restore = `restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `;
+    const items = await show(`/${account}/work-items`);
+    expect(items).toMatch(new RegExp(`kept kept title 1 lost lost title 2 ${deletion}.*${restore}`));
   });
 });
 
@@ -466,27 +401,20 @@ describe('health', () => {
     const { account } = tenant;
     const incident = await tenant.incident();
     const [alert = ''] = await tenant.alerts(1);
-    await put(table, keys.alert(account, alert), {
-      alert_id: alert,
-      title: 't',
-      incident_id: incident,
-      moved_sequence: 5,
-    });
+    const row = { alert_id: alert, title: 't', incident_id: incident, moved_sequence: 5 };
+    await put(table, keys.alert(account, alert), row);
     await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
-    const text = textOf((await open.page(`/${account}/health`)).text);
+    const text = await show(`/${account}/health`);
     expect(text).toContain(`npm run --silent admin -- merge finish ${incident} 5 --account ${account} --table t`);
     expect(text).not.toContain('alert_entry_missing');
-    const body = `token=${formTokenIn((await open.page(`/${account}/health`)).text)}`;
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    await open.page(`/${account}/health`, { method: 'POST', headers, body });
-    const checked = textOf((await open.page(`/${account}/health`)).text);
-    const { out } = await adminOf(table)(`check --account ${account} --json`, { now: () => NOW });
+    await runCheck(account);
+    const checked = await show(`/${account}/health`);
+    const { out } = await admin(`check --account ${account} --json`, { now: () => NOW });
     const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
     expect(kinds).toContain('alert_entry_missing');
-    for (const kind of kinds) expect(checked).toContain(kind);
-    expect(checked).toContain('Checked at ');
+    for (const shown of [...kinds, 'Checked at ']) expect(checked).toContain(shown);
     const other = await newAccount(table);
-    expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
+    expect(await show(`/${other.account}/health`)).toContain('Not run since');
   });
 
   it('distinguishes a bug of the console from an error of DynamoDB', async () => {
@@ -522,23 +450,25 @@ describe('health', () => {
   });
 });
 
+/** Opens the address that a console has printed, and a page of it, as a browser does. */
+async function browse(address: string, path: string) {
+  const entered = await fetch(address, { redirect: 'manual' });
+  const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
+  return textOf(await (await fetch(new URL(path, address), { headers: { cookie } })).text());
+}
+
 describe('admin console', () => {
   it('prints an address that works until it is stopped', async () => {
     const { account } = await newAccount(table);
     const stop = new AbortController();
-    const printed: string[] = [];
-    const running = adminOf(table)('console', { signal: stop.signal, onOut: (text) => printed.push(text) });
-    await expect
-      .poll(() => printed.join(''))
-      .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/[\w-]{43}\/\?token=[\w-]{43}\n$/);
-    const address = printed.join('').trim();
-    const entered = await fetch(address, { redirect: 'manual' });
-    const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
-    const page = await fetch(new URL(`${account}/incidents`, address), { headers: { cookie } });
-    expect(await page.text()).toContain(`table ${table.name} at http`);
+    const printed = Promise.withResolvers<string>();
+    const running = admin('console', { signal: stop.signal, onOut: printed.resolve });
+    const text = await printed.promise;
+    expect(text).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/[\w-]{43}\/\?token=[\w-]{43}\n$/);
+    expect(await browse(text.trim(), `${account}/incidents`)).toContain(`table ${table.name} at http`);
     stop.abort();
     expect((await running).exitCode).toBe(0);
-    await expect(fetch(address)).rejects.toThrow();
+    await expect(fetch(text.trim())).rejects.toThrow();
   });
 
   it('reads the dead letters of a stack on AWS, and says why it cannot', async () => {
@@ -549,17 +479,10 @@ describe('admin console', () => {
     const stop = new AbortController();
     const letters = async () => {
       const printed = Promise.withResolvers<string>();
-      const env = { AWS_REGION: 'eu-west-1' };
-      const running = runCommand(['console', '--stack', 'Service'], {
-        env,
-        signal: stop.signal,
-        onOut: printed.resolve,
-      });
-      const address = (await Promise.race([printed.promise, running.then(({ err }) => err)])).trim();
-      const entered = await fetch(address, { redirect: 'manual' });
-      const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
-      const page = await fetch(new URL(`${account}/health`, address), { headers: { cookie } });
-      return /Dead letters (.*?) Check /.exec(textOf(await page.text()))?.[1]?.trim();
+      const options = { env: { AWS_REGION: 'eu-west-1' }, signal: stop.signal, onOut: printed.resolve };
+      const running = runCommand(['console', '--stack', 'Service'], options);
+      const address = await Promise.race([printed.promise, running.then(({ err }) => err)]);
+      return /Dead letters (.*?) Check /.exec(await browse(address.trim(), `${account}/health`))?.[1]?.trim();
     };
     expect(await letters()).toMatch(/^Unknown/);
     outputs.DeadLettersUrl = `${aws.url}/123456789012/dead-letters`;
@@ -573,7 +496,7 @@ describe('admin console', () => {
   });
 
   it('says that a port is taken', async () => {
-    const { exitCode, err } = await adminOf(table)(`console --port ${open.port}`);
-    expect([exitCode, err]).toEqual([1, `Cannot listen on port ${open.port} (EADDRINUSE): choose another --port.\n`]);
+    const err = `Cannot listen on port ${open.port} (EADDRINUSE): choose another --port.\n`;
+    expect(await admin(`console --port ${open.port}`)).toEqual({ exitCode: 1, out: '', err });
   });
 });

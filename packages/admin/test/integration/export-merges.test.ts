@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, putAll, testDeps } from '../../../../test/support/service.ts';
 import { exportData } from '../../data/export.ts';
@@ -24,49 +24,33 @@ async function filled(count: number) {
   return { tenant, from, to, alerts };
 }
 
-interface Line {
-  kind: string;
-  alert_id: string;
-  incident_id: string;
-  title: string;
-}
+/** What an export says: the incidents that hold alerts, and the titles of incidents. */
 async function exported(of: Table, { account }: Account) {
-  const lines: Line[] = [];
-  for await (const line of exportData(of, [account])) lines.push(line as typeof line & Line);
-  return {
-    /** The incidents that hold alerts. */
-    places: new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id)),
-    titleOf: (id: string) => lines.find((line) => line.kind === 'incident' && line.incident_id === id)?.title,
-  };
+  const lines = await Array.fromAsync(exportData(of, [account]));
+  const places = new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id));
+  const titles = new Map(lines.map(({ kind, incident_id, title }) => [kind === 'incident' && incident_id, title]));
+  return { places, titleOf: (id: string) => titles.get(id) };
 }
 
 /** A client that calls `act` once, before it first reads a partition: by default the ninth of the sixteen of alerts. */
-function interrupted(act: () => Promise<unknown>, before = '#ALERTS#8'): Table {
+function interrupted(act: () => Promise<unknown>, partition = '#ALERTS#8'): Table {
   const own = connectAgain(table);
   let done = false;
-  own.client.middlewareStack.add(
-    (next) => async (args) => {
-      if (!done && JSON.stringify(args.input).includes(before)) {
-        done = true;
-        await act();
-      }
-      return next(args);
-    },
-    { step: 'initialize' },
-  );
+  aroundCalls(own, async ({ input }, send) => {
+    if (!done && JSON.stringify(input).includes(partition)) {
+      done = true;
+      await act();
+    }
+    await send();
+  });
   return own;
 }
 
 /** Merges as a function does that crashes right after its commit. */
 async function mergeCutShort(tenant: Account, body: { alert_ids: string[]; incident_id: string; title?: string }) {
-  const own = connectAgain(table);
-  let committed = false;
-  aroundCalls(own, async ({ command }, send) => {
-    if (committed) throw connectionLost();
-    await send();
-    committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
-  });
-  expectEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, body), 200);
+  const dying = connectAgain(table);
+  aroundCalls(dying, dyingAfterCommit());
+  expectEnvelope(await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, body), 200);
 }
 
 describe('an export', () => {
@@ -102,9 +86,8 @@ describe('an export', () => {
     const { tenant, from, to, alerts } = await filled(16);
     await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [{ sequence }] = await tenant.feed(to);
-    const { now, newId } = testDeps(table);
     const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
-    const own = interrupted(() => undoMerge({ table, now, newId }, request));
+    const own = interrupted(() => undoMerge(testDeps(table), request));
     expect((await exported(own, tenant)).places).toEqual(new Set([from]));
   });
 

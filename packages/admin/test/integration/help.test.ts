@@ -5,15 +5,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';
 import { FEED_OUTPUTS } from '../../feed/queues.ts';
 import { ACME, adminOn, makeAcme } from '../support/acme.ts';
-import { startFakeAws } from '../support/aws.ts';
+import { enterFakeAws } from '../support/aws.ts';
 import { commandNames, commandsWith, runCommand } from '../support/run-admin.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -26,22 +25,12 @@ const lines = [
 ];
 const [pipes, single] = [lines.filter((line) => line.includes(' | ')), lines.filter((line) => !line.includes(' | '))];
 
-let table: Table;
-let aws: Awaited<ReturnType<typeof startFakeAws>>;
-let leave: () => void;
 const folder = mkdtempSync(join(tmpdir(), 'help-'));
-beforeAll(async () => {
-  table = await newTable();
-  const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' };
-  aws = await startFakeAws({ name: 'IncidentMonitoringRum', outputs });
-  for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
-  leave = aws.enter();
-  await makeAcme(table);
-});
-afterAll(() => {
-  leave();
-  aws.close();
-});
+const table = await newTable();
+const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' };
+const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
+for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
+await makeAcme(table);
 
 it('has an example for every command', () => {
   for (const name of commandNames)
@@ -55,14 +44,10 @@ it('has an example for every command', () => {
 const WITHOUT_JSON = ['export', 'console', 'complete', 'completion', 'preflight'];
 
 it('has --json for every command that is not a group', () => {
-  const withJson = commandsWith('--json');
   const words = commandNames.map((name) => name.join(' '));
-  const leaves = words.filter(
-    (name) => !words.some((other) => other.startsWith(name === '' ? '' : `${name} `) && other !== name),
-  );
-  expect(
-    leaves.filter((name) => !withJson.includes(name) && !WITHOUT_JSON.some((without) => name.startsWith(without))),
-  ).toEqual([]);
+  const isGroup = (name: string) => name === '' || words.some((other) => other.startsWith(`${name} `));
+  const withJson = [...commandsWith('--json'), ...WITHOUT_JSON];
+  expect(words.filter((name) => !isGroup(name) && !withJson.some((one) => name.startsWith(one)))).toEqual([]);
 });
 
 it('shows defaults as they would be typed, such as 7d', () => {
@@ -78,17 +63,12 @@ const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(
 describe('an example of the help', () => {
   it.each(single.sort((one, other) => late(one) - late(other)))('%s', async (line) => {
     const [, command = ''] = /^npm run --silent admin -- (.*)$/.exec(line) ?? [];
-    const args = wordsOf(command).map((word) =>
-      word === 'hosts.ndjson'
-        ? '-'
-        : word === 'acme.ndjson'
-          ? join(folder, word)
-          : /^IncidentMonitoringRum-Table/.test(word)
-            ? table.name
-            : /^\d{3,5}$/.test(word) // hosts to simulate
-              ? '3'
-              : word,
-    );
+    const args = wordsOf(command).map((word) => {
+      if (word === 'hosts.ndjson') return '-';
+      if (word === 'acme.ndjson') return join(folder, word);
+      if (word.startsWith('IncidentMonitoringRum-Table')) return table.name;
+      return /^\d{3,5}$/.test(word) ? '3' : word; // fewer hosts to simulate
+    });
     if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
     const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
     let clock = Date.now();

@@ -8,12 +8,16 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
-import { aroundCalls } from '../../../../test/support/faults.ts';
+import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
+import { inventory, live } from '../../../../test/support/fleet.ts';
+import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { loadData } from '../../data/load.ts';
-import { startFakeAws } from '../support/aws.ts';
+import { enterFakeAws } from '../support/aws.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -23,9 +27,9 @@ const table = await newTable();
 const admin = adminOf(table);
 
 const keyLine = (account_id: number, app_key: string, more: object = {}) => ({
-  ...{ kind: 'app_key', account_id, app_key },
-  ...more,
+  ...{ kind: 'app_key', account_id, app_key, ...more },
 });
+const importing = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
 
 /** The caller of a key, as a function finds it that has not cached the key. */
 const callerOf = (appKey: string, nowMs = Date.now()) =>
@@ -33,38 +37,33 @@ const callerOf = (appKey: string, nowMs = Date.now()) =>
 const idOf = (appKey: string) => hashAppKey(appKey).slice(0, 16);
 
 /** An account that was imported with a key, and what an export of it gives. */
-async function imported(more: { account?: object; key?: object } = {}) {
+async function imported() {
   const id = newAccountId();
   const appKey = newAppKey();
-  const stdin = lines(accountLine(id, more.account), keyLine(id, appKey, more.key));
-  expect((await admin('import -', { stdin })).exitCode).toBe(0);
+  expect((await importing(accountLine(id), keyLine(id, appKey))).exitCode).toBe(0);
   return { id, appKey, exported: async () => (await admin(`export --account ${id}`)).out };
 }
 
 it('refuses lines of accounts that --account does not name, and creates one that it names', async () => {
   const [id, other] = [newAccountId(), newAccountId()];
   const stdin = lines(accountLine(id), accountLine(other), keyLine(other, newAppKey()));
-  const { exitCode, err } = await admin(`import - --account ${id}`, { stdin });
-  expect(exitCode).toBe(1);
   const refused = [2, 3].map((n) => `stdin:${n}: is of account ${other}, which --account does not name\n`);
-  expect(err).toBe([...refused, 'stdin: 2 problems\n'].join(''));
+  const err = [...refused, 'stdin: 2 problems\n'].join('');
+  expect(await admin(`import - --account ${id}`, { stdin })).toEqual({ exitCode: 1, out: '', err });
   expect(await stored(table, keys.account(id))).toBeUndefined();
   expect((await admin(`import - --account ${id}`, { stdin: lines(accountLine(id)) })).exitCode).toBe(0);
 });
 
-describe('a file that is imported without --account', () => {
-  const NOTE = 'ci\u001b[2J';
+describe('a file that is imported without --account', async () => {
+  await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
+
+  /** Lines of a new account and of an existing one, and the summary of what they would grant. */
   async function planted() {
     const [id, other] = [newAccountId(), newAccountId()];
-    const known = newAppKey();
-    await admin('import -', { stdin: lines(accountLine(other), keyLine(other, known)) });
-    const [appKey, hidden] = [newAppKey(), newAppKey()];
-    const stdin = lines(
-      accountLine(id),
-      keyLine(id, appKey, { note: NOTE }),
-      keyLine(other, known),
-      keyLine(other, hidden),
-    );
+    const [known, appKey, hidden] = [newAppKey(), newAppKey(), newAppKey()];
+    await importing(accountLine(other), keyLine(other, known));
+    const ownKey = keyLine(id, appKey, { note: 'ci\u001b[2J' });
+    const stdin = lines(accountLine(id), ownKey, keyLine(other, known), keyLine(other, hidden));
     const listed = [
       `Account ${id} Acme: 2 lines; permissions monit; new key ...${appKey.slice(-4)} (ci\\u001b[2J)\n`,
       `Account ${other}: 2 lines; new key ...${hidden.slice(-4)}\n`,
@@ -89,40 +88,32 @@ describe('a file that is imported without --account', () => {
 
   /** Imports on a stack. The first question is answered with yes, further ones with the given answer. */
   async function onStack(answer: string, ...more: string[]) {
-    const { id, stdin, listed } = await planted();
-    const folder = mkdtempSync(join(tmpdir(), 'import-'));
-    const file = join(folder, 'data.ndjson');
+    const { id, stdin } = await planted();
+    const file = join(mkdtempSync(join(tmpdir(), 'import-')), 'data.ndjson');
     writeFileSync(file, stdin);
-    const aws = await startFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
-    const leave = aws.enter();
     const input = new PassThrough();
-    const questions: string[] = [];
+    let questions = 0;
     const result = await runCommand(['import', file, '--stack', 'Service', '--region', 'eu-west-1', ...more], {
       terminal: true,
       stdin: input,
       onErr(text) {
         if (!text.includes('Continue?')) return;
-        questions.push(text);
-        input.write(questions.length === 1 ? 'y\n' : `${answer}\n`);
+        questions += 1;
+        input.write(questions === 1 ? 'y\n' : `${answer}\n`);
       },
     });
-    leave();
-    aws.close();
-    return { ...result, listed, questions: questions.length, account: await stored(table, keys.account(id)) };
+    return { ...result, questions, account: await stored(table, keys.account(id)) };
   }
 
   it('is written to AWS only after a second question, which follows the summary', async () => {
     const refused = await onStack('n');
-    expect([refused.exitCode, refused.questions, refused.account]).toEqual([1, 2, undefined]);
-    expect(refused.err.indexOf('Continue?', refused.err.indexOf('new key'))).toBeGreaterThan(0);
-    expect(refused.err).toMatch(/Nothing was written\.\n$/);
-    const taken = await onStack('y');
-    expect([taken.exitCode, taken.questions, taken.account?.name]).toEqual([0, 2, 'Acme']);
+    expect(refused).toMatchObject({ exitCode: 1, questions: 2, account: undefined });
+    expect(refused.err).toMatch(/new key.*Continue\?.*Nothing was written\.\n$/s);
+    expect(await onStack('y')).toMatchObject({ exitCode: 0, questions: 2, account: { name: 'Acme' } });
   });
 
   it('is written without a question with --yes', async () => {
-    const { exitCode, questions, account } = await onStack('n', '--yes');
-    expect([exitCode, questions, account?.name]).toEqual([0, 0, 'Acme']);
+    expect(await onStack('n', '--yes')).toMatchObject({ exitCode: 0, questions: 0, account: { name: 'Acme' } });
   });
 });
 
@@ -136,8 +127,8 @@ describe('an app key belongs to the account that it was first stored for', () =>
         what === 'the key'
           ? keyLine(other, appKey)
           : { kind: 'app_key', account_id: other, app_key_hash: hashAppKey(appKey), last_digits: 'aaaa' };
-      const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(other), stolen) });
-      expect([exitCode, err]).toEqual([1, 'stdin:2: the key belongs to another account: issue a new one\n']);
+      const err = 'stdin:2: the key belongs to another account: issue a new one\n';
+      expect(await importing(accountLine(other), stolen)).toEqual({ exitCode: 1, out: '', err });
       expect(await callerOf(appKey)).toMatchObject({ accountId: id });
       expect(await stored(table, keys.account(other))).toBeUndefined();
     },
@@ -146,18 +137,14 @@ describe('an app key belongs to the account that it was first stored for', () =>
   it('even if that account stores it while the file is checked', async () => {
     const appKey = newAppKey();
     const [first, second] = [newAccountId(), newAccountId()];
+    const loading = (into: Table, account: number) =>
+      loadData(into, 'test', [accountLine(account), keyLine(account, appKey)].map(stringifyJson), { nowSeconds: 1 });
     const slow = connectAgain(table);
-    let raced = false;
-    aroundCalls(slow, async ({ command }, send) => {
-      if (/Transact|Update|Put/.test(command) && !raced) {
-        raced = true;
-        await loadData(table, 'test', [lines(accountLine(first)), lines(keyLine(first, appKey))], { nowSeconds: 1 });
-      }
-      return send();
-    });
-    await expect(
-      loadData(slow, 'test', [lines(accountLine(second)), lines(keyLine(second, appKey))], { nowSeconds: 1 }),
-    ).rejects.toThrow(/belongs to another account/);
+    aroundCalls(
+      slow,
+      onceBefore('TransactWrite', () => loading(table, first)),
+    );
+    await expect(loading(slow, second)).rejects.toThrow(/belongs to another account/);
     expect(await callerOf(appKey)).toMatchObject({ accountId: first });
   });
 
@@ -165,14 +152,14 @@ describe('an app key belongs to the account that it was first stored for', () =>
     const { id, appKey } = await imported();
     const other = newAccountId();
     const own = newAppKey();
-    await admin('import -', { stdin: lines(accountLine(other), keyLine(other, own)) });
+    await importing(accountLine(other), keyLine(other, own));
     // As a fault of an older version could have left it: account `other` lists the key of account `id`.
     const row = await stored(table, keys.account(other));
     await put(table, keys.account(other), { ...row, app_keys: new Set([hashAppKey(own), hashAppKey(appKey)]) });
-    await admin(`account revoke ${other} monit`);
-    expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });
-    await admin(`account suspend ${other}`);
-    expect(await callerOf(appKey)).toMatchObject({ accountId: id });
+    for (const change of [`revoke ${other} monit`, `suspend ${other}`]) {
+      await admin(`account ${change}`);
+      expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });
+    }
     expect((await admin(`app-key revoke ${idOf(appKey)} --account ${other}`)).exitCode).toBe(1);
     expect((await admin(`app-key list --account ${other}`)).out).not.toContain(idOf(appKey));
   });
@@ -190,7 +177,7 @@ describe('the import of an earlier export does not undo', () => {
   it('a suspension, even with suspended: false; `account unsuspend` ends it', async () => {
     const { id, appKey } = await imported();
     await admin(`account suspend ${id}`);
-    await admin('import -', { stdin: lines(accountLine(id, { suspended: false })) });
+    await importing(accountLine(id, { suspended: false }));
     expect(await callerOf(appKey)).toBeUndefined();
     await admin(`account unsuspend ${id}`);
     expect(await callerOf(appKey)).toBeDefined();
@@ -201,7 +188,7 @@ describe('the import of an earlier export does not undo', () => {
     const before = await exported();
     await admin(`app-key rotate ${idOf(appKey)} --account ${id} --overlap 1h`);
     await admin('import -', { stdin: before });
-    await admin('import -', { stdin: lines(keyLine(id, appKey, { expires_at: 4_000_000_000 })) });
+    await importing(keyLine(id, appKey, { expires_at: 4_000_000_000 }));
     expect(await callerOf(appKey, Date.now() + 2 * HOUR_MS)).toBeUndefined();
     expect(await callerOf(appKey)).toBeDefined();
   });
@@ -209,20 +196,20 @@ describe('the import of an earlier export does not undo', () => {
   it('a deletion of a work item, and says so; `work-item restore` undoes it', async () => {
     const { id } = await imported();
     const deleted = itemLine(id, { version: 2, deleted_at_ms: 5, deleted_by: 'k' });
-    await admin('import -', { stdin: lines(deleted) });
-    const again = await admin('import -', { stdin: lines(itemLine(id)) });
+    await importing(deleted);
+    const again = await importing(itemLine(id));
     expect(again.exitCode).toBe(0);
     expect(again.out).toBe('Imported 1 work item; 1 of them remains deleted.\n');
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
     await admin(`work-item restore w --account ${id}`);
-    await admin('import -', { stdin: lines(itemLine(id, { version: 7 })) });
+    await importing(itemLine(id, { version: 7 }));
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
   });
 
   it('a later change, if the line has the time of an earlier one; a line without a time is written', async () => {
     const { id } = await imported();
     const titled = async (title: string, more: object = {}) => {
-      expect((await admin('import -', { stdin: lines(itemLine(id, { title, ...more })) })).exitCode).toBe(0);
+      expect((await importing(itemLine(id, { title, ...more }))).exitCode).toBe(0);
       return (await stored(table, keys.workItem(id, 'w'))).title;
     };
     expect(await titled('later', { at_ms: 2_000 })).toBe('later');
@@ -232,34 +219,26 @@ describe('the import of an earlier export does not undo', () => {
 
   it('a deletion of the RUM resource; `rum restore` undoes it', async () => {
     const { id } = await imported();
-    const record = {
-      ...{ kind: 'rum_resource', account_id: id, product: 'rum', version: 'free', status: 'enabled', offering_id: 1 },
-      ...{ order_id: 'o', resource_id: 'r', resource_name: 'n', created_at: 1, updated_at: 1, window_start_time: 1 },
-      ...{ window_end_time: 2, 'action.days': 1, 'error.days': 1, 'long_task.days': 1, 'resource.days': 1 },
-      ...{ 'session.days': 1, 'view.days': 1, 'session_investigate.free_cnt': 1, 'session_measure.free_cnt': 1 },
-      'session_replay.free_cnt': 1,
-    };
-    await admin('import -', { stdin: lines({ ...record, deleted: true }) });
+    const record = { kind: 'rum_resource', account_id: id, ...RUM_RECORD };
+    await importing({ ...record, deleted: true });
     for (const kept of [record, { ...record, deleted: false }]) {
-      expect((await admin('import -', { stdin: lines(kept) })).out).toContain('1 of them remains deleted');
+      expect((await importing(kept)).out).toContain('1 of them remains deleted');
       expect(await stored(table, keys.rumResource(id))).toMatchObject({ deleted: true });
     }
     expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
-    expect((await admin('import -', { stdin: lines(record) })).out).toBe('Imported 1 RUM resource.\n');
+    expect((await importing(record)).out).toBe('Imported 1 RUM resource.\n');
   });
 });
 
 it('makes a retired host active again, with its stored status', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
-  const inventory = { ...host, agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true };
-  const graph = { node_count: 1, edge_count: 1, authoritative: true, graph_available: true };
-  const flags = { snapshot_truncated: false, snapshot_degraded: false };
-  const status = { ...host, kind: 'host_status', received_at_ms: Date.now(), ...graph, ...flags };
-  expect((await admin('import -', { stdin: lines(inventory, status) })).exitCode).toBe(0);
+  const inventoryLine = { ...host, ...inventory() };
+  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() }) };
+  expect((await importing(inventoryLine, status)).exitCode).toBe(0);
   await admin(`host retire --account ${id} --stale-for 0s --yes`);
   expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
-  await admin('import -', { stdin: lines(inventory) });
+  await importing(inventoryLine);
   expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
 });

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectTable, PATIENT, type Table } from '../../../../lib/dynamodb/client.ts';
@@ -7,24 +5,13 @@ import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../../lib/dynamodb/row.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, put } from '../../../../test/support/service.ts';
+import { silentServer } from '../../../../test/support/wire.ts';
 import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { readAllAccounts } from '../../accounts/accounts.ts';
 import { clientConfig } from '../../aws/client-config.ts';
 import { NoAnswerError, withPatience } from '../../local-service/patience.ts';
 import { runCommand } from '../support/run-admin.ts';
-
-/** A server that accepts calls and never answers. */
-async function startMute() {
-  const server = createServer(() => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(close);
-  function close() {
-    server.closeAllConnections();
-    server.close();
-  }
-  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
-}
 
 const table = await newTable();
 
@@ -33,6 +20,13 @@ beforeEach(() => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'x');
   return () => vi.unstubAllEnvs();
 });
+
+/** A server that accepts calls and never answers. */
+async function startMute() {
+  const { port, close } = await silentServer();
+  onTestFinished(close);
+  return { endpoint: `http://127.0.0.1:${port}`, close };
+}
 
 const waited = (of: Table, sayMs = 500) => {
   let said = 0;
@@ -72,7 +66,7 @@ describe('waiting for DynamoDB', () => {
     const proxy = await startFailingTable(dynamodbEndpoint(), ['throttle']);
     const throttled = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
     const { table: patient } = waited(throttled);
-    await expect(readAllAccounts(patient)).rejects.toThrow();
+    await expect(readAllAccounts(patient)).rejects.toThrow(NoAnswerError);
     await proxy.close();
   });
 

@@ -2,52 +2,38 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { readSettings } from '../../cli/preflight-settings.ts';
 import { createTable } from '../../local-service/local-table.ts';
-import { startFakeAws } from '../support/aws.ts';
+import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
-let aws: Awaited<ReturnType<typeof startFakeAws>>;
-let leave: () => void;
-beforeAll(async () => {
-  aws = await startFakeAws({ name: 'Deployed', outputs: {} });
-  leave = aws.enter();
-});
-afterAll(() => {
-  leave();
-  aws.close();
-});
+const aws = await enterFakeAws({ name: 'Deployed', outputs: {} });
+const FINE = { ...aws.region };
+beforeEach(() => void Object.assign(aws.region, FINE));
 
-const FINE = {
-  ...{ concurrency: 1_000, unreserved: 1_000, codeBytes: 0 },
-  ...{ rate: 10_000, logsRole: undefined, bootstrap: '30' },
-};
 const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
+const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
+const FOR_NEW_ACCOUNT = ['concurrencyLimit=10', 'mergeConcurrency=2', 'feedConcurrency=2'];
 const preflight = (stack: string, ...more: string[]) =>
   runCommand(['preflight', '--region', 'eu-west-1', '--stack', stack, ...more]);
 
 describe('preflight', () => {
-  it.each<[string, string[], Partial<typeof FINE> | { logsRole: string }, string[]]>([
-    ['all', [], {}, []],
-    ['settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
+  it.each<[name: string, context: string[], region: Partial<typeof FINE>, changes: string[]]>([
+    ['nothing for an empty account', [], {}, []],
+    ['nothing for settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
     [
       'a new account',
       [],
-      { concurrency: 10, unreserved: 10 },
+      NEW_ACCOUNT,
       ['Ask for 1000', '-c concurrencyLimit=10', '-c mergeConcurrency=2 -c feedConcurrency=2'],
     ],
-    [
-      'a new account, with its settings',
-      ['concurrencyLimit=10', 'mergeConcurrency=2', 'feedConcurrency=2'],
-      { concurrency: 10, unreserved: 10 },
-      ['Ask for 1000'],
-    ],
+    ['a new account, with its settings', FOR_NEW_ACCOUNT, NEW_ACCOUNT, ['Ask for 1000']],
     [
       'a new account, nothing to reserve',
-      ['concurrencyLimit=10', 'mergeConcurrency=2', 'feedConcurrency=2', 'reservedConcurrency=20'],
-      { concurrency: 10, unreserved: 10 },
+      [...FOR_NEW_ACCOUNT, 'reservedConcurrency=20'],
+      NEW_ACCOUNT,
       ['Ask for 1000', '-c reservedConcurrency=0'],
     ],
     ['more reserved than there is', ['reservedConcurrency=920'], {}, ['-c reservedConcurrency=900']],
@@ -61,8 +47,8 @@ describe('preflight', () => {
     ['a role of other APIs', [], { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
     ['no bootstrap', [], { bootstrap: '' }, ['CDK bootstrap: missing']],
     ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
-  ])('%s, with %o and %o: to change: %o', async (_name, context, region, changes) => {
-    Object.assign(aws.region, FINE, region);
+  ])('says what to change: %s', async (_name, context, region, changes) => {
+    Object.assign(aws.region, region);
     const result = await preflight('None', ...context.flatMap((one) => ['-c', one]));
     const toChange = result.out.split('\n').filter((line) => line.startsWith('change'));
     expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
@@ -70,16 +56,14 @@ describe('preflight', () => {
   });
 
   it('says what the lack of a reservation risks, and refuses invalid settings', async () => {
-    Object.assign(aws.region, FINE);
     expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
     for (const [context, message] of [
       ['stageRate=0', 'Context stageRate must be'],
       ['stageRate', '--context must be name=value'],
-    ] as const)
-      expect(await preflight('None', '-c', context)).toMatchObject({
-        exitCode: 2,
-        err: expect.stringContaining(message),
-      });
+    ] as const) {
+      const err = expect.stringContaining(message);
+      expect(await preflight('None', '-c', context)).toMatchObject({ exitCode: 2, err });
+    }
   });
 
   it('reads the settings of cdk.json before those of cdk.context.json, and --context before both', () => {
@@ -93,31 +77,22 @@ describe('preflight', () => {
   });
 
   it('reports the table of an earlier stack, but not that of a deployed one', async () => {
-    Object.assign(aws.region, FINE);
     const left = `Left${randomUUID().slice(0, 8)}`;
     for (const stack of [left, 'Deployed'])
       await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
-    const result = await preflight(left);
-    expect([result.exitCode, result.out]).toEqual([
-      1,
-      expect.stringContaining(`change  stack and table: table ${left}-Table`),
-    ]);
+    const out = expect.stringContaining(`change  stack and table: table ${left}-Table`);
+    expect(await preflight(left)).toMatchObject({ exitCode: 1, out });
     aws.region.logsRole = 'arn:aws:iam::1:role/OfTheStack';
     const deployed = await preflight('Deployed', '--json');
     expect(deployed.exitCode).toBe(0);
-    expect(JSON.parse(deployed.out)).toContainEqual({
-      what: 'stack and table',
-      verdict: 'ok',
-      found: expect.stringContaining('this is an update'),
-    });
+    const found = expect.stringContaining('this is an update');
+    expect(JSON.parse(deployed.out)).toContainEqual({ what: 'stack and table', verdict: 'ok', found });
   });
 
   it('reports a check that fails, and continues with the others', async () => {
-    Object.assign(aws.region, FINE);
-    const endpoint = process.env.AWS_ENDPOINT_URL_LAMBDA;
-    process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:9';
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', 'http://127.0.0.1:9');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { out, exitCode } = await preflight('None');
-    process.env.AWS_ENDPOINT_URL_LAMBDA = endpoint;
     expect(out).toMatch(/^unknown Lambda: .*127\.0\.0\.1:9/m);
     expect(out).toContain('ok      CDK bootstrap');
     expect(exitCode).toBe(1);

@@ -23,16 +23,16 @@ const steadily = (output: string) =>
     .replace(/account \d+/g, 'account <account>');
 
 describe('restoring to a point in time, as in docs/operate.md', () => {
+  const source = `test-${randomUUID()}`;
+  const restored = `${source}-restored`;
   let printed: string[];
   let calls: string[];
   let tenant: Account;
   let alerts: string[];
   let incident: string;
-  const source = `test-${randomUUID()}`;
   beforeAll(async () => {
-    const name = `${source}-restored`;
-    await createTable(dynamodbEndpoint(), name, { stream: false });
-    const table = connectTable({ name, endpoint: dynamodbEndpoint() });
+    await createTable(dynamodbEndpoint(), restored, { stream: false });
+    const table = connectTable({ name: restored, endpoint: dynamodbEndpoint() });
     tenant = await newAccount(table);
     incident = await tenant.incident();
     alerts = await tenant.alerts(2);
@@ -46,10 +46,8 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     // The account does not list the test's app key, and once it does, the key is outdated: not part of this walk.
     for (let repairs = 0; repairs < 2; repairs += 1) {
       const findings = (await Array.fromAsync(checkTable(table))).flat();
-      await repair(
-        table,
-        findings.filter(({ kind }) => kind.startsWith('app_key')),
-      );
+      const ofKeys = findings.filter(({ kind }) => kind.startsWith('app_key'));
+      await repair(table, ofKeys);
     }
 
     ({ printed, calls } = await walk(steps, {
@@ -75,7 +73,6 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
   });
 
   it('restores to a new table, sets what a restore leaves out, and deploys with it', () => {
-    const restored = `${source}-restored`;
     expect(calls.map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
       'npx cdk deploy',
       'aws dynamodb restore-table-to-point-in-time',

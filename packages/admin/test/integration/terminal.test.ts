@@ -1,22 +1,11 @@
 /** Stored text cannot control an operator's terminal, and cannot look like a line of output. */
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { mergeAlerts } from '../../../../lib/http/operations.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { inventory } from '../../../../test/support/fleet.ts';
+import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import {
-  eventFor,
-  handlersOver,
-  invokeAlone,
-  newAppKey,
-  newTable,
-  put,
-  stored,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { handlersOver, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { linesOf } from '../../data/lines.ts';
@@ -28,9 +17,8 @@ const HARMLESS = 'disk';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-const accounts: Record<string, { account: number; incident: string; alert: string }> = {};
+const table = await newTable();
+const admin = adminOf(table);
 
 /** An account in which every stored text is the given one. */
 async function accountOf(text: string) {
@@ -42,26 +30,25 @@ async function accountOf(text: string) {
   await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: text });
   const item = { work_item_id: 'w', version: 1, title: text, [text]: text, more: { [text]: [text] } };
   await put(table, keys.workItem(tenant.account, 'w'), item);
-  await put(table, keys.host(tenant.account, 'h'), {
-    ...inventory(),
-    ...{ edge_cluster: text, agent_version: text, reason_codes: [text] },
+  const host = inventory({ edge_cluster: text, agent_version: text });
+  await put(table, keys.host(tenant.account, 'h'), { ...host, reason_codes: [text] });
+  const status = live({ received_at_ms: Date.now(), snapshot_truncated: true });
+  await put(table, keys.hostStatus(tenant.account, 'h'), {
+    ...status,
+    reason_codes: [text],
+    observed_at_ms: 2n ** 60n,
   });
-  const nowMs = Date.now();
-  const live = { received_at_ms: nowMs, snapshot_truncated: true, reason_codes: [text], observed_at_ms: 2n ** 60n };
-  await put(table, keys.hostStatus(tenant.account, 'h'), { ...live, node_count: 1, edge_count: 1 });
   const { mergeAlerts: merge } = handlersOver(testDeps(table));
   const body = { alert_ids: [alert], incident_id: incident, comment: text, title: `${text} 2` };
-  expectEnvelope(await invokeAlone(merge, eventFor(mergeAlerts, { appKey: tenant.appKey, body })), 200);
+  expectEnvelope(await tenant.merge(merge, body), 200);
   return { account: tenant.account, incident, alert };
 }
 
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-  for (const text of [HOSTILE, HARMLESS]) accounts[text] = await accountOf(text);
-});
+const hostile = await accountOf(HOSTILE);
+const harmless = await accountOf(HARMLESS);
+type Filled = typeof hostile;
 
-const COMMANDS: Record<string, (of: { account: number; incident: string; alert: string }) => string> = {
+const COMMANDS: Record<string, (of: Filled) => string> = {
   'account show': ({ account }) => `account show ${account}`,
   'account list': () => 'account list',
   'account grant': ({ account }) => `account grant ${account} monit`,
@@ -74,42 +61,46 @@ const COMMANDS: Record<string, (of: { account: number; incident: string; alert: 
   'show fleet': ({ account }) => `show fleet --account ${account}`,
 };
 
-describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
-  const run = async (text: string, more = '') => {
-    const { out, err } = await admin(`${command(accounts[text] as (typeof accounts)[string])}${more}`);
-    return out + err;
-  };
+/** The commands whose JSON contains the text. */
+const { 'account grant': _grant, 'account create, which exists': _create, ...WITH_TEXT } = COMMANDS;
 
-  it('prints stored text in as many lines as harmless text, with its control characters escaped', async () => {
-    const [hostile, harmless] = [await run(HOSTILE), await run(HARMLESS)];
-    expect(hostile).not.toMatch(UNSAFE);
-    expect(hostile).toContain(
+const printedBy = async (command: string) => {
+  const { out, err } = await admin(command);
+  return out + err;
+};
+
+it.each(Object.entries(COMMANDS))(
+  '%s prints stored text in as many lines as harmless text, with its control characters escaped',
+  async (_name, commandOf) => {
+    const printed = await printedBy(commandOf(hostile));
+    expect(printed).not.toMatch(UNSAFE);
+    expect(printed).toContain(
       'disk\\n  000000000000001  merge by operator\\u001b]0;owned\\u0007\\u009b2J\\u202etxt\\u2028',
     );
-    expect(hostile.split('\n').length).toBe(harmless.split('\n').length);
-  });
+    expect(printed.split('\n').length).toBe((await printedBy(commandOf(harmless))).split('\n').length);
+  },
+);
 
-  // The JSON of these two does not contain the text.
-  const hasText = !/grant|create/.test(name);
-  if (hasText)
-    it('prints JSON that is exact and has no control characters', async () => {
-      const printed = await run(HOSTILE, ' --json');
-      expect(printed).not.toMatch(UNSAFE);
-      expect(printed).not.toContain('\n  0000');
-      const texts: string[] = [];
-      JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
-      expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
-    });
-});
+it.each(Object.entries(WITH_TEXT))(
+  '%s prints JSON that is exact and has no control characters',
+  async (_name, commandOf) => {
+    const printed = await printedBy(`${commandOf(hostile)} --json`);
+    expect(printed).not.toMatch(UNSAFE);
+    expect(printed).not.toContain('\n  0000');
+    const texts: string[] = [];
+    JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
+    expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
+  },
+);
 
 it('an export is exact and has no control characters', async () => {
-  const { out } = await admin(`export --account ${accounts[HOSTILE]?.account}`);
+  const { out } = await admin(`export --account ${hostile.account}`);
   expect(out).not.toMatch(UNSAFE);
-  const titles = out
+  const exported = out
     .trim()
     .split('\n')
-    .map((one) => JSON.parse(one).title);
-  expect(titles.filter((title) => title === HOSTILE)).toHaveLength(2); // the alert and the work item
+    .map((line) => JSON.parse(line));
+  expect(exported.filter(({ title }) => title === HOSTILE).map(({ kind }) => kind)).toEqual(['work_item', 'alert']);
 });
 
 it('an edge cluster can have any name, even __proto__', async () => {
@@ -120,7 +111,7 @@ it('an edge cluster can have any name, even __proto__', async () => {
 });
 
 it('an import takes such text, but only in UTF-8', async () => {
-  const { account } = accounts[HARMLESS] as { account: number };
+  const { account } = harmless;
   const member = { kind: 'member', account_id: account, member_id: 5, name: HOSTILE };
   expect((await admin('import -', { stdin: `${JSON.stringify(member)}\n` })).exitCode).toBe(0);
   expect((await stored(table, keys.member(account, 5))).name).toBe(HOSTILE);
@@ -130,9 +121,8 @@ it('an import takes such text, but only in UTF-8', async () => {
 
 it('a file with such field names is refused with one line for each problem', async () => {
   const field = JSON.stringify(HOSTILE);
-  const { err } = await admin('import -', {
-    stdin: `{"kind":"member","account_id":1,"member_id":1,"name":"n",${field}:1}\n`,
-  });
+  const stdin = `{"kind":"member","account_id":1,"member_id":1,"name":"n",${field}:1}\n`;
+  const { err } = await admin('import -', { stdin });
   expect(err).not.toMatch(UNSAFE);
   expect(err.trimEnd().split('\n')[0]).toContain('is not a field of this kind');
 });

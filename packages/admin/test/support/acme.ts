@@ -2,45 +2,33 @@
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { deleteWorkItem, mergeAlerts } from '../../../../lib/http/operations.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { inventory } from '../../../../test/support/fleet.ts';
+import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import { eventFor, handlersOver, invokeAlone, testDeps } from '../../../../test/support/service.ts';
+import { lines } from './data-lines.ts';
 import { type AdminOptions, adminOf, runCommand } from './run-admin.ts';
 
 export const ACME = 42;
 /** The id of one of its keys. */
 export const KEY_ID = '1f3a77c0d2b4e6f8';
-export const INCIDENT = '64f000000000000000000001';
-export const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
+const INCIDENT = '64f000000000000000000001';
+const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
 /** The feed entry of its merge. */
-export const ENTRY = 1_795_000_000_000;
-
-const NO_RUM_RESOURCE = {
-  ...{ product: 'rum', version: 'free', status: 'enabled', offering_id: 1, order_id: 'o', resource_id: 'r' },
-  ...{ resource_name: 'n', created_at: 1, updated_at: 1, window_start_time: 1, window_end_time: 2 },
-  ...{ 'action.days': 1, 'error.days': 1, 'long_task.days': 1, 'resource.days': 1, 'session.days': 1, 'view.days': 1 },
-  ...{ 'session_investigate.free_cnt': 1, 'session_measure.free_cnt': 1, 'session_replay.free_cnt': 1 },
-  deleted: true,
-};
+const ENTRY = 1_795_000_000_000;
 
 /** Makes the account: with a deleted work item, a deleted RUM resource, and two merged alerts. */
 export async function makeAcme(table: Table): Promise<void> {
   const admin = adminOf(table);
   await admin(`account create ${ACME} --name Acme --permission monit`);
-  const lines = [
+  const data = [
     { kind: 'app_key', app_key_hash: KEY_ID.padEnd(64, '0') },
-    {
-      kind: 'host',
-      host_id: 'fra-1-web-0001',
-      agent_version: '1',
-      edge_cluster: 'fra-1',
-      enabled: true,
-      snapshot_ready: true,
-    },
-    { kind: 'rum_resource', ...NO_RUM_RESOURCE },
+    { kind: 'host', host_id: 'fra-1-web-0001', ...inventory({ edge_cluster: 'fra-1' }) },
+    { kind: 'rum_resource', ...RUM_RECORD, deleted: true },
     { kind: 'work_item', work_item_id: 'wi-1001', version: 1, title: 't' },
     { kind: 'incident', incident_id: INCIDENT, title: 't' },
     ...ALERTS.map((alert_id) => ({ kind: 'alert', alert_id, title: 't' })),
-  ].map((line) => JSON.stringify({ account_id: ACME, ...line }));
-  const imported = await admin('import -', { stdin: lines.join('\n') });
+  ].map((line) => ({ account_id: ACME, ...line }));
+  const imported = await admin('import -', { stdin: lines(...data) });
   if (imported.exitCode !== 0) throw new Error(imported.err);
   const appKey = (await admin(`app-key issue --account ${ACME}`)).out.trim();
   const handlers = handlersOver(testDeps(table, { now: () => ENTRY }));

@@ -1,10 +1,55 @@
 /**
  * AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch,
- * SQS, STS.
+ * Lambda, SQS, STS.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { afterAll } from 'vitest';
 import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';
+import { listen } from '../../../../test/support/listen.ts';
+
+/** The answers to the actions of AWS's JSON protocols. One with `__type` is an error of that name. */
+export type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
+
+/** Answers a call of a JSON protocol, whose header names the action; an action without an answer with an empty object. */
+function answerJson(answers: JsonAnswers, request: IncomingMessage, text: string, response: ServerResponse) {
+  const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+  const answer = answers[action]?.(JSON.parse(text)) ?? {};
+  response.writeHead('__type' in answer ? 400 : 200, { 'Content-Type': 'application/x-amz-json-1.0' });
+  response.end(JSON.stringify(answer));
+}
+
+/** Sets variables of this process's environment. @returns a function that restores them */
+function setEnvironment(variables: Readonly<Record<string, string>>) {
+  const before = { ...process.env };
+  Object.assign(process.env, variables);
+  return () => {
+    // In place, since modules that were loaded meanwhile refer to this object.
+    for (const name of Object.keys(variables))
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+  };
+}
+
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
+
+/** Starts a server in place of all services of AWS with a JSON protocol. @returns its URL, and a function that ends it */
+export async function enterJsonAws(answers: JsonAnswers) {
+  const server = createServer(async (request, response) =>
+    answerJson(answers, request, await textOf(request), response),
+  );
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const restore = setEnvironment({ ...CREDENTIALS, AWS_ENDPOINT_URL: url });
+  const leave = () => {
+    restore();
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url, leave };
+}
+
+const xmlOf = (action: string, content: string) =>
+  `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`;
 
 /** Starts a server in place of AWS. @returns its state, its URL, and the calls that it got */
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
@@ -27,17 +72,14 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   /** The attributes of every queue, or the name of the error that SQS answers with. */
   let queue: Record<string, string> | string = {};
-  function answerSqs(text: string, response: ServerResponse) {
-    const { AttributeNames = [] } = JSON.parse(text) as { AttributeNames?: string[] };
-    response.setHeader('Content-Type', 'application/x-amz-json-1.0');
-    if (typeof queue === 'string')
-      return response.writeHead(400).end(JSON.stringify({ __type: queue, message: 'You may not.' }));
-    const given = Object.entries(queue).filter(([name]) => AttributeNames.includes(name));
-    return response.end(JSON.stringify({ Attributes: Object.fromEntries(given) }));
-  }
-
-  /** The answers of CloudWatch and CloudWatch Logs, by action. Others are empty. */
-  const replies: Record<string, (input: Record<string, unknown>) => object> = {};
+  /** The answers of SQS, CloudWatch and CloudWatch Logs. */
+  const replies: JsonAnswers = {
+    GetQueueAttributes({ AttributeNames = [] }) {
+      if (typeof queue === 'string') return { __type: queue, message: 'You may not.' };
+      const asked = Object.entries(queue).filter(([name]) => (AttributeNames as string[]).includes(name));
+      return { Attributes: Object.fromEntries(asked) };
+    },
+  };
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
@@ -46,15 +88,10 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     const answer = (status: number, body: object, headers = {}) => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
     };
-    const failure = write ? gateway.failures.shift() : undefined;
-    if (failure)
-      return answer(
-        failure === 'TooManyRequestsException' ? 429 : 409,
-        { message: 'busy' },
-        { 'x-amzn-errortype': failure },
-      );
-    const body = text ? JSON.parse(text) : {};
     const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
+    const failure = write ? gateway.failures.shift() : undefined;
+    if (failure) return refuse(failure === 'TooManyRequestsException' ? 429 : 409, failure);
+    const body = text ? JSON.parse(text) : {};
     // A page has a single item, so that tests fail if only the first page is read.
     const page = (items: readonly object[]) => {
       const from = Number(searchParams.get('position') ?? 0);
@@ -105,59 +142,38 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   function answerQuery(text: string, response: ServerResponse) {
     const form = new URLSearchParams(text);
     const xml = (status: number, body: string) => response.writeHead(status, { 'Content-Type': 'text/xml' }).end(body);
-    if (form.get('Action') === 'GetCallerIdentity')
-      return xml(
-        200,
-        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:sts::123456789012:assumed-role/Operator/ada</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
-      );
+    if (form.get('Action') === 'GetCallerIdentity') {
+      const arn = 'arn:aws:sts::123456789012:assumed-role/Operator/ada';
+      return xml(200, xmlOf('GetCallerIdentity', `<Arn>${arn}</Arn><Account>123456789012</Account>`));
+    }
     const name = form.get('StackName');
     const known: Record<string, Record<string, string>> = {
       [stack.name]: stack.outputs,
       ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
     };
     const outputsOfStack = known[name ?? ''];
-    if (!outputsOfStack)
-      return xml(
-        400,
-        `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`,
-      );
+    if (!outputsOfStack) {
+      const message = `<Message>Stack with id ${name} does not exist</Message>`;
+      return xml(400, `<ErrorResponse><Error><Code>ValidationError</Code>${message}</Error></ErrorResponse>`);
+    }
     const outputs = Object.entries(outputsOfStack).map(
       ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
     );
-    return xml(
-      200,
-      `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><Outputs>${outputs.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-    );
+    const member = `<member><StackName>${name}</StackName><Outputs>${outputs.join('')}</Outputs></member>`;
+    return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
 
   const server = createServer(async (request, response) => {
-    const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
-    const sqs = String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
-    const [, action] =
-      /^(?:GraniteServiceVersion20100801|Logs_20140328)\.(\w+)$/.exec(String(request.headers['x-amz-target'])) ?? [];
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    if (query) answerQuery(text, response);
-    else if (sqs) answerSqs(text, response);
-    else if (action !== undefined) response.end(JSON.stringify(replies[action]?.(JSON.parse(text)) ?? {}));
+    const text = await textOf(request);
+    if (request.headers['x-amz-target'] !== undefined) answerJson(replies, request, text, response);
+    else if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
+      answerQuery(text, response);
     else await answerApiGateway(request, text, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const dynamoDb = await startDynamoDbForAnyone();
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   /** The environment in which the SDK uses this server, and the DynamoDB of the test run. */
-  const environment = {
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
-    AWS_ENDPOINT_URL_API_GATEWAY: url,
-    AWS_ENDPOINT_URL_CLOUDFORMATION: url,
-    AWS_ENDPOINT_URL_CLOUDWATCH: url,
-    AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: url,
-    AWS_ENDPOINT_URL_LAMBDA: url,
-    AWS_ENDPOINT_URL_SQS: url,
-    AWS_ENDPOINT_URL_STS: url,
-  };
+  const environment = { ...CREDENTIALS, AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url };
   return {
     gateway,
     replies,
@@ -168,20 +184,22 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     },
     environment,
     /** Sets the environment of this process. @returns a function that restores it */
-    enter() {
-      const before = { ...process.env };
-      Object.assign(process.env, environment);
-      return () => {
-        // In place, since modules that were loaded meanwhile refer to this object.
-        for (const name of Object.keys(environment))
-          if (before[name] === undefined) delete process.env[name];
-          else process.env[name] = before[name];
-      };
-    },
+    enter: () => setEnvironment(environment),
     forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
     close() {
       dynamoDb.close();
       server.close();
     },
   };
+}
+
+/** {@link startFakeAws} for the SDK of this process, until the tests of the file have run. */
+export async function enterFakeAws(...[stack]: Parameters<typeof startFakeAws>) {
+  const aws = await startFakeAws(stack);
+  const leave = aws.enter();
+  afterAll(() => {
+    leave();
+    aws.close();
+  });
+  return aws;
 }

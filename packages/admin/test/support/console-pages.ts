@@ -1,7 +1,8 @@
 /** Serves the operator's console, and asks it as a browser does. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as textFrom } from 'node:stream/consumers';
+import { listen } from '../../../../test/support/listen.ts';
 import { type ConsoleOptions, createConsole } from '../../console/console.ts';
 
 export interface Answer {
@@ -10,31 +11,29 @@ export interface Answer {
   text: string;
 }
 
+/** What a reader sees of a page, in one line. */
+export const textOf = (html: string) =>
+  html
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
 export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
   const failures: string[] = [];
   const console = createConsole({
-    ...{
-      target: () => 'table t',
-      isLocal: true,
-      commandOptions: () => '--table t',
-      now: Date.now,
-      deadLetters: async () => undefined,
-    },
-    ...{ url: () => undefined, measure: async () => undefined },
+    ...{ target: () => 'table t', isLocal: true, commandOptions: () => '--table t', now: Date.now },
+    ...{ url: () => undefined, measure: async () => undefined, deadLetters: async () => undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });
-  const server = createServer(console.listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer(console.listener);
+  const port = await listen(server);
 
   /** Sends a request, and follows no redirect. */
   async function ask(path: string, { method = 'GET', headers = {} as Record<string, string>, body = '' } = {}) {
     const sent = request({ port, host: '127.0.0.1', path, method, headers }).end(body);
     const [answer] = await once(sent, 'response');
-    let text = '';
-    for await (const chunk of answer) text += chunk;
-    return { status: answer.statusCode, headers: answer.headers, text } as Answer;
+    return { status: answer.statusCode, headers: answer.headers, text: await textFrom(answer) } as Answer;
   }
 
   const home = console.entrance.split('?')[0]?.replace(/\/$/, '') ?? '';

@@ -17,11 +17,13 @@ export interface AdminOptions {
   onErr?: (text: string) => void;
 }
 
-function collected(isTTY: boolean) {
+/** A stream for output, and the text that was written to it. */
+function collected(isTTY: boolean, onText: (text: string) => void = () => {}) {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
   let text = '';
   stream.on('data', (chunk: Buffer) => {
     text += chunk.toString();
+    onText(chunk.toString());
   });
   return { stream, text: () => text };
 }
@@ -29,9 +31,7 @@ function collected(isTTY: boolean) {
 /** Runs a command line and waits for its end. */
 export async function runCommand(args: readonly string[], options: AdminOptions = {}) {
   const { stdin = '', terminal = false, env = {}, signal = new AbortController().signal, now = Date.now } = options;
-  const [out, err] = [collected(terminal), collected(terminal)];
-  out.stream.on('data', (chunk: Buffer) => options.onOut?.(chunk.toString()));
-  err.stream.on('data', (chunk: Buffer) => options.onErr?.(chunk.toString()));
+  const [out, err] = [collected(terminal, options.onOut), collected(terminal, options.onErr)];
   const source = typeof stdin === 'string' ? Readable.from(stdin === '' ? [] : [stdin]) : stdin;
   const input = Object.assign(source, { isTTY: terminal });
   const io = { stdin: input, stdout: out.stream, stderr: err.stream, env, signal, now };
