@@ -50,10 +50,24 @@ it('the API asks the authorizer by app_key, and keeps its answer for a minute', 
   });
 });
 
-it('the outputs have the address, without a slash at its end, and the logs of each function', () => {
+it('the outputs are those that commands and other stacks read; the address has no slash at its end', () => {
   const outputs = Object.entries(template.Outputs ?? {}).map(([name, { Value }]) => [name, readable(Value)]);
-  expect(Object.fromEntries(outputs)).toMatchObject({
+  expect(Object.fromEntries(outputs)).toEqual({
     Url: 'https://ServiceApi.execute-api.AWS::Region.AWS::URLSuffix/ServiceApiDeploymentStageprod',
+    TableName: 'Table',
+    AccountPlanId: 'ServiceApiAccountPlan',
+    DeadLettersUrl: 'MergesDeadLetters',
+    MergeQueueUrl: 'MergesQueue',
+    EventBusName: 'RelayBus',
+    RelayDeadLettersUrl: 'RelayDeadLetters',
+    FeedUrl: 'FeedQueue',
+    FeedArn: 'FeedQueue.Arn',
+    FeedRefusedUrl: 'FeedRefused',
+    FeedDeadLettersUrl: 'FeedDeadLetters',
+    FeedWritersPolicyArn: 'FeedWriters',
+    DashboardUrl:
+      'https://AWS::Region.console.aws.amazon.com/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
+    AccessLogs: 'ServiceAccessLog',
     ...Object.fromEntries(
       [...functionsOf(template).keys()].map((name) => [logsOutputOf(name), `${idOfFunction(name)}Logs`]),
     ),
@@ -61,10 +75,15 @@ it('the outputs have the address, without a slash at its end, and the logs of ea
 });
 
 describe('the stage', () => {
-  const { MethodSettings, AccessLogSetting, StageName } = readable(only('AWS::ApiGateway::Stage', template).Properties);
+  const { MethodSettings, AccessLogSetting, ...stage } = readable(only('AWS::ApiGateway::Stage', template).Properties);
 
-  it('is named prod, since the paths carry no version', () => {
-    expect(StageName).toBe('prod');
+  it('is named prod, since the paths carry no version; it has no X-Ray, which would store the query string, and no cache', () => {
+    expect(stage).toEqual({
+      StageName: 'prod',
+      RestApiId: 'ServiceApi',
+      DeploymentId: expect.stringMatching(/^ServiceApiDeployment/),
+      TracingEnabled: false,
+    });
   });
 
   it('throttles each operation for all accounts together, and all other routes more tightly; it stores no query string', () => {

@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { App } from 'aws-cdk-lib';
+import { build } from 'esbuild';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
+import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { parseJson } from '../../lib/shared/json.ts';
@@ -182,5 +184,40 @@ describe('every bundle, started as Lambda would', () => {
     const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
     const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
     expect([...packages].filter((name) => name !== undefined && devDependencies.has(name))).toEqual([]);
+  });
+});
+
+describe('what the bundles leave out (infra/left-out.ts)', () => {
+  const CREDENTIALS = '@aws-sdk/credential-provider-node';
+  /** A bundle of a function that leaves out these modules alone. */
+  async function bundleWithout(...modules: string[]) {
+    const outfile = join(folder, `without-${modules.join('-').replaceAll(/\W/g, '_')}.mjs`);
+    const entry = fileURLToPath(new URL('../../functions/delete-work-item.ts', import.meta.url));
+    const options = { bundle: true, minify: true, format: 'esm', platform: 'node', target: 'node24' } as const;
+    const mainFields = ['module', 'main'];
+    await build({ entryPoints: [entry], outfile, ...options, mainFields, alias: aliases(modules) });
+    return { outfile, kilobytes: statSync(outfile).size / 1_000 };
+  }
+  /** Modules of Node that a bundle loads. */
+  async function loadedBy(file: string): Promise<string> {
+    const script = `await import(${JSON.stringify(file)}); process.stdout.write(process.moduleLoadList.join());`;
+    const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
+    return (await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
+  }
+
+  // If this fails with a new release of the SDK or of esbuild, remove the entry from the list.
+  it.each(Object.entries(LEFT_OUT).filter(([, { kilobytes }]) => kilobytes > 0))(
+    '%s still saves four fifths of its kilobytes',
+    async (name, { kilobytes }) => {
+      const others = name === CREDENTIALS ? [] : [CREDENTIALS];
+      const [whole, without] = await Promise.all([bundleWithout(...others), bundleWithout(...others, name)]);
+      expect(whole.kilobytes - without.kilobytes).toBeGreaterThan(kilobytes * 0.8);
+    },
+  );
+
+  it('node:http still loads undici, unless it is left out', async () => {
+    const [whole, without] = await Promise.all([bundleWithout(CREDENTIALS), bundleWithout(CREDENTIALS, 'node:http')]);
+    expect(await loadedBy(whole.outfile)).toContain('undici');
+    expect(await loadedBy(without.outfile)).not.toContain('undici');
   });
 });

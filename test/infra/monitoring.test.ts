@@ -1,4 +1,5 @@
 /** Each alarm: what it reads, when it is raised, and that it is sent. Its runbook: test/integration/runbooks. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable } from '../support/stack.ts';
@@ -154,6 +155,21 @@ describe('the alarms', () => {
         Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
       },
     ]);
+  });
+
+  it('cost what docs/cost.md lists', () => {
+    const metricsOf = (of: Template) =>
+      Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
+        ({ Properties: { Metrics } }) =>
+          Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) ?? [{}],
+      ).length;
+    const usual = metricsOf(deployed());
+    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
+    const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
+    expect(readFileSync('docs/cost.md', 'utf8')).toContain(
+      `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
+        ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
+    );
   });
 });
 
