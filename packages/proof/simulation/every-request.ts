@@ -54,7 +54,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
       for (const { script } of messagesFor?.(item) ?? []) scripts.push(script);
     });
     for (const script of scripts)
-      await script({ deps: depsOver(table), call: (_name, act) => act(), pause: async () => {} }).catch(() => {});
+      await script({ deps: depsOver(table), invoke: (_name, act) => act(), pause: async () => {} }).catch(() => {});
     return double.rows;
   }
 

@@ -70,7 +70,7 @@ const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transact
  * Whether an operation may fail because of the fault.
  * @param isHurried the operation has no time for another attempt
  */
-export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
+export const excusesFailure = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
   (isHurried && fault === 'is done in part') ||
   (REFUSED.has(fault) && (isHurried || name !== 'TransactWriteCommand'));

@@ -36,7 +36,7 @@ const limiterAt = (second: number, { deps }: Environment) =>
 const take =
   (name: string, second: number, warmLimiter?: RateLimiter): Script =>
   (environment) =>
-    environment.call(name, async () => {
+    environment.invoke(name, async () => {
       const limiter = warmLimiter ?? limiterAt(second, environment);
       const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
       return refusedBy ? 'refused' : 'passed';
@@ -92,8 +92,8 @@ const judgement: Judgement<State> = {
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
   survivesLostReply: () => true,
   // A function that knows that the window is full no longer asks the table.
-  check({ operations }) {
-    const [first, second] = ['B1', 'B2'].map((name) => operations.find((each) => each.name === name));
+  check({ invocations }) {
+    const [first, second] = ['B1', 'B2'].map((name) => invocations.find((each) => each.name === name));
     return first?.answer === 'refused' && second && second.calls > 0
       ? ['after a refusal a call in the same window went to the table']
       : [];
