@@ -164,8 +164,9 @@ export class TransitionSystem {
     const halves = halvesOf(call.request as Request);
     const [half, other] = part === 0 ? halves : halves.toReversed();
     const { reply } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
-    const unprocessed = call.writes ? 'UnprocessedItems' : 'UnprocessedKeys';
-    return this.#tables.deliveryOf({ reply: { ...(reply as object), [unprocessed]: other?.input.RequestItems } });
+    return this.#tables.deliveryOf({
+      reply: { ...(reply as object), UnprocessedKeys: other?.input.RequestItems },
+    });
   }
 
   /** A fault that affects a process and none of its calls. */

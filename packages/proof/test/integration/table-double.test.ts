@@ -6,10 +6,10 @@ import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { TABLE_NAME } from '../../simulation/double-client.ts';
-import { everyRequest } from '../../simulation/every-request.ts';
 import { partitionPlaceholder, type Request } from '../../simulation/requests.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
+import { everyRequest } from './every-request.ts';
 
 /** Number of random requests, by the variable FAULTS. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
