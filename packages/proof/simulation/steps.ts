@@ -7,13 +7,13 @@ export interface Step {
   /** The same in each run that took the same steps before. */
   readonly name: string;
   readonly process: string;
-  readonly fault: Fault | undefined;
+  readonly fault?: Fault | undefined;
   /** Index of the row, or of the half of a batch, that the fault affects. */
-  readonly part: number | undefined;
+  readonly part?: number | undefined;
   /** Absent: the fault affects the process, not a call. */
-  readonly call: Call | undefined;
+  readonly call?: Call;
   /** The process no longer waits for the call. */
-  readonly late: boolean;
+  readonly isLate?: true;
 }
 
 /** The execution of a call, with or without a fault. */
@@ -23,20 +23,12 @@ export const stepOf = (call: Call, fault?: Fault, part?: number): Step => ({
   fault,
   part,
   call,
-  late: false,
 });
 
-export const lateArrival = (call: Call): Step => ({ ...stepOf(call), name: `${call.name} arrives late`, late: true });
+export const lateArrival = (call: Call): Step => ({ ...stepOf(call), name: `${call.name} arrives late`, isLate: true });
 
 /** A fault that affects a process and none of its calls. */
-export const processFault = (process: string, fault: Fault): Step => ({
-  name: `${process} ${fault}`,
-  process,
-  fault,
-  part: undefined,
-  call: undefined,
-  late: false,
-});
+export const processFault = (process: string, fault: Fault): Step => ({ name: `${process} ${fault}`, process, fault });
 
 /** Whether it reads its rows at different moments, so that it may see a transaction in part. */
 export const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);

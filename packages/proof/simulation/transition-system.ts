@@ -95,7 +95,7 @@ export class TransitionSystem {
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
-  async take(state: State, { call, fault, part, late, process }: Step): Promise<State> {
+  async take(state: State, { call, fault, part, isLate, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
     if (fault) draft.faults = [...draft.faults, fault];
     if (!call) {
@@ -107,7 +107,7 @@ export class TransitionSystem {
         const after = draft.invocations.filter(({ ended }) => ended).map(({ id }) => id);
         replaceInvocation(draft, { ...invocation, after: after.sort() });
       }
-      if (late) {
+      if (isLate) {
         draft.late = draft.late.filter((other) => other !== call);
         this.#apply(draft, call);
       } else await this.#reply(draft, call, fault, part);
