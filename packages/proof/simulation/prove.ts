@@ -3,8 +3,8 @@
  *
  * A scenario is a handful of processes that call functions of `lib` and `packages/admin` on a table in memory (`table-double.ts`). Each of
  * their calls to the table waits for the scheduler, which chooses the call to execute next, and whether a fault (`faults.ts`) affects it
- * or its process. All choices are tried, once in each state (`explore.ts`). At the end of each run the rows
- * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearizability.ts`).
+ * or its process. All choices are tried, once in each state (`explore.ts`). At the end of each run the rows are checked as by
+ * `admin check`, and some sequential order of the invocations has to explain all answers and rows (`linearizability.ts`).
  *
  * An operation that loses to others without end makes more calls than allowed, which is a failure. A message is delivered when the process
  * that caused it has ended, as the queue delays it, unless the scenario delivers it early. `docs/reliability.md` says what is not tried.
@@ -83,7 +83,6 @@ interface Job {
   scenario: string;
   faults: number;
 }
-const exploreJob = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
 
 const startWorker = () =>
   fork(fileURLToPath(import.meta.url), ['--worker'], {
@@ -123,24 +122,15 @@ async function proveAll(): Promise<boolean> {
   const jobs = chosen
     .toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost))
     .map(({ scenario, faults }) => ({ scenario: scenario.name, faults }));
-  const workers: ChildProcess[] = [];
-  let shouldStop = false;
+  const workers = Array.from({ length: availableParallelism() }, startWorker);
   const onReport = (report: Report) => {
     reports.push(report);
     print(line(report));
     if (report.failure) print(failureText(report));
-    shouldStop = options.stop && report.failure !== undefined;
-    if (shouldStop) for (const each of workers) each.kill();
+    if (options.stop && report.failure) for (const each of workers) each.kill();
   };
-  // The quick form needs no workers.
-  if (options.form === 'quick') {
-    virtualize();
-    for (const job of jobs) if (!shouldStop) onReport(await exploreJob(job));
-  } else {
-    for (let count = availableParallelism(); count > 0; count -= 1) workers.push(startWorker());
-    const remaining = jobs.values();
-    await Promise.all(workers.map((worker) => runJobs(worker, remaining, onReport)));
-  }
+  const remaining = jobs.values();
+  await Promise.all(workers.map((worker) => runJobs(worker, remaining, onReport)));
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
@@ -160,7 +150,9 @@ async function proveAll(): Promise<boolean> {
 if (options.help) print(HELP);
 else if (options.worker) {
   virtualize();
-  process.on('message', async (job: Job) => process.send?.(await exploreJob(job)));
+  process.on('message', async ({ scenario, faults }: Job) => {
+    process.send?.(await explore(scenarioNamed(scenario), faults));
+  });
 } else if (options.replay !== undefined) {
   virtualize();
   const scenario = scenarioNamed(options.only);
