@@ -1,7 +1,6 @@
 /** A state of a run: its table, its processes, and all that may still arrive. States are immutable: a step changes a draft of the next. */
 
 import type { Invocation } from './environment.ts';
-import type { Fault } from './faults.ts';
 import type { Position } from './recorder.ts';
 import { type Actor, type Call, type Effect, outcomeOf } from './run.ts';
 import type { TableState } from './tables.ts';
@@ -31,8 +30,8 @@ export interface State {
   readonly tokens: readonly string[];
   /** Rows that a transaction of the process has written and the next read of several rows still sees as they were. */
   readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Item | undefined }[];
-  /** Faults that have happened. */
-  readonly faults: readonly Fault[];
+  /** Number of faults that have happened. */
+  readonly faults: number;
   /** Names of the event metrics that the code has emitted. */
   readonly events: readonly string[];
   /** Errors that no run may show, of the code or of the simulation. */
@@ -45,17 +44,12 @@ export interface State {
 export type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /** What a finished run is judged by. */
-export interface FinishedRun extends Pick<State, 'invocations' | 'events' | 'isThrottled' | 'isFailureExcused'> {
+export interface FinishedRun
+  extends Pick<State, 'invocations' | 'faults' | 'events' | 'isThrottled' | 'isFailureExcused'> {
   readonly items: readonly Item[];
-  /** Number of faults that have happened. */
-  readonly faults: number;
 }
 
-export const finishedRun = ({ table, faults, ...state }: State): FinishedRun => ({
-  ...state,
-  items: [...table.rows.values()],
-  faults: faults.length,
-});
+export const finishedRun = ({ table, ...state }: State): FinishedRun => ({ ...state, items: [...table.rows.values()] });
 
 /** Whether no process waits for a reply: only late calls can still arrive. */
 export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
@@ -98,7 +92,7 @@ export function keyOf(state: State, idOf: (text: string) => number): string {
     ...tokens.map(idOf).sort(),
     ...hidden.map(({ process, row, before }) => idOf(`${row} of ${process} as ${canonical(before)}`)),
   ];
-  const judgedBy = `${faults.length} ${isFailureExcused} ${isThrottled} ${events} ${failures.length}`;
+  const judgedBy = `${faults} ${isFailureExcused} ${isThrottled} ${events} ${failures.length}`;
   return `${table.id} ${positions.sort()} ${idOf(answers.sort().join(';'))} ${judgedBy} ${pending}`;
 }
 
@@ -128,7 +122,7 @@ export function applyEffect(draft: Draft, effect: Effect): void {
       const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
       replaceInvocation(draft, after);
       const { maxCalls = MAX_CALLS, calls } = after;
-      if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults.length + 1)
+      if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults + 1)
         draft.failures = [...draft.failures, `"${after.name}" has made ${calls} calls and has not ended`];
     }
   }

@@ -61,7 +61,7 @@ export class TransitionSystem {
       queued: [],
       tokens: [],
       hidden: [],
-      faults: [],
+      faults: 0,
       events: [],
       failures: [],
       isFailureExcused: false,
@@ -77,7 +77,7 @@ export class TransitionSystem {
     // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
     const steps = waiting.map(({ position }) => stepOf(position.calls[0] as Call));
     steps.push(...state.late.map(lateArrival));
-    if (state.faults.length === this.#maxFaults) return steps;
+    if (state.faults === this.#maxFaults) return steps;
     for (const { name, position, alive } of waiting) {
       const [call, ...others] = position.calls as [Call, ...Call[]];
       for (const [fault, part] of faultsOf(call))
@@ -97,7 +97,7 @@ export class TransitionSystem {
 
   async take(state: State, { call, fault, part, isLate, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
-    if (fault) draft.faults = [...draft.faults, fault];
+    if (fault) draft.faults += 1;
     if (!call) {
       draft.isFailureExcused = true;
       await this.#affectProcess(draft, process, fault as Fault);
