@@ -7,6 +7,8 @@ import { describe, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
 import { type Setup, TransitionSystem } from './transition-system.ts';
 
+/** With more known states, the search from the next starting table forgets them, to bound the memory used. */
+const MAX_STATES = 500_000;
 /** A run with more steps counts as endless. */
 const MAX_STEPS = 400;
 
@@ -39,7 +41,8 @@ export interface Report {
 export async function explore(scenario: Scenario, faults: number): Promise<Report> {
   const began = process.cpuUsage();
   const report: Report = { scenario: scenario.name, faults, schedules: 0, states: 0, calls: 0, depth: 0, cpuMs: 0 };
-  const system = new TransitionSystem(scenario, faults);
+  let system = new TransitionSystem(scenario, faults);
+  /** Keys of the states that were examined. */
   const known = new Set<string>();
   /** The steps that lead to the state being examined. */
   const schedule: string[] = [];
@@ -48,9 +51,10 @@ export async function explore(scenario: Scenario, faults: number): Promise<Repor
   async function findProblems(state: State): Promise<boolean> {
     report.depth = Math.max(report.depth, schedule.length);
     const key = system.key(state);
-    const steps = known.has(key) ? [] : system.steps(state);
+    const isKnown = known.has(key);
+    const steps = isKnown ? [] : system.steps(state);
     if (steps.length === 0) report.schedules += 1;
-    if (known.has(key)) return false;
+    if (isKnown) return false;
     known.add(key);
     report.states += 1;
     for (const { calls } of state.invocations) report.calls = Math.max(report.calls, calls);
@@ -65,6 +69,10 @@ export async function explore(scenario: Scenario, faults: number): Promise<Repor
 
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
+    if (known.size > MAX_STATES) {
+      known.clear();
+      system = new TransitionSystem(scenario, faults);
+    }
     if (!(await findProblems(await system.begin(rows)))) continue;
     report.failure = await shortened(scenario, rows, faults, schedule);
     if (starts.length > 1) report.failure.start = index;
