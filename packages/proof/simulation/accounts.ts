@@ -168,10 +168,9 @@ const judgement: Judgement<State> = {
     if (error) return String(error);
     return name.startsWith('look') ? String(answer) : 'done';
   },
-  isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
+  stateOf,
   // Other commands are repeated after a lost reply.
   survivesLostReply: ({ name }) => /^(issue|revoke|rotate)/.test(name),
-  describe: (run) => canonical(stateOf(run)),
   check: (run) =>
     [...checkAccounts(rowsOf(run))].map(
       ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,

@@ -12,6 +12,7 @@ import { isLinearizable, type Outcome } from './linearizability.ts';
 import type { Actor } from './run.ts';
 import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
+import { canonical } from './values.ts';
 
 /** What an operation does in the model. @returns the right outcome, or each of several, when it runs alone */
 export type Apply<State> = (state: State) => Outcome<State> | readonly Outcome<State>[];
@@ -85,10 +86,10 @@ export interface Judgement<State> {
   readonly initial: State;
   /** The answer or error of an invocation in the model's terms. */
   readonly answerOf: (invocation: Invocation) => string;
-  /** Whether the rows hold this state of the model. */
-  readonly isFinal: (state: State, run: FinishedRun) => boolean;
-  /** The final rows, for people. */
-  readonly describe: (run: FinishedRun) => string;
+  /** What the final rows show of the model's state. */
+  readonly stateOf: (run: FinishedRun) => Partial<State>;
+  /** Whether the final rows hold this state of the model; by default if it is the one that they show. */
+  readonly isFinal?: (state: State, run: FinishedRun) => boolean;
   /** Whether the operation must succeed despite a lost reply; otherwise its caller repeats it. */
   readonly survivesLostReply: (invocation: Invocation) => boolean;
   /** Problems other than answers and rows that the model does not explain. */
@@ -107,9 +108,11 @@ export function scenarioOf<State>(
   name: string,
   starts: Scenario['starts'],
   actors: readonly ModelledActor<State>[],
-  { initial, answerOf, isFinal, describe, survivesLostReply, check = () => [] }: Judgement<State>,
+  judgement: Judgement<State>,
   { optional = {}, ofMessages = {}, ...more }: Options<State>,
 ): Scenario {
+  const { initial, answerOf, stateOf, survivesLostReply, check = () => [] } = judgement;
+  const { isFinal = (state, run) => canonical(state) === canonical(stateOf(run)) } = judgement;
   const operations = { ...operationsOf(actors), ...ofMessages, ...optional };
   /** undefined: the error says that the outcome is unknown */
   const knownAnswer = (invocation: Invocation) =>
@@ -132,7 +135,8 @@ export function scenarioOf<State>(
         const answers = run.invocations.map(
           (each) => `"${each.name}" ${each.ended ? (knownAnswer(each) ?? 'unknown') : 'never ended'}`,
         );
-        problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${describe(run)}`);
+        const rows = canonical(stateOf(run)).replace(/0{8,}/g, '…');
+        problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${rows}`);
       }
       for (const each of run.invocations) {
         const mustSucceed = !each.optional && !run.isFailureExcused && (run.faults === 0 || survivesLostReply(each));
