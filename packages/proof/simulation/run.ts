@@ -130,6 +130,8 @@ export class Run {
         const end = (outcome: { answer?: unknown; error?: unknown }) => {
           this.effects.push({ kind: 'ended', id, ...outcome });
           current = undefined;
+          // The next to end is then one of the next invocation: those of this one would end without effect.
+          process.timers = [];
         };
         try {
           const answer = await act();
