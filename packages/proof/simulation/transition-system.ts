@@ -91,10 +91,12 @@ export class TransitionSystem {
     return steps;
   }
 
+  /** States with equal keys have the same future and are judged alike. */
   key = (state: State): string => keyOf(state, this.#textIds.of);
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
+  /** @returns the state after the step */
   async take(state: State, { call, fault, part, isLate, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
     if (fault) draft.faults += 1;
@@ -116,6 +118,7 @@ export class TransitionSystem {
     return draft;
   }
 
+  /** Executes a call, unless the fault prevents it, and delivers the reply or error to the process that waits for it. */
   async #reply(draft: Draft, call: Call, fault: Fault | undefined, part = 0): Promise<void> {
     const { request, process } = call;
     if (!request) return this.#deliver(draft, process, RESUMES, call);
@@ -164,9 +167,7 @@ export class TransitionSystem {
     const halves = halvesOf(call.request as Request);
     const [half, other] = part === 0 ? halves : halves.toReversed();
     const { reply } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
-    return this.#tables.deliveryOf({
-      reply: { ...(reply as object), UnprocessedKeys: other?.input.RequestItems },
-    });
+    return this.#tables.deliveryOf({ reply: { ...(reply as object), UnprocessedKeys: other?.input.RequestItems } });
   }
 
   /** A fault that affects a process and none of its calls. */
@@ -204,7 +205,6 @@ export class TransitionSystem {
     const reaction = await recorder.start();
     draft.processes = [...draft.processes, { name, position: reaction.to, alive: true }];
     this.#react(draft, name, reaction);
-    await this.#startDue(draft);
   }
 
   /** Starts the processes whose messages are due. */
