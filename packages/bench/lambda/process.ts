@@ -9,14 +9,14 @@ let aheadMs = Number(AHEAD_MS);
 Date.now = () => clock() + aheadMs;
 process.stdout.write = () => true; // log lines and metrics are written, but not read
 
-const initialized = startTimer();
+const elapsedInInit = startTimer();
 const { handler } = await import(BUNDLE);
-process.send?.(initialized());
+process.send?.(elapsedInInit());
 process.on('disconnect', () => process.exit());
 process.on('message', async (event: unknown) => {
   aheadMs += Number(STEP_MS);
-  const answered = startTimer();
+  const elapsedInCall = startTimer();
   const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29_000 };
   const answer = await handler(event, context).catch((error: Error) => ({ statusCode: error.message }));
-  process.send?.({ ...answered(), status: answer.statusCode ?? 200 });
+  process.send?.({ ...elapsedInCall(), status: answer.statusCode ?? 200 });
 });

@@ -3,6 +3,7 @@
  * environment. Sends its port to the parent process.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 
 const { KEY = '', CERT = '', TARGET_PORT, ROUND_TRIP_MS } = process.env;
@@ -14,14 +15,16 @@ const inner = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) 
   for (const end of [socket, target]) end.on('error', () => [socket, target].map((one) => one.destroy()));
 }).listen(0, '127.0.0.1');
 
-/** Delays bytes in their order. The first ones wait longer, for the TCP handshake, which takes no time locally. */
-function delay(from: Socket, to: Socket, firstMs: number): void {
-  let extraMs = firstMs;
-  from.on('data', (part) => {
-    setTimeout(() => to.write(part), oneWayMs + extraMs);
-    extraMs = 0;
-  });
-  from.on('close', () => setTimeout(() => to.destroy(), oneWayMs + firstMs));
+/** Delays bytes, and keeps their order. None arrives before the TCP handshake is over, which takes no time locally. */
+function delay(from: Socket, to: Socket, handshakeMs: number): void {
+  const connectedMs = performance.now() + handshakeMs;
+  let previous: Promise<unknown> = Promise.resolve();
+  const later = (act: () => void) => {
+    const delayed = sleep(Math.max(0, connectedMs - performance.now()) + oneWayMs);
+    previous = previous.then(() => delayed).then(act);
+  };
+  from.on('data', (part) => later(() => to.write(part)));
+  from.on('close', () => later(() => to.destroy()));
   from.on('error', () => from.destroy());
 }
 

@@ -9,7 +9,7 @@ import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
-import { accountLines, hostName } from '../fleet-data.ts';
+import { accountLines, hostName } from '../data.ts';
 import type { Add } from '../report.ts';
 import { throttledFeed } from '../throttled-feed.ts';
 import { createTimes, inTurns, type Times } from '../timings.ts';

@@ -3,7 +3,7 @@ import { browseFleet } from '../../../lib/http/operations.ts';
 import { sealCursor } from '../../../lib/operations/browse-fleet/fleet-request.ts';
 import { readAccount } from '../../admin/accounts/accounts.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
-import { accountLines, fleetLines, hostName } from '../fleet-data.ts';
+import { accountLines, fleetLines, hostName } from '../data.ts';
 import type { Add } from '../report.ts';
 import { createTimes, inTurns } from '../timings.ts';
 

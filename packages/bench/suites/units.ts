@@ -8,9 +8,8 @@ import {
   type ListedOperation,
   mergeAlerts,
 } from '../../../lib/http/operations.ts';
-import { createAlerts } from '../alerts.ts';
 import { startBenchService } from '../bench-service.ts';
-import { accountLines, fleetLines } from '../fleet-data.ts';
+import { accountLines, createAlerts, fleetLines } from '../data.ts';
 import type { Add } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';

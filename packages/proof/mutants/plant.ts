@@ -50,15 +50,15 @@ function plant(folder: string, { file, find, replace }: Bug): (() => void) | und
 
 /** Runs `act` while the bug is planted in the folder. */
 export async function withBug<Result>(folder: string, bug: Bug, act: () => Promise<Result>) {
-  const takeOut = plant(folder, bug);
-  if (!takeOut)
+  const restore = plant(folder, bug);
+  if (!restore)
     throw new Error(
       `The text of "${bug.name}" must occur once in ${bug.file}: bring packages/proof/mutants/mutants.ts up to date.`,
     );
   try {
     return await act();
   } finally {
-    takeOut();
+    restore();
   }
 }
 
@@ -67,15 +67,15 @@ export async function withBug<Result>(folder: string, bug: Bug, act: () => Promi
  * @throws with the compiler's errors
  */
 export function checkTypes(bugs: readonly Bug[]): void {
-  for (let left = bugs; left.length > 0; ) {
+  for (let remaining = bugs; remaining.length > 0; ) {
     const folder = copySources('types');
-    const postponed = left.filter((bug) => !plant(folder, bug));
+    const postponed = remaining.filter((bug) => !plant(folder, bug));
     const tsc = `${root}node_modules/typescript/bin/tsc`;
     const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);
     rmSync(folder, { recursive: true });
-    if (postponed.length === left.length)
+    if (postponed.length === remaining.length)
       throw new Error(`None of these bugs can be planted: ${postponed.map(({ name }) => name).join('; ')}`);
-    left = postponed;
+    remaining = postponed;
   }
 }

@@ -45,8 +45,8 @@ const left = chosen.values();
 // One DynamoDB Local serves all, since each test has tables of its own.
 const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 await Promise.all(
-  Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, lane) => {
-    const folder = copySources(String(lane));
+  Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, worker) => {
+    const folder = copySources(String(worker));
     for (const mutant of left) {
       const failed = await withBug(folder, mutant, () => runTests(folder, mutant));
       if (failed.length > 0) noticed += 1;

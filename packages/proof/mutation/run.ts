@@ -1,15 +1,17 @@
 /**
  * `npm run test:mutation`: Stryker makes every change that it knows to the pure modules, one at a time. A unit test must fail for each,
- * except for the changes that survivors.json lists, each with the reason why no test can notice it.
+ * except for the changes that survivors.json lists, each with the reason why no test can notice it. Each of these must survive.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { installStryker, tools } from './stryker.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const here = `${root}packages/proof/mutation/`;
 const report = `${root}.local/mutation/report.json`;
+const manifests = `${here}tools/`;
+/** Below the root, so that Stryker finds the project's Vitest, and apart from its packages, so that `npm ci` does not install Stryker. */
+const tools = `${root}.local/mutation/tools/`;
 
 interface Mutant {
   mutatorName: string;
@@ -23,6 +25,16 @@ interface Survivor {
   /** The source line in which the change begins, trimmed. */
   line: string;
   change: string;
+}
+
+/** Installs Stryker, unless the locked version is installed. */
+function installStryker(): void {
+  const lockOf = (folder: string) => readFileSync(`${folder}package-lock.json`, 'utf8');
+  // npm writes this file last.
+  if (existsSync(`${tools}node_modules/.package-lock.json`) && lockOf(tools) === lockOf(manifests)) return;
+  cpSync(manifests, tools, { recursive: true });
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
+  execFileSync('npm', ['ci', ...options], { cwd: tools, stdio: 'inherit' });
 }
 
 function runStryker(): number {
@@ -59,25 +71,27 @@ const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
   files: Record<string, { source: string; mutants: Mutant[] }>;
 };
 const survived: Survivor[] = [];
+/** On a busy machine a change that survives can time out. */
+const timedOut: Survivor[] = [];
 let [noticed, total] = [0, 0];
 for (const [file, { source, mutants }] of Object.entries(files)) {
   const counted = mutants.filter(({ status }) => !/Error|Ignored/.test(status));
   const alive = counted.filter(({ status }) => status !== 'Killed' && status !== 'Timeout');
   survived.push(...alive.map((mutant) => survivorOf(file, source, mutant)));
+  timedOut.push(...counted.filter(({ status }) => status === 'Timeout').map((each) => survivorOf(file, source, each)));
   total += counted.length;
   noticed += counted.length - alive.length;
   process.stdout.write(`${String(counted.length - alive.length).padStart(4)} of ${counted.length} in ${file}\n`);
 }
 
 const listed = JSON.parse(readFileSync(`${here}survivors.json`, 'utf8')) as (Survivor & { reason: string })[];
-const explained = new Set(listed.map(nameOf));
-const unexplained = survived.filter((survivor) => !explained.has(nameOf(survivor)));
-const gone = listed.filter(({ file, line }) => !files[file]?.source.includes(line));
+const listedNames = new Set(listed.map(nameOf));
+const unexplained = survived.filter((survivor) => !listedNames.has(nameOf(survivor)));
+const stale = [...listedNames.difference(new Set([...survived, ...timedOut].map(nameOf)))];
 for (const survivor of unexplained) process.stdout.write(`survived ${nameOf(survivor)}\n`);
-for (const survivor of gone)
-  process.stdout.write(`no longer in the source, remove it from survivors.json: ${nameOf(survivor)}\n`);
+for (const name of stale) process.stdout.write(`no longer survives, remove it from survivors.json: ${name}\n`);
 const percent = ((100 * noticed) / total).toFixed(2);
 process.stdout.write(
   `\n${noticed} of ${total} changes noticed (${percent} %); ${survived.length - unexplained.length} survivors explained, ${unexplained.length} not.\n`,
 );
-process.exit(unexplained.length + gone.length > 0 ? 1 : exitCode);
+process.exit(unexplained.length + stale.length > 0 ? 1 : exitCode);

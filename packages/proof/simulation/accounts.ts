@@ -54,11 +54,11 @@ const operator = (
   change: (state: State) => State,
 ): ModelledActor<State> => ({
   name,
-  async script({ call, deps: { table, newId } }) {
+  async script({ invoke, deps: { table, newId } }) {
     const audit = () => [
       auditAction(OWN, { id: newId(), at_ms: 1, by: 'operator', command: name, result: 'done' } satisfies AuditEntry),
     ];
-    await call(name, () => act(table, audit)).catch((error: unknown) => {
+    await invoke(name, () => act(table, audit)).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
     });
   },
@@ -144,7 +144,7 @@ function lookUps(key: string): ModelledActor<State> {
       const appKeys = createAppKeys(environment.deps);
       for (const name of [early, late])
         await environment
-          .call(name, async () => {
+          .invoke(name, async () => {
             await environment.pause((TRUSTED_SECONDS + 1) * 1_000);
             const caller = await appKeys.find(textOf(key), { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
             return caller ? `${caller.appKeyId} of ${caller.accountId} may ${caller.permissions}` : 'nobody';
@@ -168,10 +168,9 @@ const judgement: Judgement<State> = {
     if (error) return String(error);
     return name.startsWith('look') ? String(answer) : 'done';
   },
-  isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
+  stateOf,
   // Other commands are repeated after a lost reply.
   survivesLostReply: ({ name }) => /^(issue|revoke|rotate)/.test(name),
-  describe: (run) => canonical(stateOf(run)),
   check: (run) =>
     [...checkAccounts(rowsOf(run))].map(
       ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,

@@ -35,23 +35,25 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 /** Unix milliseconds. */
 export const START_MS = 1_800_000_000_000;
 
-export interface OperationLimits {
+/** What is allowed to an invocation. */
+export interface Allowances {
   /** A write that is sent again after a lost reply, as by an import, may be applied twice, with other writes in between. */
   readonly mayApplyTwice?: boolean | undefined;
   /** Maximum calls to the table without faults. An operation that makes more loses to others without end: a failure. */
   readonly maxCalls?: number | undefined;
 }
 
-/** A call of an operation, as its caller sees it. */
-export interface Operation extends OperationLimits {
+/** One execution of an operation, as its caller sees it. */
+export interface Invocation extends Allowances {
+  /** Of the operation. */
   readonly name: string;
-  /** Distinguishes it from other calls of that name. */
+  /** Distinguishes it from other invocations of the operation. */
   readonly id: string;
   /** Number of calls to the table. */
   readonly calls: number;
   /** It may have been done or not; either is right. */
   readonly optional?: boolean;
-  /** Ids of the operations that had ended when its first call was executed; absent: none of its calls was. */
+  /** Ids of the invocations that had ended when its first call was executed; absent: none of its calls was. */
   readonly after?: readonly string[];
   readonly ended?: true;
   readonly answer?: unknown;
@@ -59,16 +61,11 @@ export interface Operation extends OperationLimits {
   readonly error?: unknown;
 }
 
-export interface CallOptions extends OperationLimits {
-  /** What its process does afterwards does not depend on earlier deliveries, only on the outcome of this call. */
-  forgets?: boolean;
-}
-
 /** What a script can use of the simulation. */
 export interface Environment {
   readonly deps: Deps;
-  /** Calls an operation and records its outcome under this name. */
-  call<Answer>(name: string, act: () => Promise<Answer>, options?: CallOptions): Promise<Answer>;
+  /** Invokes an operation and records its outcome under this name. */
+  invoke<Answer>(name: string, act: () => Promise<Answer>, allowances?: Allowances): Promise<Answer>;
   /** Lets other processes run, and time pass. */
   pause(ms: number): Promise<void>;
 }

@@ -1,13 +1,9 @@
 /**
- * Tries all schedules of a scenario, depth first. It leaves out only what cannot differ from what was tried:
- * - states that were met before: the same rows, and processes with the same deliveries;
- * - one of the two orders of two steps that are independent (`areIndependent`), by sleep sets, which are kept with each state (Godefroid,
- *   Holzmann and Pirottin, "State-space caching revisited");
- * - steps of others while a process is about to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
- * - where one process is left, the arrival of a late call before a call that shares no row with it.
+ * Tries all schedules of a scenario, depth first. It goes on from each state once: states are equal if they have the same rows, and processes with
+ * the same deliveries.
  */
 import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
-import { describe, haveRowInCommon, type Step } from './steps.ts';
+import { describe, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
 import { type Setup, TransitionSystem } from './transition-system.ts';
 
@@ -15,7 +11,6 @@ import { type Setup, TransitionSystem } from './transition-system.ts';
 const MAX_STATES = 500_000;
 /** A run with more steps counts as endless. */
 const MAX_STEPS = 400;
-const ENDLESS = [`it does not end within ${MAX_STEPS} steps`];
 
 export interface Scenario extends Setup {
   readonly name: string;
@@ -33,8 +28,6 @@ export interface Report {
   readonly faults: number;
   /** Schedules that were run, each to its end or to a known state. */
   schedules: number;
-  /** Steps left out because they slept or their state was known. */
-  pruned: number;
   states: number;
   /** The most calls to the table that one operation made. */
   calls: number;
@@ -45,148 +38,54 @@ export interface Report {
   failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
 }
 
-/** A state on the path of the search. */
-interface Node {
-  readonly state: State;
-  /** Steps left to try. */
-  readonly todo: Step[];
-  readonly done: Taken[];
-  /** The sleep set: steps that were tried in another order. */
-  readonly sleeping: readonly Taken[];
-}
-
-interface Taken {
-  readonly step: Step;
-  /** Whether it ended an operation. */
-  readonly ends: boolean;
-}
-
 export async function explore(scenario: Scenario, faults: number): Promise<Report> {
   const began = process.cpuUsage();
-  const report: Report = {
-    scenario: scenario.name,
-    faults,
-    schedules: 0,
-    pruned: 0,
-    states: 0,
-    calls: 0,
-    depth: 0,
-    cpuMs: 0,
-  };
-  let search = new Search(scenario, report);
+  const report: Report = { scenario: scenario.name, faults, schedules: 0, states: 0, calls: 0, depth: 0, cpuMs: 0 };
+  let system = new TransitionSystem(scenario, faults);
+  /** Keys of the states that were examined. */
+  const known = new Set<string>();
+  /** The steps that lead to the state being examined. */
+  const schedule: string[] = [];
+
+  /** Examines a state and all that follow from it. @returns whether one has problems; `schedule` then leads to it */
+  async function findProblems(state: State): Promise<boolean> {
+    report.depth = Math.max(report.depth, schedule.length);
+    const key = system.key(state);
+    const isKnown = known.has(key);
+    const steps = isKnown ? [] : system.steps(state);
+    if (steps.length === 0) report.schedules += 1;
+    if (isKnown) return false;
+    known.add(key);
+    report.states += 1;
+    for (const { calls } of state.invocations) report.calls = Math.max(report.calls, calls);
+    if (problemsOf(scenario, state, schedule.length).length > 0) return true;
+    for (const step of steps) {
+      schedule.push(step.name);
+      if (await findProblems(await system.take(state, step))) return true;
+      schedule.pop();
+    }
+    return false;
+  }
+
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
-    if (search.known > MAX_STATES) search = new Search(scenario, report);
-    const found = await search.from(rows);
-    if (!found) continue;
-    report.failure = await shortened(scenario, rows, faults, found);
+    if (known.size > MAX_STATES) {
+      known.clear();
+      system = new TransitionSystem(scenario, faults);
+    }
+    if (!(await findProblems(await system.begin(rows)))) continue;
+    report.failure = await shortened(scenario, rows, faults, schedule);
     if (starts.length > 1) report.failure.start = index;
     break;
   }
-  const { user, system } = process.cpuUsage(began);
-  report.cpuMs = (user + system) / 1_000;
+  const { user, system: inKernel } = process.cpuUsage(began);
+  report.cpuMs = (user + inKernel) / 1_000;
   return report;
 }
 
-class Search {
-  readonly #scenario: Scenario;
-  readonly #report: Report;
-  readonly #system: TransitionSystem;
-  /** For each known state, by its key, the steps that were asleep each time it was met. */
-  readonly #known = new Map<string, readonly string[]>();
-  /** The problems of the latest new state. */
-  #problems: string[] = [];
-
-  constructor(scenario: Scenario, report: Report) {
-    this.#scenario = scenario;
-    this.#report = report;
-    this.#system = new TransitionSystem(scenario, report.faults);
-  }
-
-  get known(): number {
-    return this.#known.size;
-  }
-
-  /** Searches again while partitions turn out to be written that the search took for unwritten. @returns a failing schedule, if any */
-  async from(rows: Rows): Promise<string[] | undefined> {
-    const before = { ...this.#report };
-    for (;;) {
-      const { size } = this.#system.written;
-      const found = await this.#search(rows, size);
-      if (found || this.#system.written.size === size) return found;
-      Object.assign(this.#report, before);
-      this.#known.clear();
-    }
-  }
-
-  /** Stops when the number of written partitions exceeds `written`: persistent sets were too small. */
-  async #search(rows: Rows, written: number): Promise<string[] | undefined> {
-    const report = this.#report;
-    const first = this.#enter(await this.#system.begin(rows), [], 0);
-    const path: { node: Node; chosen?: Step }[] = [{ node: first }];
-    const failing = () => path.flatMap(({ chosen }) => (chosen ? [chosen.name] : []));
-    if (this.#problems.length > 0) return failing();
-    for (let top = path.at(-1); top; top = path.at(-1)) {
-      const { state, todo, done, sleeping } = top.node;
-      const step = todo.shift();
-      if (!step) {
-        path.pop();
-        continue;
-      }
-      top.chosen = step;
-      const after = await this.#system.take(state, step);
-      if (this.#system.written.size > written) return undefined;
-      const ends = after.operations !== state.operations && endedIn(after) > endedIn(state);
-      const taken: Taken = { step, ends };
-      const asleep = [...sleeping, ...done].filter((other) => areIndependent(other, taken));
-      done.push(taken);
-      const node = this.#enter(after, asleep, path.length);
-      if (this.#problems.length > 0) return failing();
-      report.depth = Math.max(report.depth, path.length);
-      if (node.todo.length > 0) path.push({ node });
-      else report.schedules += 1;
-    }
-    return undefined;
-  }
-
-  /** Judges a new state, and finds the steps to try: in a known one only those that slept each time it was met, and no longer sleep. */
-  #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
-    const asleep = sleeping.map(({ step }) => step.name);
-    const key = this.#system.key(state);
-    const before = this.#known.get(key);
-    const steps = this.#system.persistentSet(state, this.#system.steps(state));
-    let todo: Step[];
-    if (before) {
-      const still = before.filter((name) => asleep.includes(name));
-      todo = steps.filter(({ name }) => before.includes(name) && !asleep.includes(name));
-      if (still.length < before.length) this.#known.set(key, still);
-    } else {
-      this.#report.states += 1;
-      for (const { calls } of state.operations) this.#report.calls = Math.max(this.#report.calls, calls);
-      this.#problems = this.#problemsOf(state, depth);
-      this.#known.set(key, asleep);
-      todo = steps.filter(({ name }) => !asleep.includes(name));
-    }
-    this.#report.pruned += steps.length - todo.length;
-    return { state, todo, done: [], sleeping };
-  }
-
-  #problemsOf(state: State, depth: number): string[] {
-    if (depth > MAX_STEPS) return ENDLESS;
-    if (!isOver(state)) return [...state.failures];
-    return problemsOf(this.#scenario, state);
-  }
-}
-
-const endedIn = ({ operations }: State) => operations.filter(({ ended }) => ended).length;
-
-const problemsOf = ({ judge }: Scenario, state: State) => [...state.failures, ...judge(finishedRun(state))];
-
-/** Whether both orders lead to the same state: no common row, not both faults, and neither begins an operation while the other ends one. */
-function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEnds }: Taken): boolean {
-  if (one.process === other.process || (one.fault && other.fault)) return false;
-  if ((one.begins && otherEnds) || (other.begins && ends)) return false;
-  return !haveRowInCommon(one.accesses, other.accesses);
+function problemsOf({ judge }: Scenario, state: State, steps: number): string[] {
+  if (steps > MAX_STEPS) return [`it does not end within ${MAX_STEPS} steps`];
+  return isOver(state) ? [...state.failures, ...judge(finishedRun(state))] : [...state.failures];
 }
 
 /** Runs a schedule, then each process to its end. Steps that are not possible are skipped. */
@@ -200,8 +99,11 @@ export async function replay(scenario: Scenario, system: TransitionSystem, rows:
   };
   for (const name of schedule) await take(system.steps(state).find((step) => step.name === name));
   while (!isOver(state) && taken.length <= MAX_STEPS) await take(system.steps(state)[0]);
-  const problems = taken.length > MAX_STEPS ? ENDLESS : problemsOf(scenario, state);
-  return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
+  return {
+    problems: problemsOf(scenario, state, taken.length),
+    schedule: taken.map(({ name }) => name),
+    steps: taken.map(describe),
+  };
 }
 
 /** Shortens a failing schedule: leaves out half of it, then less and less, as long as it still fails. */

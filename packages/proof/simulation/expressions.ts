@@ -116,13 +116,12 @@ function clauseOf(verb: string, text: string): Clause {
 }
 
 function sumOf(text: string): Operand {
-  const sign = text.includes(' - ') ? -1 : 1;
-  const [left = termOf(text), right] = split(text, sign === 1 ? ' + ' : ' - ').map(termOf);
+  const [left = termOf(text), right] = split(text, ' + ').map(termOf);
   if (!right) return left;
   return (context) => {
     const [one, other] = [left(context), right(context)];
     if (one === undefined || other === undefined) return undefined;
-    return sum(numberOf(one), numberOf(other), sign);
+    return sum(numberOf(one), numberOf(other));
   };
 }
 
@@ -158,10 +157,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
   attribute_not_exists: (value) => value === undefined,
   begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
-  contains: (whole, part) => {
-    if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part);
-    return (whole instanceof Set || Array.isArray(whole)) && [...whole].some((each) => equals(each, part));
-  },
+  // The service asks it of sets only.
+  contains: (whole, part) => whole instanceof Set && [...whole].some((each) => equals(each, part)),
 };
 
 function valueAt(item: Value | undefined, path: readonly string[]): Value | undefined {

@@ -5,7 +5,7 @@ import {
   TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
-import type { Request } from './requests.ts';
+import type { Key, KeysAndAttributes, Request } from './requests.ts';
 import type { Call } from './run.ts';
 
 /** A fault of a call to the table, or of the process that makes it. */
@@ -32,7 +32,7 @@ export type Fault =
   | 'is applied, but reported as in progress'
   /** The transaction is applied, but not answered yet: the next Query, BatchGetItem or Scan of a row still sees it as it was before. */
   | 'shows a row late'
-  /** One half of a batch is done, the other is left unprocessed. */
+  /** One half of a batch of reads is done, the other is left unprocessed. */
   | 'is done in part'
   /** The call is executed before one that its process has sent earlier. */
   | 'overtakes';
@@ -44,13 +44,17 @@ type CallFault = readonly [fault: Fault, part?: number];
 export function faultsOf({ request, accesses, writes }: Call): CallFault[] {
   if (!request) return [];
   const faults: CallFault[] = [['gets no reply'], ['is throttled']];
-  if (writes) faults.unshift(['is applied, its reply lost, and sent again'], ['is applied, and all its replies lost']);
-  if (writes && request.name !== 'BatchWriteCommand') faults.push(['conflicts with another transaction']);
+  if (writes)
+    faults.push(
+      ['is applied, its reply lost, and sent again'],
+      ['is applied, and all its replies lost'],
+      ['conflicts with another transaction'],
+    );
   if (request.name === 'TransactWriteCommand') {
     faults.push(['is in progress'], ['is applied, but reported as in progress']);
     for (const [index, { write }] of accesses.entries()) if (write) faults.push(['shows a row late', index]);
   }
-  if (request.name.startsWith('Batch') && accesses.length > 1)
+  if (request.name === 'BatchGetCommand' && accesses.length > 1)
     faults.push(['is done in part', 0], ['is done in part', 1]);
   return faults;
 }
@@ -70,21 +74,20 @@ const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transact
  * Whether an operation may fail because of the fault.
  * @param isHurried the operation has no time for another attempt
  */
-export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
+export const excusesFailure = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
   (isHurried && fault === 'is done in part') ||
   (REFUSED.has(fault) && (isHurried || name !== 'TransactWriteCommand'));
 
-/** A batch as two requests, each for one half of its rows. */
+/** A batch of reads as two requests, each for one half of its keys. */
 export function halvesOf({ name, input }: Request): [Request, Request] {
-  const [[table, asked]] = Object.entries(input.RequestItems) as [[string, { Keys: object[] } | object[]]];
-  const all = Array.isArray(asked) ? asked : asked.Keys;
-  const of = (some: object[]): Request => ({
+  const [[table, asked]] = Object.entries(input.RequestItems) as [[string, KeysAndAttributes]];
+  const of = (Keys: readonly Key[]): Request => ({
     name,
-    input: { ...input, RequestItems: { [table]: Array.isArray(asked) ? some : { ...asked, Keys: some } } },
+    input: { ...input, RequestItems: { [table]: { ...asked, Keys } } },
   });
-  const middle = Math.ceil(all.length / 2);
-  return [of(all.slice(0, middle)), of(all.slice(middle))];
+  const middle = Math.ceil(asked.Keys.length / 2);
+  return [of(asked.Keys.slice(0, middle)), of(asked.Keys.slice(middle))];
 }
 
 /** The error or reply that the code gets in place of the result. */
@@ -109,6 +112,5 @@ export function refusal(fault: Fault, { name, input }: Request): { reply?: unkno
     };
   if (name === 'TransactWriteCommand') return { error: canceled('ThrottlingError') };
   if (name === 'BatchGetCommand') return { reply: { Responses: {}, UnprocessedKeys: input.RequestItems } };
-  if (name === 'BatchWriteCommand') return { reply: { UnprocessedItems: input.RequestItems } };
   return { error: new ProvisionedThroughputExceededException({ message: fault, $metadata }) };
 }

@@ -4,12 +4,13 @@ import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { RateWindow } from '../../../lib/http/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../../lib/http/rate-limit.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import { type Environment, type Script, START_MS } from './environment.ts';
+import { type Environment, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
 import {
   ACCOUNT,
   type Apply,
   accountLine,
+  actor,
   inTurn,
   type Judgement,
   type ModelledActor,
@@ -17,7 +18,6 @@ import {
   scenarioOf,
 } from './scenario.ts';
 import type { FinishedRun } from './state.ts';
-import { canonical } from './values.ts';
 
 /** The limits for one second, and for two. */
 const [INNER, OUTER]: [RateWindow, RateWindow] = [
@@ -32,15 +32,10 @@ type State = Readonly<Record<string, number>>;
 const limiterAt = (second: number, { deps }: Environment) =>
   createRateLimiter(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
 
-/** A call in some second of the clock, of a cold function or with the limiter of a warm one. */
-const take =
-  (name: string, second: number, warmLimiter?: RateLimiter): Script =>
-  (environment) =>
-    environment.call(name, async () => {
-      const limiter = warmLimiter ?? limiterAt(second, environment);
-      const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
-      return refusedBy ? 'refused' : 'passed';
-    });
+async function answerOf(limiter: RateLimiter): Promise<string> {
+  const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
+  return refusedBy ? 'refused' : 'passed';
+}
 
 /** What a call in this second does in the model. */
 const counted =
@@ -52,11 +47,9 @@ const counted =
     return { state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' };
   };
 
-const caller = (name: string, second: number): ModelledActor<State> => ({
-  name,
-  script: take(name, second),
-  operations: { [name]: counted(second) },
-});
+/** A call in a second of the clock, of a cold function. */
+const caller = (name: string, second: number) =>
+  actor<State>(name, (environment) => answerOf(limiterAt(second, environment)), counted(second));
 
 /** Two calls of one warm function in the same second, the second of which may know that the window is full. */
 const warm = (name: string, second: number): ModelledActor<State> => {
@@ -65,7 +58,7 @@ const warm = (name: string, second: number): ModelledActor<State> => {
     name,
     async script(environment) {
       const limiter = limiterAt(second, environment);
-      for (const each of calls) await take(each, second, limiter)(environment).catch(() => undefined);
+      for (const each of calls) await environment.invoke(each, () => answerOf(limiter)).catch(() => undefined);
     },
     operations: Object.fromEntries(calls.map((each) => [each, counted(second)])),
   };
@@ -89,16 +82,15 @@ function countsOf({ items }: FinishedRun): State {
 const judgement: Judgement<State> = {
   initial: {},
   answerOf: ({ answer, error }) => String(error ?? answer),
-  isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
+  stateOf: countsOf,
   survivesLostReply: () => true,
   // A function that knows that the window is full no longer asks the table.
-  check({ operations }) {
-    const [first, second] = ['B1', 'B2'].map((name) => operations.find((each) => each.name === name));
+  check({ invocations }) {
+    const [first, second] = ['B1', 'B2'].map((name) => invocations.find((each) => each.name === name));
     return first?.answer === 'refused' && second && second.calls > 0
       ? ['after a refusal a call in the same window went to the table']
       : [];
   },
-  describe: (run) => canonical(countsOf(run)),
 };
 
 const scenario = (name: string, ...actors: ModelledActor<State>[]): Scenario =>

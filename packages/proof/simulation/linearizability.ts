@@ -1,5 +1,5 @@
 /** Checks linearizability, by the search of Wing and Gong. */
-import type { Operation } from './environment.ts';
+import type { Invocation } from './environment.ts';
 
 /** What an operation may lead to in the model. */
 export interface Outcome<State> {
@@ -12,29 +12,29 @@ export interface Model<State> {
   readonly initial: State;
   /** @returns each right outcome of the operation when it runs alone */
   readonly apply: (state: State, operation: string) => readonly Outcome<State>[];
-  /** The answer or error of an operation in the model's terms; undefined: it may have been done or not. */
-  readonly answerOf: (operation: Operation) => string | undefined;
+  /** The answer or error of an invocation in the model's terms; undefined: it may have been done or not. */
+  readonly answerOf: (invocation: Invocation) => string | undefined;
   /** Whether the table holds this state. */
   readonly isFinal: (state: State) => boolean;
 }
 
 /**
- * Whether the operations could have led to their answers and to the final table one after the other, each at a moment between its
+ * Whether the invocations could have led to their answers and to the final table one after the other, each at a moment between its
  * beginning and its end.
  */
-export function isLinearizable<State>(operations: readonly Operation[], model: Model<State>): boolean {
-  // An operation that has not ended and none of whose calls was executed has done nothing.
-  const all = operations.filter(({ after, ended }) => after !== undefined || ended);
-  const answerOf = (operation: Operation) => (operation.ended ? model.answerOf(operation) : undefined);
-  const search = (state: State, remaining: readonly Operation[]): boolean => {
-    // Operations with an unknown outcome may have done nothing.
-    if (remaining.every((operation) => answerOf(operation) === undefined) && model.isFinal(state)) return true;
-    return remaining.some((operation) => {
-      const others = remaining.filter((other) => other !== operation);
-      if (others.some((other) => answerOf(other) !== undefined && operation.after?.includes(other.id))) return false;
-      const answer = answerOf(operation);
+export function isLinearizable<State>(invocations: readonly Invocation[], model: Model<State>): boolean {
+  // One that has not ended and none of whose calls was executed has done nothing.
+  const all = invocations.filter(({ after, ended }) => after !== undefined || ended);
+  const answerOf = (invocation: Invocation) => (invocation.ended ? model.answerOf(invocation) : undefined);
+  const search = (state: State, remaining: readonly Invocation[]): boolean => {
+    // Those with an unknown outcome may have done nothing.
+    if (remaining.every((each) => answerOf(each) === undefined) && model.isFinal(state)) return true;
+    return remaining.some((next) => {
+      const others = remaining.filter((other) => other !== next);
+      if (others.some((other) => answerOf(other) !== undefined && next.after?.includes(other.id))) return false;
+      const answer = answerOf(next);
       return model
-        .apply(state, operation.name)
+        .apply(state, next.name)
         .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, others));
     });
   };

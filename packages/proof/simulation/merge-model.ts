@@ -186,13 +186,13 @@ export const judgement = (initial: State): Judgement<State> => ({
     if (error instanceof ApiError) return error.code;
     return error instanceof UndoError ? error.message : String(error ?? answer);
   },
+  stateOf,
   isFinal(state, run) {
     if (checkMerges(rowsOf(run)).some(hasNoFix)) return true;
     const { entries: recorded, ...visible } = stateOf(run);
     return canonical(visible) === exported(state).answer && agree(recorded, state.entries);
   },
   survivesLostReply: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
-  describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
   check(run) {
     const findings = checkMerges(rowsOf(run));
     if (findings.some(hasNoFix)) return [];

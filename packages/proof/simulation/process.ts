@@ -28,9 +28,8 @@ export class Process {
   timers: Timer[] = [];
   /** Everything delivered to it, as text: determines what it does next. */
   history: string;
-  /** Number of calls to the table since it last forgot its history. */
+  /** Number of calls to the table. */
   calls = 0;
-  #forgotten = 0;
   #ids = 0;
 
   constructor(name: string, clockMs = START_MS) {
@@ -39,18 +38,10 @@ export class Process {
     this.history = name;
   }
 
-  /** Earlier deliveries no longer determine what it does, only its clock and the text `remembered`. */
-  forget(remembered: string): void {
-    this.#forgotten += 1;
-    this.calls = 0;
-    this.timers = [];
-    this.history = `${this.name} ${this.#forgotten} ${this.clockMs} ${this.#ids} ${remembered}`;
-  }
-
   /** Counts a call to the table. @returns its name */
   nextCall(): string {
     this.calls += 1;
-    return `${this.name} ${this.#forgotten > 0 ? `${this.#forgotten + 1}.` : ''}${this.calls}`;
+    return `${this.name} ${this.calls}`;
   }
 
   newId = () => {
@@ -85,9 +76,9 @@ export class Process {
 
 /** Makes time and randomness those of the simulated process that runs, until this program ends. */
 export function virtualize(): void {
-  const own = () => running ?? new Process('set-up');
+  const current = () => running ?? new Process('set-up');
   timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
-    own()
+    current()
       .sleep(ms, signal)
       .then(() => value)) as typeof timers.setTimeout;
   AbortSignal.timeout = (ms) => {

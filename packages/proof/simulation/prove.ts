@@ -3,8 +3,8 @@
  *
  * A scenario is a handful of processes that call functions of `lib` and `packages/admin` on a table in memory (`table-double.ts`). Each of
  * their calls to the table waits for the scheduler, which chooses the call to execute next, and whether a fault (`faults.ts`) affects it
- * or its process. All choices are tried, but for those that cannot lead to anything new (`explore.ts`). At the end of each run the rows
- * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearizability.ts`).
+ * or its process. All choices are tried, once in each state (`explore.ts`). At the end of each run the rows are checked as by
+ * `admin check`, and some sequential order of the invocations has to explain all answers and rows (`linearizability.ts`).
  *
  * An operation that loses to others without end makes more calls than allowed, which is a failure. A message is delivered when the process
  * that caused it has ended, as the queue delays it, unless the scenario delivers it early. `docs/reliability.md` says what is not tried.
@@ -64,8 +64,8 @@ function scenarioNamed(name: string): Scenario {
   return scenario;
 }
 
-function line({ scenario, faults, schedules, pruned, states, calls, depth, cpuMs, failure }: Report): string {
-  const numbers = [schedules, pruned, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
+function line({ scenario, faults, schedules, states, calls, depth, cpuMs, failure }: Report): string {
+  const numbers = [schedules, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
   return `${failure ? 'FAILED' : 'holds '} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(cpuMs / 1_000).toFixed(1).padStart(8)} s`;
 }
 
@@ -83,7 +83,6 @@ interface Job {
   scenario: string;
   faults: number;
 }
-const exploreJob = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
 
 const startWorker = () =>
   fork(fileURLToPath(import.meta.url), ['--worker'], {
@@ -92,7 +91,7 @@ const startWorker = () =>
   });
 
 /** Has a worker run one job after another. @returns when none is left, or the worker is stopped because of a failure */
-function runJobs(worker: ChildProcess, jobs: Iterator<Job>, print: (report: Report) => void): Promise<void> {
+function runJobs(worker: ChildProcess, jobs: Iterator<Job>, onReport: (report: Report) => void): Promise<void> {
   const sendNext = () => {
     const { value, done } = jobs.next();
     if (done) worker.disconnect();
@@ -100,7 +99,7 @@ function runJobs(worker: ChildProcess, jobs: Iterator<Job>, print: (report: Repo
   };
   return new Promise((resolve, reject) => {
     worker.on('message', (report: Report) => {
-      print(report);
+      onReport(report);
       if (!worker.killed) sendNext();
     });
     worker.once('exit', (code) =>
@@ -115,7 +114,7 @@ async function proveAll(): Promise<boolean> {
     const faults = options.faults === undefined ? form?.[scenario.cost] : Number(options.faults);
     return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
   });
-  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       calls       depth        CPU`);
+  print(`${'scenario'.padEnd(69)} faults  schedules      states       calls       depth        CPU`);
   const began = performance.now();
   const reports: Report[] = [];
   // The longest first, so that no long one runs alone at the end; with --stop the shortest first, since one failure is enough.
@@ -123,24 +122,15 @@ async function proveAll(): Promise<boolean> {
   const jobs = chosen
     .toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost))
     .map(({ scenario, faults }) => ({ scenario: scenario.name, faults }));
-  const workers: ChildProcess[] = [];
-  let shouldStop = false;
-  const note = (report: Report) => {
+  const workers = Array.from({ length: availableParallelism() }, startWorker);
+  const onReport = (report: Report) => {
     reports.push(report);
     print(line(report));
     if (report.failure) print(failureText(report));
-    shouldStop = options.stop && report.failure !== undefined;
-    if (shouldStop) for (const each of workers) each.kill();
+    if (options.stop && report.failure) for (const each of workers) each.kill();
   };
-  // The quick form needs no workers.
-  if (options.form === 'quick') {
-    virtualize();
-    for (const job of jobs) if (!shouldStop) note(await exploreJob(job));
-  } else {
-    for (let count = availableParallelism(); count > 0; count -= 1) workers.push(startWorker());
-    const remaining = jobs.values();
-    await Promise.all(workers.map((worker) => runJobs(worker, remaining, note)));
-  }
+  const remaining = jobs.values();
+  await Promise.all(workers.map((worker) => runJobs(worker, remaining, onReport)));
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
@@ -160,7 +150,9 @@ async function proveAll(): Promise<boolean> {
 if (options.help) print(HELP);
 else if (options.worker) {
   virtualize();
-  process.on('message', async (job: Job) => process.send?.(await exploreJob(job)));
+  process.on('message', async ({ scenario, faults }: Job) => {
+    process.send?.(await explore(scenarioNamed(scenario), faults));
+  });
 } else if (options.replay !== undefined) {
   virtualize();
   const scenario = scenarioNamed(options.only);

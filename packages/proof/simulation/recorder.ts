@@ -32,15 +32,16 @@ export class Recorder {
   readonly #positions = new Map<string, Position>();
   /** The run that was delivered to last: it can take further deliveries. */
   #latest: { at: Position; run: Run } | undefined;
-  #first: Reaction | undefined;
+  #start: Reaction | undefined;
 
   constructor(actor: Actor) {
     this.actor = actor;
   }
 
-  async first(): Promise<Reaction> {
-    this.#first ??= this.#reaction(await Run.start(this.actor), undefined);
-    return this.#first;
+  /** What the process does until it waits for its first delivery. */
+  async start(): Promise<Reaction> {
+    this.#start ??= this.#reaction(await Run.start(this.actor), undefined);
+    return this.#start;
   }
 
   async deliver(at: Position, delivery: Delivery, call?: Call): Promise<Reaction> {

@@ -1,6 +1,6 @@
 /** One run of a process: the real code, whose calls to the table wait for replies. */
 import { connectDouble } from './double-client.ts';
-import { depsOver, type Environment, ignore, type OperationLimits, type Script, START_MS } from './environment.ts';
+import { type Allowances, depsOver, type Environment, ignore, type Script, START_MS } from './environment.ts';
 import { abortError, digest, Process, setRunning, settled } from './process.ts';
 import { type Access, accessesOf, type Request } from './requests.ts';
 import { canonical } from './values.ts';
@@ -25,10 +25,8 @@ export interface Call {
   readonly text: string;
   readonly accesses: readonly Access[];
   readonly writes: boolean;
-  /** Id of the operation that makes it. */
-  readonly operation: string | undefined;
-  /** Its ClientRequestToken is from the code, which may send the transaction again, and not from the SDK. */
-  readonly ownToken: boolean;
+  /** Id of the invocation that makes it. */
+  readonly invocation: string | undefined;
 }
 
 /** What is delivered to a process: the reply to a call, or an error; without a call, the end of its next timer. */
@@ -40,9 +38,9 @@ export interface Delivery {
   readonly error?: unknown;
 }
 
-/** What others notice of a process: operations that it starts and ends, their calls, abandoned calls, and metrics. */
+/** What others notice of a process: invocations that begin and end, their calls, abandoned calls, and metrics. */
 export type Effect =
-  | ({ readonly kind: 'operation'; readonly id: string; readonly name: string } & OperationLimits)
+  | ({ readonly kind: 'begun'; readonly id: string; readonly name: string } & Allowances)
   | { readonly kind: 'calls'; readonly id: string; readonly calls: number }
   | { readonly kind: 'ended'; readonly id: string; readonly answer?: unknown; readonly error?: unknown }
   | { readonly kind: 'abandoned'; readonly call: Call }
@@ -62,7 +60,7 @@ export class Run {
   /** Those of the last delivery. */
   effects: Effect[] = [];
   over: 'done' | 'failed' | undefined;
-  #operations = 0;
+  #invocations = 0;
 
   private constructor({ name, aheadMs = 0 }: Actor) {
     this.process = new Process(name, START_MS + aheadMs);
@@ -123,16 +121,17 @@ export class Run {
         await send(undefined);
         await process.sleep(ms);
       },
-      call: async (name, act, { forgets = false, ...limits } = {}) => {
+      invoke: async (name, act, allowances = {}) => {
         process.clockMs += 1;
-        const id = `${this.#operations} of ${process.name}`;
-        this.#operations += 1;
+        const id = `${this.#invocations} of ${process.name}`;
+        this.#invocations += 1;
         current = { id, calls: 0 };
-        this.effects.push({ kind: 'operation', id, name, ...limits });
+        this.effects.push({ kind: 'begun', id, name, ...allowances });
         const end = (outcome: { answer?: unknown; error?: unknown }) => {
           this.effects.push({ kind: 'ended', id, ...outcome });
           current = undefined;
-          if (forgets) process.forget(outcomeOf(outcome));
+          // The next to end is then one of the next invocation: those of this one would end without effect.
+          process.timers = [];
         };
         try {
           const answer = await act();
@@ -164,9 +163,8 @@ export class Run {
   }
 }
 
-function tableCallOf(process: Process, asked: Request | undefined, operation: string | undefined): Call {
+function tableCallOf(process: Process, asked: Request | undefined, invocation: string | undefined): Call {
   const name = process.nextCall();
-  const ownToken = asked?.input.ClientRequestToken !== undefined;
   const request = withToken(asked, name);
   const accesses = request ? accessesOf(request) : [];
   return {
@@ -176,8 +174,7 @@ function tableCallOf(process: Process, asked: Request | undefined, operation: st
     text: request ? `${request.name} ${canonical(request.input)}` : '',
     accesses,
     writes: accesses.some(({ write }) => write),
-    operation,
-    ownToken,
+    invocation,
   };
 }
 
@@ -187,6 +184,6 @@ const withToken = (request: Request | undefined, token: string): Request | undef
     ? { ...request, input: { ClientRequestToken: token, ...request.input } }
     : request;
 
-/** The answer of an operation, or its error, as text. */
+/** The answer of an invocation, or its error, as text. */
 export const outcomeOf = ({ answer, error }: { answer?: unknown; error?: unknown }): string =>
   error === undefined ? canonical(answer) : `${(error as Error).name} ${(error as Error).message} ${canonical(error)}`;

@@ -6,12 +6,13 @@ import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { connectDouble } from './double-client.ts';
-import { depsOver, type Environment, type Operation, type OperationLimits, START_MS } from './environment.ts';
+import { type Allowances, depsOver, type Environment, type Invocation, START_MS } from './environment.ts';
 import type { Scenario } from './explore.ts';
 import { isLinearizable, type Outcome } from './linearizability.ts';
 import type { Actor } from './run.ts';
 import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
+import { canonical } from './values.ts';
 
 /** What an operation does in the model. @returns the right outcome, or each of several, when it runs alone */
 export type Apply<State> = (state: State) => Outcome<State> | readonly Outcome<State>[];
@@ -23,16 +24,15 @@ export interface ModelledActor<State> extends Actor {
   readonly operations: Operations<State>;
 }
 
-/** An actor that calls one operation, which keeps no state between calls. If it returns nothing, its answer is 'done'. */
+/** An actor that invokes one operation. If it returns nothing, its answer is 'done'. */
 export const actor = <State>(
   name: string,
   act: (environment: Environment) => Promise<unknown>,
   apply: Apply<State>,
-  { retried = false, aheadMs, ...limits }: Partial<Actor> & OperationLimits = {},
+  { retried = false, aheadMs, ...allowances }: Partial<Actor> & Allowances = {},
 ): ModelledActor<State> => ({
   name,
-  script: (environment) =>
-    environment.call(name, async () => (await act(environment)) ?? 'done', { forgets: true, ...limits }),
+  script: (environment) => environment.invoke(name, async () => (await act(environment)) ?? 'done', allowances),
   operations: { [name]: apply },
   retried,
   aheadMs,
@@ -84,14 +84,14 @@ export async function rowsAfter(
 /** How a finished run is judged. */
 export interface Judgement<State> {
   readonly initial: State;
-  /** The answer or error of an operation in the model's terms. */
-  readonly answerOf: (operation: Operation) => string;
-  /** Whether the rows hold this state of the model. */
-  readonly isFinal: (state: State, run: FinishedRun) => boolean;
-  /** The final rows, for people. */
-  readonly describe: (run: FinishedRun) => string;
+  /** The answer or error of an invocation in the model's terms. */
+  readonly answerOf: (invocation: Invocation) => string;
+  /** What the final rows show of the model's state. */
+  readonly stateOf: (run: FinishedRun) => Partial<State>;
+  /** Whether the final rows hold this state of the model; by default if it is the one that they show. */
+  readonly isFinal?: (state: State, run: FinishedRun) => boolean;
   /** Whether the operation must succeed despite a lost reply; otherwise its caller repeats it. */
-  readonly survivesLostReply: (operation: Operation) => boolean;
+  readonly survivesLostReply: (invocation: Invocation) => boolean;
   /** Problems other than answers and rows that the model does not explain. */
   readonly check?: (run: FinishedRun) => string[];
 }
@@ -108,35 +108,38 @@ export function scenarioOf<State>(
   name: string,
   starts: Scenario['starts'],
   actors: readonly ModelledActor<State>[],
-  { initial, answerOf, isFinal, describe, survivesLostReply, check = () => [] }: Judgement<State>,
+  judgement: Judgement<State>,
   { optional = {}, ofMessages = {}, ...more }: Options<State>,
 ): Scenario {
+  const { initial, answerOf, stateOf, survivesLostReply, check = () => [] } = judgement;
+  const { isFinal = (state, run) => canonical(state) === canonical(stateOf(run)) } = judgement;
   const operations = { ...operationsOf(actors), ...ofMessages, ...optional };
   /** undefined: the error says that the outcome is unknown */
-  const knownAnswer = (operation: Operation) =>
-    operation.error !== undefined && isUnavailable(operation.error) ? undefined : answerOf(operation);
+  const knownAnswer = (invocation: Invocation) =>
+    invocation.error !== undefined && isUnavailable(invocation.error) ? undefined : answerOf(invocation);
   return {
     name,
     ...more,
     starts,
-    operations: Object.keys(optional).map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
+    invocations: Object.keys(optional).map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
     processes: actors.map((each, index) => ({ ...each, aheadMs: each.aheadMs ?? 1_000 * index })),
     judge(run) {
       const problems = check(run);
-      const isExplained = isLinearizable(run.operations, {
+      const isExplained = isLinearizable(run.invocations, {
         initial,
         apply: (state, operation) => [operations[operation]?.(state) ?? []].flat(),
         answerOf: knownAnswer,
         isFinal: (state) => isFinal(state, run),
       });
       if (!isExplained) {
-        const answers = run.operations.map(
+        const answers = run.invocations.map(
           (each) => `"${each.name}" ${each.ended ? (knownAnswer(each) ?? 'unknown') : 'never ended'}`,
         );
-        problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${describe(run)}`);
+        const rows = canonical(stateOf(run)).replace(/0{8,}/g, '…');
+        problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${rows}`);
       }
-      for (const each of run.operations) {
-        const mustSucceed = !each.optional && !run.mayFail && (run.faults === 0 || survivesLostReply(each));
+      for (const each of run.invocations) {
+        const mustSucceed = !each.optional && !run.isFailureExcused && (run.faults === 0 || survivesLostReply(each));
         if (mustSucceed && (!each.ended || knownAnswer(each) === undefined))
           problems.push(`"${each.name}" has failed, and no fault explains it`);
       }

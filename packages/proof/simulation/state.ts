@@ -1,9 +1,7 @@
 /** A state of a run: its table, its processes, and all that may still arrive. States are immutable: a step changes a draft of the next. */
 
-import type { Operation } from './environment.ts';
-import type { Fault } from './faults.ts';
+import type { Invocation } from './environment.ts';
 import type { Position } from './recorder.ts';
-import type { Request } from './requests.ts';
 import { type Actor, type Call, type Effect, outcomeOf } from './run.ts';
 import type { TableState } from './tables.ts';
 import { canonical, type Item } from './values.ts';
@@ -23,40 +21,35 @@ interface ProcessState {
 export interface State {
   readonly table: TableState;
   readonly processes: readonly ProcessState[];
-  readonly operations: readonly Operation[];
+  readonly invocations: readonly Invocation[];
   /** Calls that no process waits for: each may arrive at any time, or never. */
   readonly late: readonly Call[];
   /** Messages, each with the process after whose end it is delivered. */
   readonly queued: readonly (Message & { readonly after?: string })[];
-  /** ClientRequestTokens of applied transactions that may be sent again. */
-  readonly tokens: readonly ({ readonly token: string } & Pick<Call, 'process' | 'ownToken'>)[];
+  /** ClientRequestTokens of applied transactions. */
+  readonly tokens: readonly string[];
   /** Rows that a transaction of the process has written and the next read of several rows still sees as they were. */
   readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Item | undefined }[];
-  /** Faults that have happened. */
-  readonly faults: readonly Fault[];
+  /** Number of faults that have happened. */
+  readonly faults: number;
   /** Names of the event metrics that the code has emitted. */
   readonly events: readonly string[];
   /** Errors that no run may show, of the code or of the simulation. */
   readonly failures: readonly string[];
-  /** Whether a fault has happened that excuses a failed operation. Lost replies to writes and refusals that ask for a retry do not. */
-  readonly mayFail: boolean;
+  /** Whether a fault has happened that excuses a failed invocation. Lost replies to writes and refusals that ask for a retry do not. */
+  readonly isFailureExcused: boolean;
   /** Whether a transaction was throttled. */
   readonly isThrottled: boolean;
 }
 export type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /** What a finished run is judged by. */
-export interface FinishedRun extends Pick<State, 'operations' | 'events' | 'isThrottled' | 'mayFail'> {
+export interface FinishedRun
+  extends Pick<State, 'invocations' | 'faults' | 'events' | 'isThrottled' | 'isFailureExcused'> {
   readonly items: readonly Item[];
-  /** Number of faults that have happened. */
-  readonly faults: number;
 }
 
-export const finishedRun = ({ table, faults, ...state }: State): FinishedRun => ({
-  ...state,
-  items: [...table.rows.values()],
-  faults: faults.length,
-});
+export const finishedRun = ({ table, ...state }: State): FinishedRun => ({ ...state, items: [...table.rows.values()] });
 
 /** Whether no process waits for a reply: only late calls can still arrive. */
 export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
@@ -68,33 +61,11 @@ export function replaceProcess(draft: Draft, changed: ProcessState): void {
   draft.processes = draft.processes.map((each) => (each.name === changed.name ? changed : each));
 }
 
-/** The token of a transaction that was applied before. */
-export const appliedToken = ({ tokens }: State, { input }: Request) =>
-  tokens.find(({ token }) => token === input.ClientRequestToken)?.token;
+export const invocationOf = ({ invocations }: State, { invocation }: Call) =>
+  invocations.find(({ id }) => id === invocation);
 
-/** Whether the transaction may arrive again: a call with its token is on the way, or a living process can send one. */
-export function mayComeAgain(
-  { processes, late }: State,
-  { token, process, ownToken }: State['tokens'][number],
-): boolean {
-  const has = ({ request }: Call) => request?.input.ClientRequestToken === token;
-  return (
-    late.some(has) ||
-    processes.some(({ name, position, alive }) => position.calls.some(has) || (ownToken && alive && name === process))
-  );
-}
-
-export const operationOf = ({ operations }: State, { operation }: Call) =>
-  operation === undefined ? undefined : operations.find(({ id }) => id === operation);
-
-/** Whether none of its operation's calls was executed before. */
-export function isFirst(state: State, call: Call): boolean {
-  const operation = operationOf(state, call);
-  return operation !== undefined && operation.after === undefined;
-}
-
-export function replaceOperation(draft: Draft, changed: Operation): void {
-  draft.operations = draft.operations.map((each) => (each.id === changed.id ? changed : each));
+export function replaceInvocation(draft: Draft, changed: Invocation): void {
+  draft.invocations = draft.invocations.map((each) => (each.id === changed.id ? changed : each));
 }
 
 export function arriveLater(draft: Draft, call: Call): void {
@@ -103,34 +74,34 @@ export function arriveLater(draft: Draft, call: Call): void {
 
 /**
  * States with equal keys have the same future and are judged alike.
- * @param numberOf equal texts have equal numbers
+ * @param idOf gives equal texts the same id
  */
-export function keyOf(state: State, numberOf: (text: string) => number): string {
-  const { table, processes, operations, late, queued, tokens, hidden } = state;
-  const { faults, mayFail, isThrottled, events, failures } = state;
-  // Of an ended process only the answers matter, which are in its operations.
+export function keyOf(state: State, idOf: (text: string) => number): string {
+  const { table, processes, invocations, late, queued, tokens, hidden } = state;
+  const { faults, isFailureExcused, isThrottled, events, failures } = state;
+  // Of an ended process only the answers matter, which are in its invocations.
   const positions = processes.map(({ name, position, alive }) =>
-    alive || position.calls.length > 0 ? position.id : -1 - numberOf(`${name} is over`),
+    alive || position.calls.length > 0 ? position.id : -1 - idOf(`${name} is over`),
   );
-  const answers = operations.map(
+  const answers = invocations.map(
     (each) => `${each.id} after ${each.after} ${each.calls > 0} ${each.ended ? outcomeOf(each) : ''}`,
   );
   const pending = [
-    ...late.map(({ name, text }) => numberOf(`${name} ${text}`)).sort(),
-    ...queued.map(({ name, after }) => numberOf(`${name} after ${after}`)).sort(),
-    ...tokens.map(({ token }) => numberOf(token)).sort(),
-    ...hidden.map(({ process, row, before }) => numberOf(`${row} of ${process} as ${canonical(before)}`)),
+    ...late.map(({ name, text }) => idOf(`${name} ${text}`)).sort(),
+    ...queued.map(({ name, after }) => idOf(`${name} after ${after}`)).sort(),
+    ...tokens.map(idOf).sort(),
+    ...hidden.map(({ process, row, before }) => idOf(`${row} of ${process} as ${canonical(before)}`)),
   ];
-  const judgedBy = `${faults.length} ${mayFail} ${isThrottled} ${events} ${failures.length}`;
-  return `${table.id} ${positions.sort()} ${numberOf(answers.sort().join(';'))} ${judgedBy} ${pending}`;
+  const judgedBy = `${faults} ${isFailureExcused} ${isThrottled} ${events} ${failures.length}`;
+  return `${table.id} ${positions.sort()} ${idOf(answers.sort().join(';'))} ${judgedBy} ${pending}`;
 }
 
-/** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */
+/** Maximum calls of one invocation. A merge makes about ten, and as many again each time it loses to another. */
 const MAX_CALLS = 40;
 /** Additional calls for each fault: the retried call, and those repeated after it. */
 const MAX_CALLS_BY_FAULT = 10;
 
-/** Notes in the draft what others notice of a process. */
+/** Adds to the draft what others notice of a process. */
 export function applyEffect(draft: Draft, effect: Effect): void {
   switch (effect.kind) {
     case 'event':
@@ -139,19 +110,19 @@ export function applyEffect(draft: Draft, effect: Effect): void {
     case 'abandoned':
       arriveLater(draft, effect.call);
       break;
-    case 'operation': {
-      const { kind, ...operation } = effect;
-      draft.operations = [...draft.operations, { ...operation, calls: 0 }];
+    case 'begun': {
+      const { kind, ...invocation } = effect;
+      draft.invocations = [...draft.invocations, { ...invocation, calls: 0 }];
       break;
     }
     case 'calls':
     case 'ended': {
       const { kind, ...changed } = effect;
-      const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
+      const before = draft.invocations.find(({ id }) => id === effect.id) as Invocation;
       const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
-      replaceOperation(draft, after);
+      replaceInvocation(draft, after);
       const { maxCalls = MAX_CALLS, calls } = after;
-      if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults.length + 1)
+      if (kind === 'calls' && calls === maxCalls + MAX_CALLS_BY_FAULT * draft.faults + 1)
         draft.failures = [...draft.failures, `"${after.name}" has made ${calls} calls and has not ended`];
     }
   }

@@ -21,33 +21,34 @@ interface Result {
   readonly failures: readonly string[];
 }
 
-/** Numbers texts: equal texts get equal numbers. */
-export class Numbers {
-  readonly #numbers = new Map<string, number>();
-  of = (text: string): number => memoized(this.#numbers, text, () => this.#numbers.size);
+/** Short ids for texts: equal texts have the same. */
+export class TextIds {
+  readonly #ids = new Map<string, number>();
+  of = (text: string): number => memoized(this.#ids, text, () => this.#ids.size);
 }
 
 export class Tables {
   readonly #tables = new Map<string, TableState>();
-  /** The number of each item: equal items have the same. */
-  readonly #items = new WeakMap<Item, number>();
-  readonly #texts = new Numbers();
-  readonly #outcomes = new Numbers();
+  /** Ids of items: equal items have the same. */
+  readonly #itemIds = new WeakMap<Item, number>();
+  readonly #itemTexts = new TextIds();
+  readonly #outcomeTexts = new TextIds();
 
   withRows(rows: Rows): TableState {
-    const numberOf = (item: Item) => memoized(this.#items, item, () => this.#texts.of(canonical(item)));
-    const name = [...rows.values()].map(numberOf).sort().join();
+    const idOf = (item: Item) => memoized(this.#itemIds, item, () => this.#itemTexts.of(canonical(item)));
+    const name = [...rows.values()].map(idOf).sort().join();
     return memoized(this.#tables, name, () => ({ id: this.#tables.size, rows, results: new Map() }));
   }
 
   /**
    * @param text the request as canonical text
-   * @param applied the token of the transaction, if it was applied before
+   * @param wasApplied the transaction was applied before
    */
-  resultOf(table: TableState, request: Request, text: string, applied?: string): Result {
-    return memoized(table.results, applied === undefined ? text : `again ${text}`, () => {
+  resultOf(table: TableState, request: Request, text: string, wasApplied = false): Result {
+    return memoized(table.results, wasApplied ? `again ${text}` : text, () => {
       const double = new TableDouble(table.rows);
-      if (applied !== undefined) double.tokens.set(applied, canonical(request.input.TransactItems));
+      const { ClientRequestToken, TransactItems } = request.input;
+      if (wasApplied) double.tokens.set(ClientRequestToken, canonical(TransactItems));
       const written: Item[] = [];
       double.onWrite = (item) => void written.push(item);
       const failures = isConsistent(request) ? [] : [`${request.name} is not strongly consistent`];
@@ -65,7 +66,7 @@ export class Tables {
 
   deliveryOf(outcome: Pick<Delivery, 'reply' | 'error'>): Delivery {
     const text = outcome.error ? outcomeOf(outcome) : canonical(outcome.reply);
-    return { id: this.#outcomes.of(text), text, ...outcome };
+    return { id: this.#outcomeTexts.of(text), text, ...outcome };
   }
 }
 

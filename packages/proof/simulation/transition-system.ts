@@ -1,34 +1,31 @@
 /** Processes under a scheduler, which executes their calls to the table one at a time. */
-import type { Operation } from './environment.ts';
-import { type Fault, faultsOf, halvesOf, mayFail, refusal, SENT_AGAIN } from './faults.ts';
+import type { Invocation } from './environment.ts';
+import { excusesFailure, type Fault, faultsOf, halvesOf, refusal, SENT_AGAIN } from './faults.ts';
 import { type Reaction, Recorder } from './recorder.ts';
 import type { Access, Request } from './requests.ts';
 import type { Actor, Call, Delivery } from './run.ts';
 import {
-  appliedToken,
   applyEffect,
   arriveLater,
   type Draft,
-  isFirst,
+  invocationOf,
   keyOf,
   type Message,
-  mayComeAgain,
-  operationOf,
   processIn,
-  replaceOperation,
+  replaceInvocation,
   replaceProcess,
   type State,
 } from './state.ts';
-import { asWriting, haveRowInCommon, isOn, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
+import { isOn, lateArrival, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
 import type { Rows } from './table-double.ts';
-import { Numbers, Tables } from './tables.ts';
+import { Tables, TextIds } from './tables.ts';
 import { type Item, memoized } from './values.ts';
 
 /** What a transition system consists of. */
 export interface Setup {
   readonly processes: readonly Actor[];
-  /** Operations that were done before, or may have been. */
-  readonly operations: readonly Operation[];
+  /** Operations that may have been done before. */
+  readonly invocations: readonly Invocation[];
   /** The messages that stream and queue deliver for a written row. */
   readonly messagesFor?: (item: Item) => readonly Message[];
   /** Whether calls lack the time to repeat what is refused. */
@@ -47,7 +44,7 @@ export class TransitionSystem {
   readonly #maxFaults: number;
   readonly #recorders = new Map<string, Recorder>();
   readonly #tables = new Tables();
-  readonly #texts = new Numbers();
+  readonly #textIds = new TextIds();
 
   constructor(setup: Setup, maxFaults: number) {
     this.#setup = setup;
@@ -59,15 +56,15 @@ export class TransitionSystem {
     const draft: Draft = {
       table: this.#tables.withRows(rows),
       processes: [],
-      operations: this.#setup.operations,
+      invocations: this.#setup.invocations,
       late: [],
       queued: [],
       tokens: [],
       hidden: [],
-      faults: [],
+      faults: 0,
       events: [],
       failures: [],
-      mayFail: false,
+      isFailureExcused: false,
       isThrottled: false,
     };
     for (const each of this.#setup.processes) await this.#start(draft, each);
@@ -76,22 +73,16 @@ export class TransitionSystem {
 
   /** All that can happen next. */
   steps(state: State): Step[] {
-    const steps: Step[] = [];
-    const mayFault = state.faults.length < this.#maxFaults;
+    const waiting = state.processes.filter(({ position }) => position.calls.length > 0);
     // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
-    for (const { position } of state.processes) {
-      const [call, ...others] = position.calls;
-      if (!call) continue;
-      const own = this.#stepsOf(call, isFirst(state, call), mayFault);
-      steps.push(...(state.hidden.length > 0 && readsSeveral(call) ? own.map(asWriting) : own));
-      if (mayFault && position.calls.some(({ writes }) => writes))
-        for (const other of others) steps.push(stepOf(other, { fault: 'overtakes', begins: isFirst(state, other) }));
-    }
-    if (!this.#mayWait(state))
-      for (const call of state.late) steps.push(stepOf(call, { late: true, begins: isFirst(state, call) }));
-    if (!mayFault) return steps;
-    for (const { name, position, alive } of state.processes) {
-      if (position.calls.length === 0) continue;
+    const steps = waiting.map(({ position }) => stepOf(position.calls[0] as Call));
+    steps.push(...state.late.map(lateArrival));
+    if (state.faults === this.#maxFaults) return steps;
+    for (const { name, position, alive } of waiting) {
+      const [call, ...others] = position.calls as [Call, ...Call[]];
+      for (const [fault, part] of faultsOf(call))
+        if (fault !== this.#setup.without) steps.push(stepOf(call, fault, part));
+      if (position.calls.some(({ writes }) => writes)) steps.push(...others.map((other) => stepOf(other, 'overtakes')));
       if (alive) steps.push(processFault(name, 'dies'));
       if (position.hasTimers) steps.push(processFault(name, 'runs out of time'));
       if (position.isFresh && this.#recorderOf(name).actor.retried)
@@ -100,86 +91,45 @@ export class TransitionSystem {
     return steps;
   }
 
-  #stepsOf(call: Call, begins: boolean, mayFault: boolean): readonly Step[] {
-    const faults = mayFault ? faultsOf(call).filter(([fault]) => fault !== this.#setup.without) : [];
-    return [stepOf(call, { begins }), ...faults.map(([fault, part]) => stepOf(call, { fault, part, begins }))];
-  }
-
-  /** Partitions that are written by the calls seen so far in the search. */
-  readonly written = new Set<string>();
-
-  /**
-   * A persistent set: steps that suffice, since all others can also be tried after them. If a process is about to read rows that no process
-   * writes, these are its steps: whatever the others do before that read, they can also do after it.
-   *
-   * An exception is a read that begins an operation, since the operation must follow those that have ended before. A read that ends an
-   * operation is none: the others then begin after that operation, which allows fewer answers and so hides no failure.
-   *
-   * "No process writes" refers to the whole search: a search during which `written` grows has to be repeated.
-   */
-  persistentSet(state: State, steps: Step[]): Step[] {
-    let first: string | undefined;
-    for (const { name, position } of state.processes) {
-      const [call] = position.calls;
-      if (call && (first === undefined || name < first) && this.#readsUnwritten(state, call)) first = name;
-    }
-    return first === undefined ? steps : steps.filter(({ process, late }) => process === first && !late);
-  }
-
-  #readsUnwritten(state: State, call: Call): boolean {
-    if (call.writes || !call.request || isFirst(state, call)) return false;
-    return call.accesses.every(({ pk }) => pk !== undefined && !this.written.has(pk));
-  }
-
-  /** Whether the only late call may as well arrive after the call of the only process left. It may if they share no row, and no message results. */
-  #mayWait(state: State): boolean {
-    const [late, ...others] = state.late;
-    const [next, ...more] = state.processes.filter(({ position }) => position.calls.length > 0);
-    const call = next?.position.calls[0];
-    if (!late?.request || others.length > 0 || !call || more.length > 0) return false;
-    if (isFirst(state, late) || haveRowInCommon(late.accesses, call.accesses)) return false;
-    const applied = appliedToken(state, late.request);
-    const { written } = this.#tables.resultOf(state.table, late.request, late.text, applied);
-    return !written.some((item) => this.#setup.messagesFor?.(item).length);
-  }
-
-  key = (state: State): string => keyOf(state, this.#texts.of);
+  /** States with equal keys have the same future and are judged alike. */
+  key = (state: State): string => keyOf(state, this.#textIds.of);
 
   #recorderOf = (name: string) => this.#recorders.get(name) as Recorder;
 
-  async take(state: State, { call, fault, part, late, process }: Step): Promise<State> {
+  /** @returns the state after the step */
+  async take(state: State, { call, fault, part, isLate, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
-    if (fault) draft.faults = [...draft.faults, fault];
+    if (fault) draft.faults += 1;
     if (!call) {
-      draft.mayFail = true;
+      draft.isFailureExcused = true;
       await this.#affectProcess(draft, process, fault as Fault);
     } else {
-      const operation = operationOf(draft, call);
-      if (operation && isFirst(draft, call)) {
-        const after = draft.operations.filter(({ ended }) => ended).map(({ id }) => id);
-        replaceOperation(draft, { ...operation, after: after.sort() });
+      const invocation = invocationOf(draft, call);
+      if (invocation && invocation.after === undefined) {
+        const after = draft.invocations.filter(({ ended }) => ended).map(({ id }) => id);
+        replaceInvocation(draft, { ...invocation, after: after.sort() });
       }
-      if (late) {
+      if (isLate) {
         draft.late = draft.late.filter((other) => other !== call);
         this.#apply(draft, call);
       } else await this.#reply(draft, call, fault, part);
     }
     await this.#startDue(draft);
-    draft.tokens = draft.tokens.filter((each) => mayComeAgain(draft, each));
     return draft;
   }
 
+  /** Executes a call, unless the fault prevents it, and delivers the reply or error to the process that waits for it. */
   async #reply(draft: Draft, call: Call, fault: Fault | undefined, part = 0): Promise<void> {
     const { request, process } = call;
     if (!request) return this.#deliver(draft, process, RESUMES, call);
     if (fault === 'is throttled' && request.name === 'TransactWriteCommand') draft.isThrottled = true;
-    if (fault && mayFail(fault, request, this.#setup.isHurried === true)) draft.mayFail = true;
-    const operation = operationOf(draft, call);
-    // The call is applied twice: the first time counts as an operation of its own.
-    if (operation?.mayApplyTwice && fault && SENT_AGAIN.has(fault)) {
-      const { name, id, after = [] } = operation;
-      const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
-      draft.operations = [...draft.operations, first];
+    if (fault && excusesFailure(fault, request, this.#setup.isHurried === true)) draft.isFailureExcused = true;
+    const invocation = invocationOf(draft, call);
+    // The call is applied twice: the first time counts as an invocation of its own.
+    if (invocation?.mayApplyTwice && fault && SENT_AGAIN.has(fault)) {
+      const { name, id, after = [] } = invocation;
+      const applied = { name, id: `${id}, first time`, calls: 1, after, optional: true };
+      draft.invocations = [...draft.invocations, applied];
     }
     switch (fault) {
       case undefined:
@@ -197,7 +147,7 @@ export class TransitionSystem {
       case 'is applied, and all its replies lost':
       case 'is applied, but reported as in progress':
         // If the lost reply was a refusal, nothing was done.
-        if (this.#apply(draft, call).error) draft.mayFail = true;
+        if (this.#apply(draft, call).error) draft.isFailureExcused = true;
         break;
       case 'gets no reply':
       case 'is in progress':
@@ -217,8 +167,7 @@ export class TransitionSystem {
     const halves = halvesOf(call.request as Request);
     const [half, other] = part === 0 ? halves : halves.toReversed();
     const { reply } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
-    const unprocessed = call.writes ? 'UnprocessedItems' : 'UnprocessedKeys';
-    return this.#tables.deliveryOf({ reply: { ...(reply as object), [unprocessed]: other?.input.RequestItems } });
+    return this.#tables.deliveryOf({ reply: { ...(reply as object), UnprocessedKeys: other?.input.RequestItems } });
   }
 
   /** A fault that affects a process and none of its calls. */
@@ -245,7 +194,6 @@ export class TransitionSystem {
 
   #react(draft: Draft, name: string, { to, effects }: Reaction): void {
     replaceProcess(draft, { name, position: to, alive: to.over === undefined });
-    for (const { accesses } of to.calls) for (const { pk, write } of accesses) if (write) this.written.add(String(pk));
     for (const effect of effects) applyEffect(draft, effect);
     if (to.over === 'failed') this.#retry(draft, name);
   }
@@ -254,10 +202,9 @@ export class TransitionSystem {
     let { name } = actor;
     while (draft.processes.some((other) => other.name === name)) name += "'";
     const recorder = memoized(this.#recorders, name, () => new Recorder({ ...actor, name }));
-    const first = await recorder.first();
-    draft.processes = [...draft.processes, { name, position: first.to, alive: true }];
-    this.#react(draft, name, first);
-    await this.#startDue(draft);
+    const reaction = await recorder.start();
+    draft.processes = [...draft.processes, { name, position: reaction.to, alive: true }];
+    this.#react(draft, name, reaction);
   }
 
   /** Starts the processes whose messages are due. */
@@ -274,7 +221,7 @@ export class TransitionSystem {
 
   /** Executes a call on the table. @returns its reply */
   #apply(draft: Draft, call: Call): Delivery {
-    const { text, process, ownToken } = call;
+    const { text, process } = call;
     const request = call.request as Request;
     const touchesHidden = draft.hidden.some(({ row }) => call.accesses.some((access) => isOn(access, row)));
     if (touchesHidden && readsSeveral(call)) {
@@ -285,12 +232,11 @@ export class TransitionSystem {
     }
     if (touchesHidden && call.writes) draft.hidden = [];
     const token: string | undefined = request.input.ClientRequestToken;
-    const applied = appliedToken(draft, request);
-    const { table, delivery, failures, written } = this.#tables.resultOf(draft.table, request, text, applied);
+    const wasApplied = token !== undefined && draft.tokens.includes(token);
+    const { table, delivery, failures, written } = this.#tables.resultOf(draft.table, request, text, wasApplied);
     draft.table = table;
     if (failures.length > 0) draft.failures = [...draft.failures, ...failures];
-    if (request.name === 'TransactWriteCommand' && token !== undefined && !delivery.error && applied === undefined)
-      draft.tokens = [...draft.tokens, { token, process, ownToken }];
+    if (token !== undefined && !delivery.error && !wasApplied) draft.tokens = [...draft.tokens, token];
     for (const message of written.flatMap((item) => this.#setup.messagesFor?.(item) ?? []))
       if (!draft.processes.some((other) => other.name === message.name))
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];

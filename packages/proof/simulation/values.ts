@@ -76,12 +76,12 @@ export function compare(one: Value, other: Value): number | undefined {
   return undefined;
 }
 
-/** `one + sign * other`; integers beyond 2^53 stay exact. */
-export function sum(one: number | bigint, other: number | bigint, sign: 1 | -1 = 1): number | bigint {
-  const plain = Number(one) + sign * Number(other);
+/** Integers beyond 2^53 stay exact. */
+export function sum(one: number | bigint, other: number | bigint): number | bigint {
+  const plain = Number(one) + Number(other);
   const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);
   if (isExact || !isInteger(one) || !isInteger(other)) return plain;
-  return toInt64(String(BigInt(one) + BigInt(sign) * BigInt(other)));
+  return toInt64(String(BigInt(one) + BigInt(other)));
 }
 
 const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);

@@ -6,16 +6,16 @@ import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { TABLE_NAME } from '../../simulation/double-client.ts';
-import { everyRequest } from '../../simulation/every-request.ts';
 import { partitionPlaceholder, type Request } from '../../simulation/requests.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
+import { everyRequest } from './every-request.ts';
 
 /** Number of random requests, by the variable FAULTS. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
-/** Lanes run concurrently, each on a table of its own. */
-const LANES = count > 1_000 ? 8 : 2;
+/** Workers run concurrently, each on a table of its own. */
+const WORKERS = count > 1_000 ? 8 : 2;
 
 type Row = Record<string, Value>;
 // biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
@@ -192,8 +192,8 @@ describe(`the table double (SEED=${SEED})`, () => {
       const seen = await everyRequest();
       const outcomes: Record<string, number> = {};
       await Promise.all(
-        Array.from({ length: LANES }, async (_, lane) => {
-          const next = generator(seen, seededRandom(SEED + lane));
+        Array.from({ length: WORKERS }, async (_, worker) => {
+          const next = generator(seen, seededRandom(SEED + worker));
           const table = await newTable();
           const double = new TableDouble();
           for (const item of seen.items) {
@@ -201,7 +201,7 @@ describe(`the table double (SEED=${SEED})`, () => {
             double.apply(put);
             await sendTo(table, put);
           }
-          for (let index = 0; index < count / LANES; index += 1) {
+          for (let index = 0; index < count / WORKERS; index += 1) {
             const request = next();
             const [expected, actual] = [
               await outcomeOf(() => sendTo(table, request)),

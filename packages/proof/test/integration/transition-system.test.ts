@@ -11,8 +11,8 @@ function rowsOf(...names: string[]) {
 it('gives different rows different keys, even if another search has met one of them', async () => {
   const known = rowsOf('known');
   const keyOf = async (system: TransitionSystem, rows = known) => system.key(await system.begin(rows));
-  await keyOf(new TransitionSystem({ processes: [], operations: [] }, 0));
-  const system = new TransitionSystem({ processes: [], operations: [] }, 0);
+  await keyOf(new TransitionSystem({ processes: [], invocations: [] }, 0));
+  const system = new TransitionSystem({ processes: [], invocations: [] }, 0);
   const other = await keyOf(system, rowsOf('other'));
   expect(await keyOf(system)).not.toBe(other);
 });

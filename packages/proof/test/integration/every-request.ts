@@ -1,11 +1,11 @@
 /** Runs the real code on the table double, so that it makes every kind of request. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { sampleData } from '../../../infra/generate/sample.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import { putOwnRow } from '../../../lib/dynamodb/transact.ts';
-import { FEED_KINDS } from '../../../lib/ingest/kinds.ts';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
-import { rowsOf } from '../../../lib/ingest/write-records.ts';
+import { sampleData } from '../../../../infra/generate/sample.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { putOwnRow } from '../../../../lib/dynamodb/transact.ts';
+import { FEED_KINDS } from '../../../../lib/ingest/kinds.ts';
+import { recordOfEntity } from '../../../../lib/ingest/records.ts';
+import { rowsOf } from '../../../../lib/ingest/write-records.ts';
 import {
   changeAccount,
   listAccounts,
@@ -13,21 +13,21 @@ import {
   readAccount,
   removeGatewayKeys,
   storeGatewayKey,
-} from '../../admin/accounts/accounts.ts';
+} from '../../../admin/accounts/accounts.ts';
 
-import { readAudit } from '../../admin/accounts/audit-rows.ts';
-import { checkTable } from '../../admin/check/check.ts';
-import { repair } from '../../admin/check/repair.ts';
-import { loadData } from '../../admin/data/load.ts';
-import { listIncidents, listMerges } from '../../admin/incidents/list.ts';
-import { connectDouble } from './double-client.ts';
-import { depsOver, type Script, START_MS } from './environment.ts';
-import type { Scenario } from './explore.ts';
-import type { Request } from './requests.ts';
-import { ACCOUNT } from './scenario.ts';
-import { SCENARIOS } from './scenarios.ts';
-import { type Rows, TableDouble } from './table-double.ts';
-import type { Item } from './values.ts';
+import { readAudit } from '../../../admin/accounts/audit-rows.ts';
+import { checkTable } from '../../../admin/check/check.ts';
+import { repair } from '../../../admin/check/repair.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { listIncidents, listMerges } from '../../../admin/incidents/list.ts';
+import { connectDouble } from '../../simulation/double-client.ts';
+import { depsOver, type Script, START_MS } from '../../simulation/environment.ts';
+import type { Scenario } from '../../simulation/explore.ts';
+import type { Request } from '../../simulation/requests.ts';
+import { ACCOUNT } from '../../simulation/scenario.ts';
+import { SCENARIOS } from '../../simulation/scenarios.ts';
+import { type Rows, TableDouble } from '../../simulation/table-double.ts';
+import type { Item } from '../../simulation/values.ts';
 
 /** @returns all requests but scans, in their order, and all rows that the tables have held */
 export async function everyRequest(): Promise<{ requests: Request[]; items: Item[] }> {
@@ -54,7 +54,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
       for (const { script } of messagesFor?.(item) ?? []) scripts.push(script);
     });
     for (const script of scripts)
-      await script({ deps: depsOver(table), call: (_name, act) => act(), pause: async () => {} }).catch(() => {});
+      await script({ deps: depsOver(table), invoke: (_name, act) => act(), pause: async () => {} }).catch(() => {});
     return double.rows;
   }
 
