@@ -2,16 +2,14 @@
  * `npm run test:mutation`: Stryker makes every change that it knows to the pure modules, one at a time. A unit test must fail for each,
  * except for the changes that survivors.json lists, each with the reason why no test can notice it. Each of these must survive.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { installStryker, tools } from './stryker.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const here = `${root}packages/proof/mutation/`;
 const report = `${root}.local/mutation/report.json`;
-const manifests = `${here}tools/`;
-/** Below the root, so that Stryker finds the project's Vitest, and apart from its packages, so that `npm ci` does not install Stryker. */
-const tools = `${root}.local/mutation/tools/`;
 
 interface Mutant {
   mutatorName: string;
@@ -25,16 +23,6 @@ interface Survivor {
   /** The source line in which the change begins, trimmed. */
   line: string;
   change: string;
-}
-
-/** Installs Stryker, unless the locked version is installed. */
-function installStryker(): void {
-  const lockOf = (folder: string) => readFileSync(`${folder}package-lock.json`, 'utf8');
-  // npm writes this file last.
-  if (existsSync(`${tools}node_modules/.package-lock.json`) && lockOf(tools) === lockOf(manifests)) return;
-  cpSync(manifests, tools, { recursive: true });
-  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
-  execFileSync('npm', ['ci', ...options], { cwd: tools, stdio: 'inherit' });
 }
 
 function runStryker(): number {
