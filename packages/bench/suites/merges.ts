@@ -15,7 +15,9 @@ import { refusedMerges } from '../refused-merges.ts';
 import type { Add } from '../report.ts';
 
 const ACCOUNT = 1;
-const KEY = 'bench-key-of-merges-0000000000000';
+/** Its small merges show how busy the machine is: they share it, but no row, with those of the account. */
+const OTHER_ACCOUNT = 2;
+const keyOf = (account: number) => `bench-key-of-merges-of-account-${account}`.padEnd(32, '0');
 const SECONDS = 30;
 const LARGE_CALLERS = 6;
 /** Assumed latencies of DynamoDB, in milliseconds, without its limits of throughput. */
@@ -24,35 +26,47 @@ const DYNAMODB = { callMs: 5, transactionMs: 15, writeUnits: 1e9, readUnits: 1e9
 const BUDGET_MS = 3_000;
 
 async function concurrentMerges(add: Add): Promise<void> {
-  const { table, endpoint, stop } = await startBenchService(accountLines(ACCOUNT, KEY));
+  const lines = [ACCOUNT, OTHER_ACCOUNT].flatMap((account) => accountLines(account, keyOf(account)));
+  const { table, endpoint, stop } = await startBenchService(lines);
   const proxy = await startLimitsProxy(endpoint, DYNAMODB);
   const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
   const { answer } = benchHandlers(through);
-  const create = (count: number) => createAlerts(table, ACCOUNT, count);
-  const small = await create(1_000);
-  const incidents = await Promise.all(Array.from({ length: 20 }, async () => (await create(0)).incident));
-  const large = await Promise.all(Array.from({ length: LARGE_CALLERS }, () => create(2_000)));
 
-  async function merge(alert_ids: readonly string[], index: number): Promise<number> {
-    const incident_id = incidents[index % incidents.length];
-    const { statusCode } = await answer(mergeAlerts, KEY, { alert_ids, incident_id });
-    if (statusCode !== 429) return statusCode;
-    // The read budget is used up, which is not measured here.
-    await sleep(BUDGET_MS - (Date.now() % BUDGET_MS));
-    return merge(alert_ids, index);
+  /** Merges of an account: small ones of one alert, and large ones of 2,000. */
+  async function mergesOf(account: number) {
+    const create = (count: number) => createAlerts(table, account, count);
+    const small = await create(1_000);
+    const incidents = await Promise.all(Array.from({ length: 20 }, async () => (await create(0)).incident));
+    const large = await Promise.all(Array.from({ length: LARGE_CALLERS }, () => create(2_000)));
+    async function merge(alert_ids: readonly string[], index: number): Promise<number> {
+      const incident_id = incidents[index % incidents.length];
+      const { statusCode } = await answer(mergeAlerts, keyOf(account), { alert_ids, incident_id });
+      if (statusCode !== 429) return statusCode;
+      // The read budget is used up, which is not measured here.
+      await sleep(BUDGET_MS - (Date.now() % BUDGET_MS));
+      return merge(alert_ids, index);
+    }
+    return {
+      small: (_caller: number, index: number) => merge([small.ids[index % small.ids.length] as string], index),
+      large: (caller: number, index: number) => merge(large[caller]?.ids ?? [], index),
+    };
   }
-  const send = {
-    small: (_caller: number, index: number) => merge([small.ids[index % small.ids.length] as string], index),
-    large: (caller: number, index: number) => merge(large[caller]?.ids ?? [], index),
-  };
+  const send = await mergesOf(ACCOUNT);
+  const { small: sendOfOther } = await mergesOf(OTHER_ACCOUNT);
   async function finishAll(): Promise<void> {
     const { pending = [] } = await readMergeOrder(table, ACCOUNT);
     for (const merge of pending) await finishMerge(table, ACCOUNT, merge);
   }
 
   const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, send);
+  const ofMergeAlone = { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) };
   /** @param most target of the p99 */
-  const addSmall = (load: string, { small: { sent, refused, times } }: LoadResult, most: number) => {
+  const addSmall = (
+    load: string,
+    { small: { sent, refused, times } }: LoadResult,
+    most: number,
+    baseline = ofMergeAlone,
+  ) => {
     add({
       name: `${load}: done`,
       value: sent - refused,
@@ -64,7 +78,7 @@ async function concurrentMerges(add: Add): Promise<void> {
       name: `${load}: p99`,
       value: times.percentile(99),
       unit: 'ms',
-      baseline: { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) },
+      baseline,
       target: { most },
     });
   };
@@ -73,9 +87,13 @@ async function concurrentMerges(add: Add): Promise<void> {
   addSmall('40 small merges at once', await runMergeLoad({ seconds: 1, smallPerSecond: 40, atOnce: true }, send), 25);
   const onlyLarge = await runMergeLoad({ seconds: SECONDS, smallPerSecond: 0, largeCallers: LARGE_CALLERS }, send);
   await finishAll();
-  const both = await runMergeLoad({ seconds: SECONDS, smallPerSecond: 10, largeCallers: LARGE_CALLERS }, send);
+  const [both, other] = await Promise.all([
+    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10, largeCallers: LARGE_CALLERS }, send),
+    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10 }, { small: sendOfOther }),
+  ]);
   await finishAll();
-  addSmall('10 small merges a second beside 6 callers of 2,000', both, 25);
+  const ofOther = { name: "p99 of another account's merges meanwhile", value: other.small.times.percentile(99) };
+  addSmall('10 small merges a second beside 6 callers of 2,000', both, 3, ofOther);
   add({
     name: 'merges of 2,000 beside them',
     value: both.large.committed,
