@@ -1,7 +1,7 @@
 /**
  * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
- * deploy the previous release, update to this tree while calls are running and a large merge is pending, deploy an ephemeral stage beside
- * it, fail an update, roll back, destroy, adopt the table that was kept.
+ * deploy the previous release, update to this tree while calls are running, deploy an ephemeral stage beside it, fail an update, roll back,
+ * destroy, adopt the table that was kept.
  */
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,6 @@ import { root, shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
 import { tryIngestQueue } from './ingest-queue.ts';
-import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
 const STACK = 'IncidentMonitoringRum';
@@ -114,7 +113,6 @@ async function addAccount(): Promise<void> {
       JSON.stringify({ kind: 'incident', account_id: ACCOUNT, incident_id, title: 'Calls' }),
     ),
     ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id: ACCOUNT, alert_id, title: 'Calls' })),
-    ...largeMergeLines(ACCOUNT),
   ];
   const file = join(folder, 'account.ndjson');
   writeFileSync(file, `${lines.join('\n')}\n`);
@@ -152,12 +150,7 @@ async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy the previous release', () => deploy(previous));
   await step('account, app key, data', addAccount);
-  const largeMerge = createLargeMerge({ emulator, stack: STACK, account: ACCOUNT, admin });
-  await step('a large merge that is left pending', () =>
-    largeMerge.commit(previous, `${folder}/previous/${STACK}.template.json`, appKey, outputs().TableName ?? ''),
-  );
   await step('update to this tree under calls', () => underCalls(deploy));
-  await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certificate);
   const gone = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
