@@ -53,7 +53,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 
 /**
  * Starts Java under a supervisor that stops it when this process ends.
- * @returns `started` rejects if Java cannot be started; `failure` says why Java has ended, once it has; `ended` resolves then
+ * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` gives the reason then, and undefined before
  */
 function startSupervisor(options: SupervisorOptions) {
   const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {

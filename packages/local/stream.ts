@@ -66,7 +66,7 @@ export function matches(pattern: unknown, record: unknown): boolean {
  * record, and retries a single record until that is too old.
  * @param giveUp called with a record that is given up
  */
-export async function handOver(
+export async function deliver(
   records: readonly DynamoDBRecord[],
   { batchSize, maxAgeMs }: Pick<StreamSettings, 'batchSize' | 'maxAgeMs'>,
   { invoke }: LocalFunction,
@@ -163,7 +163,7 @@ export async function followStream(
     for await (const records of stream.pagesOf(shardId)) {
       signal.throwIfAborted();
       const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
-      await handOver(wanted, settings, target, giveUp, signal);
+      await deliver(wanted, settings, target, giveUp, signal);
       if (records.length === 0) await sleep(POLL_MS, undefined, { signal });
     }
   }

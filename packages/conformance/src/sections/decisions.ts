@@ -49,10 +49,10 @@ async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const at = Date.now() + LEAD_MS;
     const lines = Array.from({ length: 100 }, (_, index) => {
-      const of = { account_id: usageAccount.account, host_id: `exact-${index}` };
+      const ids = { account_id: usageAccount.account, host_id: `exact-${index}` };
       return [
-        { kind: 'host', ...of, ...inventory, report_interval_ms: INTERVAL_MS },
-        { kind: 'host_status', ...of, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
+        { kind: 'host', ...ids, ...inventory, report_interval_ms: INTERVAL_MS },
+        { kind: 'host_status', ...ids, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
       ];
     });
     await store(usageAccount, lines.flat());
