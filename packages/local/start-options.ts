@@ -27,11 +27,12 @@ ${FAILURE_LINES.join('\n')}
   --help       show this help
 `;
 
-export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>;
+export type Options = NonNullable<ReturnType<typeof readOptions>>;
 
+/** @returns undefined if the user asks for help @throws UsageError */
 export function readOptions() {
   const { help, port, fail, ...others } = parse();
-  if (help) return 'help';
+  if (help) return undefined;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
     const options = readOptions();
-    if (options === 'help') process.stdout.write(HELP);
+    if (!options) process.stdout.write(HELP);
     else {
       await checkFirst(options);
       // Imported here, so that wrong options are reported at once.

@@ -6,7 +6,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -14,9 +13,8 @@ import { listen } from '../../../../test/support/listen.ts';
 import { CliError } from '../../../admin/cli/io.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
-import { callService, descendantsOf, start, stopsOn } from '../support/start-service.ts';
+import { callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
 
-const root = new URL('../../../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 /** The environment of a service that starts DynamoDB Local itself. */
 const OWN_DYNAMODB = { DYNAMODB_ENDPOINT: undefined };
@@ -105,7 +103,7 @@ it('ends when npm is stopped by a signal that npm does not pass on', async () =>
 });
 
 describe('npm start --db', () => {
-  const db = relative(fileURLToPath(root), join(folder, 'db'));
+  const db = relative(root, join(folder, 'db'));
   const data = join(folder, 'mine.ndjson');
   const key = 'k'.repeat(43);
   writeFileSync(
