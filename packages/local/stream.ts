@@ -1,13 +1,6 @@
 /** The table's stream, and the event source mapping that passes its records to a function. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  type GetRecordsCommandOutput,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-} from '@aws-sdk/client-dynamodb-streams';
+import { DynamoDBStreams, type GetRecordsOutput } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
@@ -109,14 +102,14 @@ function handledOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchRespon
 /** Opens a table's stream. @throws when the endpoint has no stream for the table */
 export async function openStream(endpoint: string, tableName: string) {
   const { url, credentials } = splitEndpoint(endpoint);
-  const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
-  const { Streams } = await client.send(new ListStreamsCommand({ TableName: tableName }));
+  const client = new DynamoDBStreams({ endpoint: url, region: 'local', credentials });
+  const { Streams } = await client.listStreams({ TableName: tableName });
   const StreamArn = Streams?.[0]?.StreamArn;
   if (StreamArn === undefined) throw new Error('the table has no stream');
   return {
     streamArn: StreamArn,
     async shardIds(): Promise<string[]> {
-      const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+      const { StreamDescription } = await client.describeStream({ StreamArn });
       return (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
     },
     /**
@@ -124,10 +117,10 @@ export async function openStream(endpoint: string, tableName: string) {
      * before.
      */
     async *pagesOf(ShardId: string): AsyncGenerator<DynamoDBRecord[]> {
-      const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
-      let { ShardIterator } = await client.send(start);
+      const from = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
+      let { ShardIterator } = await client.getShardIterator(from);
       while (ShardIterator) {
-        const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
+        const page: GetRecordsOutput = await client.getRecords({ ShardIterator });
         yield (page.Records ?? []).map(streamRecord);
         ShardIterator = page.NextShardIterator;
       }

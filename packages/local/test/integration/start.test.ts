@@ -30,7 +30,7 @@ describe('npm start', () => {
     again(() => callService(service.url, path, key, body));
 
   /** An answer without what differs from call to call: ids of requests, cursors, times. */
-  const typical = (answer: unknown) =>
+  const comparable = (answer: unknown) =>
     JSON.stringify(answer, (name, value) =>
       /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
     );
@@ -51,7 +51,7 @@ describe('npm start', () => {
         const answer = await answerOf(curl);
         return { answer, status: answer.data?.partial || answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
       });
-      expect(typical(answer)).toEqual(typical(JSON.parse(shown[index]?.[2] ?? '')));
+      expect(comparable(answer)).toEqual(comparable(JSON.parse(shown[index]?.[2] ?? '')));
     }
   });
 
