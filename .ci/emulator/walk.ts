@@ -6,8 +6,8 @@
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { checkOutPreviousRelease } from '../../test/support/previous-release.ts';
 import { root, shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
@@ -122,19 +122,18 @@ async function addAccount(): Promise<void> {
 /** Waits until a failed update is rolled back: the CDK command may end earlier. */
 const untilRolledBack = () =>
   until('the stack is rolled back after an update that failed', async () => {
-    const client = new CloudFormationClient(emulator.client);
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: STACK }));
+    const { Stacks } = await new CloudFormation(emulator.client).describeStacks({ StackName: STACK });
     return Stacks?.[0]?.StackStatus === 'UPDATE_ROLLBACK_COMPLETE';
   });
 
 /** @returns undefined if there is no such table */
 async function describe(table: string) {
-  const client = new DynamoDBClient(emulator.client);
-  const described = client.send(new DescribeTableCommand({ TableName: table })).catch((error: Error) => {
-    if (error.name === 'ResourceNotFoundException') return undefined;
+  try {
+    return (await new DynamoDB(emulator.client).describeTable({ TableName: table })).Table;
+  } catch (error) {
+    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
     throw error;
-  });
-  return (await described)?.Table;
+  }
 }
 
 async function ingestRecords(): Promise<void> {
