@@ -16,7 +16,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { createTable } from '../../../admin/local-service/local-table.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
-import { startDynamoDb } from '../../dynamodb-local.ts';
+import { freePort, startDynamoDb } from '../../dynamodb-local.ts';
 import { copyService, descendantsOf, start } from '../support/start-service.ts';
 
 const tablesAt = async (endpoint: string) => {
@@ -121,7 +121,7 @@ it('serves although it cannot write to its folder, and says how commands find it
 
 it('a directory of --db of an earlier release keeps its tables, which then belong to a random access key id', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
-  const port = 19_000 + (process.pid % 900);
+  const port = await freePort();
   const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
   onTestFinished(() => void earlier.kill('SIGKILL'));
   await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
