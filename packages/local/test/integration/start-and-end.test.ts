@@ -102,55 +102,53 @@ it('ends when npm is stopped by a signal that npm does not pass on', async () =>
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
 });
 
-describe('npm start --db', () => {
-  const db = relative(root, join(folder, 'db'));
-  const data = join(folder, 'mine.ndjson');
-  const key = 'k'.repeat(43);
-  writeFileSync(
-    data,
-    [
-      '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
-      `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
-      '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
-    ].join('\n'),
+const db = relative(root, join(folder, 'db'));
+const data = join(folder, 'mine.ndjson');
+const key = 'k'.repeat(43);
+writeFileSync(
+  data,
+  [
+    '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
+    `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
+    '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+  ].join('\n'),
+);
+
+/** Starts the service on the directory, and expects the data there. */
+async function startOnDirectory(...args: string[]) {
+  const service = await start(['--port', '0', '--db', db, ...args], OWN_DYNAMODB);
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
+  expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+  // The data of --data contains no demo key.
+  expect(service.output()).not.toMatch(/demo/i);
+  return service;
+}
+
+it('one service at a time can use a directory of --db; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
+  const service = await startOnDirectory('--data', data);
+  // Only its user can read it.
+  const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
+  expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  const second = startDynamoDb({ dbDirectory: db });
+  await expect(second).rejects.toThrow(CliError);
+  await expect(second).rejects.toThrow(
+    `${db} is in use by another service: stop that one, or choose another directory.`,
   );
+  await stopsOn('SIGKILL', service, null);
 
-  /** Starts the service on the directory, and expects the data there. */
-  async function startOnDirectory(...args: string[]) {
-    const service = await start(['--port', '0', '--db', db, ...args], OWN_DYNAMODB);
-    onTestFinished(() => void service.child.kill('SIGKILL'));
-    const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
-    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-    // The data of --data contains no demo key.
-    expect(service.output()).not.toMatch(/demo/i);
-    return service;
-  }
-
-  it('lets one service at a time use a directory; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
-    const service = await startOnDirectory('--data', data);
-    // Only its user can read it.
-    const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
-    expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-    const second = startDynamoDb({ dbDirectory: db });
-    await expect(second).rejects.toThrow(CliError);
-    await expect(second).rejects.toThrow(
-      `${db} is in use by another service: stop that one, or choose another directory.`,
-    );
-    await stopsOn('SIGKILL', service, null);
-
-    // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
-    const again = await startOnDirectory();
-    const processes = await descendantsOf(again.child.pid as number);
-    const [supervisor] = processes;
-    process.kill(supervisor as number, 'SIGKILL');
-    expect(await again.ended).toBe(1);
-    expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
-    await expect.poll(() => processes.filter(isAlive)).toEqual([]);
-    expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
-    // No lock is left behind.
-    new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
-  }, 180_000);
-});
+  // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
+  const again = await startOnDirectory();
+  const processes = await descendantsOf(again.child.pid as number);
+  const [supervisor] = processes;
+  process.kill(supervisor as number, 'SIGKILL');
+  expect(await again.ended).toBe(1);
+  expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+  expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
+  // No lock is left behind.
+  new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
+}, 180_000);
 
 describe('npm start --db after a crash or on a full disk', () => {
   const sampleFile = join(folder, 'sample.ndjson');
