@@ -66,7 +66,8 @@ export async function deliver(
   giveUp: (record: DynamoDBRecord) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let [position, size] = [0, batchSize];
+  let position = 0;
+  let size = batchSize;
   for (;;) {
     const batch = records.slice(position, position + size);
     const [first] = batch;
@@ -148,11 +149,16 @@ export async function followStream(
   const followed = new Map<string, Promise<void>>();
 
   async function followShard(shardId: string): Promise<void> {
-    const giveUp = ({ dynamodb: { SequenceNumber } = {} }: DynamoDBRecord) => {
-      const [startSequenceNumber, endSequenceNumber] = [SequenceNumber, SequenceNumber];
-      const position = { streamArn: stream.streamArn, shardId, startSequenceNumber, endSequenceNumber, batchSize: 1 };
-      onGivenUp({ DDBStreamBatchInfo: position });
-    };
+    const giveUp = ({ dynamodb }: DynamoDBRecord) =>
+      onGivenUp({
+        DDBStreamBatchInfo: {
+          streamArn: stream.streamArn,
+          shardId,
+          startSequenceNumber: dynamodb?.SequenceNumber,
+          endSequenceNumber: dynamodb?.SequenceNumber,
+          batchSize: 1,
+        },
+      });
     for await (const records of stream.pagesOf(shardId)) {
       signal.throwIfAborted();
       const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));

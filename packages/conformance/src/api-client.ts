@@ -101,7 +101,8 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
 
   async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
     const isOwn = options.as === undefined || options.as === environment.appKey;
-    for (let unavailable = 0; ; ) {
+    let unavailable = 0;
+    for (;;) {
       const answer = await send(path, body, options);
       if (path === FLEET && isOwn && answer.status === 403 && !environment.entities)
         throw new Skipped('the account lacks the permission monit');
