@@ -69,8 +69,8 @@ for (const [path, locked] of packages) {
   licences.set(licence, (licences.get(licence) ?? 0) + 1);
   if (!isAllowed(licence) && !(name in EXCEPTIONS)) problems.push(`${name} has the licence ${licence}`);
 }
-const running = relative('node_modules', process.execPath).split(sep)[0] ?? '';
-if (packages.find(([path]) => path === `node_modules/${running}`)?.[1].version !== process.versions.node)
+const nodePackage = relative('node_modules', process.execPath).split(sep)[0] ?? '';
+if (packages.find(([path]) => path === `node_modules/${nodePackage}`)?.[1].version !== process.versions.node)
   problems.push(`${process.execPath} is not the Node of the lock file: run this by npm exec -- node`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 

@@ -1,20 +1,7 @@
 /** Sends records to the ingest queue of a deployed stack (docs/feed.md), and receives an event from its bus. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DeleteRuleCommand,
-  EventBridgeClient,
-  PutRuleCommand,
-  PutTargetsCommand,
-  RemoveTargetsCommand,
-} from '@aws-sdk/client-eventbridge';
-import {
-  CreateQueueCommand,
-  DeleteQueueCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { EventBridge } from '@aws-sdk/client-eventbridge';
+import { SQS } from '@aws-sdk/client-sqs';
 import { until } from '../support/processes.ts';
 import type { Emulator } from './ministack.ts';
 
@@ -31,23 +18,23 @@ interface Deployed {
 
 /** Sends a host and a work item, sees both in the API's answers, and receives the event of the item's deletion through a rule. */
 export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
-  const sqs = new SQSClient(emulator.client);
-  const bus = new EventBridgeClient(emulator.client);
+  const sqs = new SQS(emulator.client);
+  const bus = new EventBridge(emulator.client);
 
-  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'events' }));
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'events' });
+  const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
   const rule = { EventBusName: outputs.EventBusName, Name: 'events' };
   const EventPattern = JSON.stringify({ source: ['incident-monitoring-rum'], 'detail-type': ['WorkItemDeleted'] });
-  await bus.send(new PutRuleCommand({ ...rule, EventPattern }));
+  await bus.putRule({ ...rule, EventPattern });
   const target = { Id: 'events', Arn: Attributes?.QueueArn };
-  await bus.send(new PutTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Targets: [target] }));
+  await bus.putTargets({ EventBusName: rule.EventBusName, Rule: rule.Name, Targets: [target] });
 
   const records = [
     { kind: 'host', host_id: HOST, agent_version: '1', edge_cluster: 'fed', enabled: true, snapshot_ready: true },
     { kind: 'work_item', work_item_id: ITEM, version: 1, title: 'Fed' },
   ];
   const MessageBody = records.map((record) => JSON.stringify({ ...record, account_id: account })).join('\n');
-  await sqs.send(new SendMessageCommand({ QueueUrl: outputs.FeedUrl, MessageBody }));
+  await sqs.sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody });
   await until('a host that was sent is in the fleet', async () => {
     const fleet = (await call('/monit/servicemap/fleet', { edge_clusters: ['fed'], scan_limit: 1_000 })) as
       | { items: { host_id: string }[] }
@@ -59,15 +46,15 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
     call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
   );
   const event = await until('the event of the deletion arrives', async () => {
-    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
+    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, WaitTimeSeconds: 1 });
     return Messages[0]?.Body;
   });
   const { detail } = JSON.parse(event) as { detail: { account_id: number; work_item_id: string } };
   if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event is ${event}`);
   // The bus cannot be deleted while it has a rule.
-  await bus.send(new RemoveTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] }));
-  await bus.send(new DeleteRuleCommand(rule));
-  await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+  await bus.removeTargets({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] });
+  await bus.deleteRule(rule);
+  await sqs.deleteQueue({ QueueUrl });
   sqs.destroy();
   bus.destroy();
 }

@@ -18,12 +18,6 @@ export const leaveOut: IAspect = {
   },
 };
 
-/**
- * The status of a call that is cut off. When a function's code or configuration changes, the emulator kills its processes with the
- * calls that they are answering; Lambda lets these calls finish.
- */
-export const CUT = '502';
-
 /** Makes a deployment fail when all else is deployed, by a resource that the emulator refuses. */
 export function breakDeployment(stack: Stack): void {
   const broken = new CfnResource(stack, 'Broken', {

@@ -1,18 +1,15 @@
 /** MiniStack, an emulator of AWS. It runs functions by the `node` of the PATH, which is Node 24 in npm scripts. */
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '../../test/support/listen.ts';
+import { freePort } from '../../packages/local/dynamodb-local.ts';
 import { pythonTool, startServer, until } from '../support/processes.ts';
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /** Starts MiniStack on a free port of the loopback interface, and waits until it answers. */
 export async function startEmulator() {
-  const unused = createServer();
-  const port = String(await listen(unused));
-  unused.close();
+  const port = String(await freePort());
   const endpoint = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
   const logFile = join(folder, 'log');

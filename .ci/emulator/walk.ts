@@ -1,19 +1,18 @@
 /**
  * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
- * deploy the previous release, update to this tree while calls are running and a large merge is pending, deploy an ephemeral stage beside
- * it, fail an update, roll back, destroy, adopt the table that was kept.
+ * deploy the previous release, update to this tree while calls are running, deploy an ephemeral stage beside it, fail an update, roll back,
+ * destroy, adopt the table that was kept.
  */
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { checkOutPreviousRelease } from '../../test/support/previous-release.ts';
 import { root, shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
 import { tryIngestQueue } from './ingest-queue.ts';
-import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
 const STACK = 'IncidentMonitoringRum';
@@ -114,7 +113,6 @@ async function addAccount(): Promise<void> {
       JSON.stringify({ kind: 'incident', account_id: ACCOUNT, incident_id, title: 'Calls' }),
     ),
     ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id: ACCOUNT, alert_id, title: 'Calls' })),
-    ...largeMergeLines(ACCOUNT),
   ];
   const file = join(folder, 'account.ndjson');
   writeFileSync(file, `${lines.join('\n')}\n`);
@@ -124,19 +122,18 @@ async function addAccount(): Promise<void> {
 /** Waits until a failed update is rolled back: the CDK command may end earlier. */
 const untilRolledBack = () =>
   until('the stack is rolled back after an update that failed', async () => {
-    const client = new CloudFormationClient(emulator.client);
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: STACK }));
+    const { Stacks } = await new CloudFormation(emulator.client).describeStacks({ StackName: STACK });
     return Stacks?.[0]?.StackStatus === 'UPDATE_ROLLBACK_COMPLETE';
   });
 
 /** @returns undefined if there is no such table */
 async function describe(table: string) {
-  const client = new DynamoDBClient(emulator.client);
-  const described = client.send(new DescribeTableCommand({ TableName: table })).catch((error: Error) => {
-    if (error.name === 'ResourceNotFoundException') return undefined;
+  try {
+    return (await new DynamoDB(emulator.client).describeTable({ TableName: table })).Table;
+  } catch (error) {
+    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
     throw error;
-  });
-  return (await described)?.Table;
+  }
 }
 
 async function ingestRecords(): Promise<void> {
@@ -152,12 +149,7 @@ async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy the previous release', () => deploy(previous));
   await step('account, app key, data', addAccount);
-  const largeMerge = createLargeMerge({ emulator, stack: STACK, account: ACCOUNT, admin });
-  await step('a large merge that is left pending', () =>
-    largeMerge.commit(previous, `${folder}/previous/${STACK}.template.json`, appKey, outputs().TableName ?? ''),
-  );
   await step('update to this tree under calls', () => underCalls(deploy));
-  await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certificate);
   const gone = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);

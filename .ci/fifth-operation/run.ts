@@ -4,7 +4,7 @@
  * In the copy, the compiler must name the tests that have to learn how to call the operation. Once they are extended, check, synthesis,
  * client, local service and the tests that loop over the list must work without another change.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run, startService } from '../support/processes.ts';
@@ -12,7 +12,8 @@ import { getWorkItem } from './operation.ts';
 
 const { name, path, example } = getWorkItem;
 
-const folder = mkdtempSync(join(tmpdir(), 'fifth-operation-'));
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'fifth-operation-'));
+const folder = temporary.path;
 const inCopy = (command: string, ...args: string[]) => run(command, args, {}, folder);
 const npm = (...args: string[]) => inCopy('npm', 'run', '--silent', ...args);
 const npmExec = (...args: string[]) => inCopy('npm', 'exec', '--no', '--', ...args);
@@ -110,25 +111,21 @@ const TESTS = [
   'test/integration/security.test.ts',
 ];
 
-try {
-  const files = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
-  for (const file of files.split('\0').filter(Boolean)) cpSync(join(root, file), join(folder, file));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+const files = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+for (const file of files.split('\0').filter(Boolean)) cpSync(join(root, file), join(folder, file));
+symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 
-  addOperation();
-  await npmExec('node', 'infra/generate/validators.ts');
-  await compilerAsksFor('.', 'test/support/handlers.ts', 'test/integration/security.test.ts');
-  addToTests();
-  await npm('generate');
-  if (!readFileSync(join(folder, 'packages/client/src/types.ts'), 'utf8').includes('getWorkItem(request: '))
-    throw new Error('the client has no method of the operation');
-  await npm('fix');
-  await Promise.all([
-    npm('check').then(() => say('checked')),
-    synthesize(),
-    inCopy('npm', 'test', '--silent', '--', ...TESTS).then(() => say('tested')),
-    callLocally(),
-  ]);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+addOperation();
+await npmExec('node', 'infra/generate/validators.ts');
+await compilerAsksFor('.', 'test/support/handlers.ts', 'test/integration/security.test.ts');
+addToTests();
+await npm('generate');
+if (!readFileSync(join(folder, 'packages/client/src/types.ts'), 'utf8').includes('getWorkItem(request: '))
+  throw new Error('the client has no method of the operation');
+await npm('fix');
+await Promise.all([
+  npm('check').then(() => say('checked')),
+  synthesize(),
+  inCopy('npm', 'test', '--silent', '--', ...TESTS).then(() => say('tested')),
+  callLocally(),
+]);

@@ -9,12 +9,12 @@ const MAX_CALLS_KEPT = 100_000;
 
 /** Counts the calls of the last hour, and remembers the last failed attempt to finish each merge. */
 export function createCounters(now: () => number = Date.now) {
-  let kept: (Pick<Served, 'path' | 'status' | 'durationMs'> & { atMs: number })[] = [];
+  let recent: (Pick<Served, 'path' | 'status' | 'durationMs'> & { atMs: number })[] = [];
   const attempts = new Map<string, Attempt>();
   return {
     addCall({ path, status, durationMs }: Served): void {
-      kept.push({ path, status, durationMs, atMs: now() });
-      if (kept.length > 2 * MAX_CALLS_KEPT) kept = kept.slice(-MAX_CALLS_KEPT);
+      recent.push({ path, status, durationMs, atMs: now() });
+      if (recent.length > 2 * MAX_CALLS_KEPT) recent = recent.slice(-MAX_CALLS_KEPT);
     },
     /** @param message that of the merge queue: the key of the merge's feed entry */
     addFailedAttempt(message: string, { name: error }: Error): void {
@@ -24,9 +24,9 @@ export function createCounters(now: () => number = Date.now) {
     attempts: () => [...attempts.values()],
     operations(): OperationFigures[] {
       const since = now() - WINDOW_MINUTES * 60_000;
-      kept = kept.filter(({ atMs }) => atMs >= since);
+      recent = recent.filter(({ atMs }) => atMs >= since);
       return operations.map(({ name, path }) => {
-        const calls = kept.filter((call) => call.path === path);
+        const calls = recent.filter((call) => call.path === path);
         const durations = calls.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
         const p99 = durations[Math.ceil(durations.length * 0.99) - 1];
         return {

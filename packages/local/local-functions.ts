@@ -14,8 +14,8 @@ export interface LocalFunction {
 }
 
 /** The part of Lambda's context that the service reads. */
-type OwnContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
-type Handler = (event: unknown, context: OwnContext) => Promise<unknown>;
+type InvocationContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
+type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
 
 /** Runs a function in this process: if it exits, so does the service. */
 export function createFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
@@ -32,7 +32,7 @@ export function createFunction({ entry, env, timeoutMs }: FunctionSource): Local
 /** Copies an event or result as JSON, as Lambda does: neither side sees later changes by the other. */
 const asJson = (value: unknown) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-function contextOf(timeoutMs: number): OwnContext {
+function contextOf(timeoutMs: number): InvocationContext {
   const deadlineMs = Date.now() + timeoutMs;
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()) };
 }

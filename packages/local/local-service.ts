@@ -1,16 +1,16 @@
 /** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { asksLoopback } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
 import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { answerDocs } from './docs.ts';
+import { freePort } from './dynamodb-local.ts';
 import { answerEvents } from './event-bus.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { createFunction, type LocalFunction } from './local-functions.ts';
-import { createQueues } from './queues.ts';
+import { createQueues, queuesOf } from './queues.ts';
 import { readTarget } from './request.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
@@ -36,9 +36,12 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
 }
 
 export async function startService(options: LocalServiceOptions) {
-  const { template, endpoint, tableName, port } = options;
-  const deployment = readDeployment(template, tableName);
-  const queues = createQueues(deployment.queues);
+  const { template, endpoint, tableName } = options;
+  // Chosen before the gateway listens, since the functions' environment contains the queues' URLs, and these contain the port.
+  const port = options.port || (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const queues = createQueues(queuesOf(template), port);
+  const deployment = readDeployment(template, tableName, queues.url);
   const counters = createCounters();
   const measure = (): Measured => ({
     operations: counters.operations(),
@@ -65,6 +68,25 @@ export async function startService(options: LocalServiceOptions) {
     return true;
   }
 
+  // Variables that Lambda would set, and local endpoints; all others come from the template.
+  const env = {
+    AWS_REGION: 'local',
+    DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
+    EVENTS_ENDPOINT: url,
+    QUIET: 'true',
+  };
+  const functions = Object.fromEntries(
+    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => [
+      name,
+      createFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
+    ]),
+  );
+  function functionOf(name: string): LocalFunction {
+    const found = functions[name];
+    if (!found) throw new Error(`the template has no function ${name}`);
+    return found;
+  }
+
   const gateway = createGateway({
     deployment,
     invoke: (name, event) => functionOf(name).invoke(event),
@@ -76,31 +98,7 @@ export async function startService(options: LocalServiceOptions) {
     answerOther,
   });
   await once(gateway.listen(port, '127.0.0.1'), 'listening');
-  // No `await` from here until the functions exist: a call may arrive at once.
-  const servedPort = (gateway.address() as AddressInfo).port;
-  const url = `http://127.0.0.1:${servedPort}`;
-  queues.setPort(servedPort);
 
-  // Variables that Lambda would set, and local endpoints; all others come from the template.
-  const env = {
-    AWS_REGION: 'local',
-    DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
-    EVENTS_ENDPOINT: url,
-    QUIET: 'true',
-  };
-  // Read again, now that the port is known: the functions' environment contains the queues' URLs, and these contain the port.
-  const deployed = readDeployment(template, tableName, queues.url).functions;
-  const functions = Object.fromEntries(
-    Object.entries(deployed).map(([name, { environment, timeoutMs }]) => [
-      name,
-      createFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
-    ]),
-  );
-  function functionOf(name: string): LocalFunction {
-    const found = functions[name];
-    if (!found) throw new Error(`the template has no function ${name}`);
-    return found;
-  }
   const { eventSources, stream, queueOutputs } = deployment;
   for (const source of eventSources)
     queues.connect(source, functionOf(source.functionName), (error, bodies) => {

@@ -62,10 +62,13 @@ export const eventSourcesOf = (template: Template, functionName: (id: string) =>
 /** Called when a function failed, with the bodies of its messages. */
 type OnFailed = (error: Error, bodies: readonly string[]) => void;
 
-/** Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023. */
-export function createQueues(settings: readonly QueueSettings[]) {
+/**
+ * Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023.
+ * @param port that of the server which calls `answer`: a part of the queues' URLs
+ */
+export function createQueues(settings: readonly QueueSettings[], port = 0) {
   const { service, requestHandler } = createRequestHandler({
-    port: 0,
+    port,
     hostname: '127.0.0.1',
     region: REGION,
     accountId: ACCOUNT,
@@ -97,10 +100,6 @@ export function createQueues(settings: readonly QueueSettings[]) {
           .writeHead(403, { 'Content-Type': 'application/x-amz-json-1.0' })
           .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
       return true;
-    },
-    /** Sets the port in the queues' URLs. */
-    setPort(port: number) {
-      service.PORT = port;
     },
     url: (name: string) => queueOf(name).QueueUrl,
     send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),

@@ -10,6 +10,7 @@ import { operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
+import { CliError } from '../admin/cli/io.ts';
 import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
@@ -22,17 +23,17 @@ import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
+import { fullDisk } from './full-disk.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
-import { fullDisk, StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd registers a function that stops a started part
  * @param fail called with an error that ends the service after it has started
- * @throws StartError saying what to do
+ * @throws CliError saying what to do
  */
 export async function serve(
   options: Options,
@@ -44,7 +45,7 @@ export async function serve(
   // An editor's terminal may have attached a debugger already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
-    throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
+    throw new CliError("The debugger's port 9229 is in use: stop the process that uses it.");
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
   // Takes half a second, in which DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
@@ -101,9 +102,9 @@ export async function serve(
   );
 }
 
-/** How long DynamoDB may give no answer before a message says so, and before the service ends. */
-const SAY_MS = 3_000;
-const END_MS = 30_000;
+/** Time without an answer of DynamoDB after which a message says so, and after which the service ends. */
+const NOTICE_AFTER_MS = 3_000;
+const FAIL_AFTER_MS = 30_000;
 
 /** Starts DynamoDB, creates the table and loads its data. */
 async function prepareTable(
@@ -112,24 +113,24 @@ async function prepareTable(
   fail: (error: unknown) => void,
 ): Promise<{ endpoint: string; table: Table }> {
   const { db } = options;
-  const sayWaiting = () => show('Still waiting for DynamoDB.');
-  const waiting = setTimeout(sayWaiting, SAY_MS);
+  const onWaiting = () => show('Still waiting for DynamoDB.');
+  const waiting = setTimeout(onWaiting, NOTICE_AFTER_MS);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: db });
   atEnd(async () => (await starting).stop());
   const { endpoint, ended } = await starting;
   clearTimeout(waiting);
-  void ended.then((message) => fail(new StartError(message)));
+  void ended.then((message) => fail(new CliError(message)));
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
-  const patient = withPatience(table, { sayMs: SAY_MS, endMs: END_MS, onWaiting: sayWaiting });
+  const patient = withPatience(table, { sayMs: NOTICE_AFTER_MS, endMs: FAIL_AFTER_MS, onWaiting });
   try {
     await createTable(endpoint, LOCAL_TABLE_NAME);
     await loadTable(patient.table, options);
   } catch (error) {
-    if (error instanceof DataError) throw new StartError(error.message);
+    if (error instanceof DataError) throw new CliError(error.message);
     if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
     const failed = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
-    throw new StartError((db && fullDisk(db)) || `${failed}${damageAdvice(db)}`);
+    throw new CliError((db && fullDisk(db)) || `${failed}${damageAdvice(db)}`);
   } finally {
     patient.stop();
   }

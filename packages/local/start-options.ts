@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { access, appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { CliError, UsageError } from '../admin/cli/io.ts';
 import { FAILURES, isFailure } from './failing-table.ts';
-import { StartError } from './start-error.ts';
 
 const FAILURE_LINES = Object.entries(FAILURES).map(
   ([name, effect]) => `                 ${name.padEnd(11)}  ${effect}`,
@@ -27,14 +27,12 @@ ${FAILURE_LINES.join('\n')}
   --help       show this help
 `;
 
-/** Wrong use of the command: exit code 2. */
-export class UsageError extends Error {}
+export type Options = NonNullable<ReturnType<typeof readOptions>>;
 
-export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>;
-
+/** @returns undefined if the user asks for help @throws UsageError */
 export function readOptions() {
   const { help, port, fail, ...others } = parse();
-  if (help) return 'help';
+  if (help) return undefined;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
@@ -69,7 +67,7 @@ function parse() {
 export async function checkFirst({ port, data, events }: Options): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1');
   await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw new StartError(
+    throw new CliError(
       error.code === 'EADDRINUSE'
         ? `Port ${port} is in use (perhaps by another npm start): stop that process, or choose another port with --port.`
         : `Cannot listen on port ${port} (${error.code}): choose another port with --port.`,
@@ -78,10 +76,10 @@ export async function checkFirst({ port, data, events }: Options): Promise<void>
   await once(probe.close(), 'close');
   if (data !== undefined)
     await access(data).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);
+      throw new CliError(`Cannot read ${data} (${error.code}): check --data.`);
     });
   if (events !== undefined)
     await appendFile(events, '').catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`Cannot write to ${events} (${error.code}): check --events.`);
+      throw new CliError(`Cannot write to ${events} (${error.code}): check --events.`);
     });
 }

@@ -1,6 +1,6 @@
 /** `npm start`: the service with sample data on this machine, until Ctrl-C. */
-import { StartError } from './start-error.ts';
-import { checkFirst, HELP, readOptions, UsageError } from './start-options.ts';
+import { CliError, UsageError } from '../admin/cli/io.ts';
+import { checkFirst, HELP, readOptions } from './start-options.ts';
 
 async function main(): Promise<void> {
   const started = new AsyncDisposableStack();
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
     const options = readOptions();
-    if (options === 'help') process.stdout.write(HELP);
+    if (!options) process.stdout.write(HELP);
     else {
       await checkFirst(options);
       // Imported here, so that wrong options are reported at once.
@@ -47,14 +47,10 @@ function whenOrphaned(act: () => void): void {
 
 /** What is printed for a failure: for a syntax error the stack, which has its position; for any other unexpected error one line. */
 function messageOf(error: unknown): string {
-  if (error instanceof StartError || error instanceof UsageError) return error.message;
+  if (error instanceof CliError) return error.message;
   const { name, message, stack } = error as Error;
   if (error instanceof SyntaxError) return `Cannot start the service: ${stack}`;
   return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 
-if (Number(process.versions.node.split('.')[0]) >= 24) await main();
-else {
-  process.stderr.write('Node 24 is required: use `npm start`, which provides it.\n');
-  process.exitCode = 1;
-}
+await main();

@@ -23,6 +23,8 @@ export interface CallOptions {
   url?: string;
   /** Returns the first answer, whatever it is. Without it, 429 and up to two 503 are retried after `Retry-After`. */
   noRetry?: boolean;
+  /** Returns the first 503, while 429 is retried. */
+  no503Retry?: boolean;
 }
 
 /** Fleet answers that several checks share, by request body. */
@@ -101,13 +103,15 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
 
   async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
     const isOwn = options.as === undefined || options.as === environment.appKey;
-    for (let unavailable = 0; ; ) {
+    const max503Retries = options.no503Retry ? 0 : MAX_503_RETRIES;
+    let unavailable = 0;
+    for (;;) {
       const answer = await send(path, body, options);
       if (path === FLEET && isOwn && answer.status === 403 && !environment.entities)
         throw new Skipped('the account lacks the permission monit');
       if (answer.status === 503) unavailable += 1;
       const isRefused = answer.status === 429 || answer.status === 503;
-      if (options.noRetry || !isRefused || unavailable > MAX_503_RETRIES) return answer;
+      if (options.noRetry || !isRefused || unavailable > max503Retries) return answer;
       const seconds = Number(answer.headers.get('retry-after'));
       expect(seconds, `Retry-After of ${answer.status}`).toBeGreaterThanOrEqual(1);
       expect(seconds, `Retry-After of ${answer.status}`).toBeLessThanOrEqual(MAX_WAIT_SECONDS);

@@ -95,24 +95,24 @@ export function fleetLines(account_id: Int64, nowMs: number, { large = false } =
 
 /** The data of the certified account. */
 export function accountLines(account_id: Int64, nowMs: number, { workItems, incidents, alerts }: Entities): Line[] {
-  const of = { account_id, title: 'Certificate' };
+  const common = { account_id, title: 'Certificate' };
   return [
     ...fleetLines(account_id, nowMs, { large: true }),
     ...rumLines(account_id, nowMs),
     ...[OWNER, BIG].map((member_id) => ({ kind: 'member', account_id, member_id, name: `Member ${member_id}` })),
-    ...Object.values(workItems).map((item) => ({ kind: 'work_item', ...of, ...item })),
+    ...Object.values(workItems).map((item) => ({ kind: 'work_item', ...common, ...item })),
     ...Object.entries(incidents).map(([title, incident_id]) => ({ kind: 'incident', account_id, incident_id, title })),
-    ...alerts.map((alert_id) => ({ kind: 'alert', ...of, alert_id, incident_id: incidents.source })),
+    ...alerts.map((alert_id) => ({ kind: 'alert', ...common, alert_id, incident_id: incidents.source })),
   ];
 }
 
 /** The data of the other account, which the certified one must not reach. */
 export function otherAccountLines(account_id: Int64, { otherAccount }: Entities): Line[] {
-  const of = { account_id, title: 'Of another account' };
+  const common = { account_id, title: 'Of another account' };
   return [
-    { kind: 'work_item', ...of, work_item_id: otherAccount.work_item_id, version: 1 },
-    { kind: 'incident', ...of, incident_id: otherAccount.incident },
-    { kind: 'alert', ...of, alert_id: otherAccount.alert },
+    { kind: 'work_item', ...common, work_item_id: otherAccount.work_item_id, version: 1 },
+    { kind: 'incident', ...common, incident_id: otherAccount.incident },
+    { kind: 'alert', ...common, alert_id: otherAccount.alert },
   ];
 }
 

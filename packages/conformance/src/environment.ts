@@ -33,7 +33,12 @@ export interface Environment {
   /** The certified account, with access to its rows. */
   readonly stored?: LocalAccount;
   /** Accounts whose rows checks may change. No two checks change the same rows. */
-  readonly changing?: { readonly record: LocalAccount; readonly usage: LocalAccount };
+  readonly changing?: {
+    /** Its RUM record changes, but not its usage. */
+    readonly recordAccount: LocalAccount;
+    /** Its RUM usage and its hosts change. */
+    readonly usageAccount: LocalAccount;
+  };
   /** Starts a service with this defect, or returns the URL of the one that was started. */
   readonly defective?: (defect: Defect) => Promise<string>;
 }

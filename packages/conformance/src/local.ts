@@ -8,11 +8,10 @@ import { createTable, LOCAL_TABLE_NAME } from '../../admin/local-service/local-t
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { startFailingTable } from '../../local/failing-table.ts';
 import { startService } from '../../local/local-service.ts';
-import { StartError } from '../../local/start-error.ts';
 import { synthesize } from '../../local/synthesize.ts';
+import { createApiClient, PATHS } from './api-client.ts';
 import { accountLines, entitiesOf, fleetLines, otherAccountLines, rumLines, textsOf } from './data.ts';
 import type { Defect, Environment } from './environment.ts';
-import { warmUp } from './preflight.ts';
 
 /** Number of accounts with the same small fleet: enough that checks seldom wait for the rate limit. */
 const FLEET_ACCOUNTS = 6;
@@ -38,17 +37,18 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
   const nowMs = Date.now();
   const nowSeconds = Math.floor(nowMs / 1_000);
   const entities = entitiesOf(String(nowMs));
-  const [main, otherAccount, record, usage] = [newAccount(), newAccount([]), newAccount(), newAccount()];
+  const [main, otherAccount] = [newAccount(), newAccount([])];
+  const [recordAccount, usageAccount] = [newAccount(), newAccount()];
   const rateLimited = { perSecond: newAccount(), perMinute: newAccount(), burst: newAccount(), headers: newAccount() };
   const fleetAccounts = Array.from({ length: FLEET_ACCOUNTS }, () => newAccount());
   const expiredKey = newKey();
-  const accounts = [main, otherAccount, record, usage, ...Object.values(rateLimited), ...fleetAccounts];
+  const accounts = [main, otherAccount, recordAccount, usageAccount, ...Object.values(rateLimited), ...fleetAccounts];
   const data = [
     ...accounts.flatMap(callerLines),
     { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
     ...accountLines(main.account, nowMs, entities),
     ...fleetAccounts.flatMap(({ account }) => fleetLines(account, nowMs)),
-    ...[record, usage, rateLimited.burst].flatMap(({ account }) => rumLines(account, nowMs)),
+    ...[recordAccount, usageAccount, rateLimited.burst].flatMap(({ account }) => rumLines(account, nowMs)),
     ...otherAccountLines(otherAccount.account, entities),
   ];
 
@@ -86,7 +86,7 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
       otherKey: otherAccount.appKey,
       expiredKey,
       rateLimited,
-      changing: { record: { table, ...record }, usage: { table, ...usage } },
+      changing: { recordAccount: { table, ...recordAccount }, usageAccount: { table, ...usageAccount } },
       stored: { table, ...main },
       defective(defect) {
         const url = defective.get(defect) ?? startDefective(defect);
@@ -94,10 +94,12 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
         return url;
       },
     };
-    await warmUp(environment);
+    // So that no check waits for a function's first start.
+    const { call } = createApiClient(environment);
+    for (const path of PATHS) await call(path);
     return { environment, stop };
   } catch (error) {
     await stop();
-    throw error instanceof StartError ? new CliError(`Cannot start the service. ${error.message}`) : error;
+    throw error instanceof CliError ? new CliError(`Cannot start the service. ${error.message}`) : error;
   }
 }

@@ -5,7 +5,7 @@ import { startVitest } from 'vitest/node';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
 import { explain } from '../../admin/cli/command-errors.ts';
-import { endWithReader, UsageError } from '../../admin/cli/io.ts';
+import { CliError, endWithReader, UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
 import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
@@ -23,11 +23,11 @@ interface Options {
 }
 
 /** Prints the data set that has to be imported before a deployment can be certified. */
-function printData(account: Int64, other: Int64 | undefined, run: string): void {
+function printData(account: Int64, otherAccount: Int64 | undefined, run: string): void {
   // An import that refuses the target, for example, says so itself.
   endWithReader(process.stdout);
   const entities = entitiesOf(run);
-  const otherLines = other === undefined ? [] : otherAccountLines(other, entities);
+  const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, entities);
   const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
   process.stdout.write(`${textsOf(lines).join('\n')}\n`);
 }
@@ -57,11 +57,12 @@ async function certify(target: Target, { reporter = ['tree'], smoke = false }: O
   return isComplete && tests.length > 0 ? 0 : 1;
 }
 
-async function run(options: Options): Promise<number> {
-  const { url, run, data, other, only, smoke } = options;
-  if (data !== undefined) {
+/** Prints the data set or runs the tests, as the options say. @returns the exit code */
+async function execute(options: Options): Promise<number> {
+  const { url, run, data: dataAccount, other: otherAccount, only, smoke } = options;
+  if (dataAccount !== undefined) {
     if (run === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
-    printData(data, other, run);
+    printData(dataAccount, otherAccount, run);
     return 0;
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
@@ -70,7 +71,8 @@ async function run(options: Options): Promise<number> {
     throw new UsageError(
       'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
     );
-  requirementsOf(only);
+  if (requirementsOf(only).length === 0)
+    throw new CliError(`No requirement has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
   if (url !== undefined) await checkEnvironment(await deployedEnvironment(url, run, process.env), run);
   const target = { ...(url !== undefined && { url }), ...(run !== undefined && { run }), ...(only && { only }) };
   return certify(target, options);
@@ -97,7 +99,7 @@ const program = new Command('npm run certify --')
   .option('--smoke', 'only the checks that need no data and write nothing (npm run smoke)')
   .exitOverride();
 try {
-  process.exitCode = await run(program.parse().opts());
+  process.exitCode = await execute(program.parse().opts());
 } catch (error) {
   const { line, exitCode } = explain(error, false);
   if (line !== '') process.stderr.write(`${line}\n`);

@@ -1,13 +1,6 @@
-/** Calls that are made before the checks. */
 import { CliError } from '../../admin/cli/io.ts';
-import { createApiClient, PATHS, RUM } from './api-client.ts';
+import { createApiClient, RUM } from './api-client.ts';
 import type { Environment } from './environment.ts';
-
-/** Calls each operation once, so that no check waits for a function's first start. */
-export async function warmUp(environment: Environment): Promise<void> {
-  const { call } = createApiClient(environment);
-  for (const path of PATHS) await call(path);
-}
 
 /**
  * Checks the environment: one call checks the app key, and another whether the data set of this run exists and is unused.

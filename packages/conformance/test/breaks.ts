@@ -17,15 +17,16 @@ const withBody = (call: Call, changes: Changes): Call => ({
 
 /** Changes some calls before they reach the service. */
 const sends =
-  (is: (call: Call) => unknown, changes: (call: Call) => Partial<Call>): Break =>
+  (when: (call: Call) => unknown, changes: (call: Call) => Partial<Call>): Break =>
   (call, pass) =>
-    pass(is(call) ? { ...call, ...changes(call) } : call);
-const sendsBody = (is: (body: Any, call: Call) => unknown, changes: Changes | ((body: Any) => Changes)): Break =>
+    pass(when(call) ? { ...call, ...changes(call) } : call);
+const sendsBody = (when: (body: Any, call: Call) => unknown, changes: Changes | ((body: Any) => Changes)): Break =>
   sends(
-    (call) => is(call.body, call),
+    (call) => when(call.body, call),
     (call) => withBody(call, typeof changes === 'function' ? changes(call.body) : changes),
   );
-const sendsRaw = (is: (call: Call) => unknown, text: string): Break => sends(is, () => ({ raw: Buffer.from(text) }));
+const sendsRaw = (when: (call: Call) => unknown, text: string): Break =>
+  sends(when, () => ({ raw: Buffer.from(text) }));
 
 /** Changes some answers. */
 const answers =
@@ -41,28 +42,29 @@ const data = (changes: (data: Any, call: Call) => Changes): Break =>
     if (!body?.data) return;
     return { body: { ...body, data: { ...body.data, ...changes(body.data, call) } } };
   });
-const page = (changes: (page: Any, call: Call) => Changes): Break => data((of, call) => of.items && changes(of, call));
+const page = (changes: (page: Any, call: Call) => Changes): Break =>
+  data((found, call) => found.items && changes(found, call));
 const hosts = (changes: (servicemap: Any, page: Any) => Changes): Break =>
-  page((of) => ({
-    items: of.items.map((item: Any) => ({
+  page((found) => ({
+    items: found.items.map((item: Any) => ({
       ...item,
-      servicemap: { ...item.servicemap, ...changes(item.servicemap, of) },
+      servicemap: { ...item.servicemap, ...changes(item.servicemap, found) },
     })),
   }));
 const pageOfOutage = (changes: (page: Any) => Changes): Break =>
-  page((of) => of.items.some(({ servicemap }: Any) => servicemap.error_code) && changes(of));
+  page((found) => found.items.some(({ servicemap }: Any) => servicemap.error_code) && changes(found));
 
 /** Refuses some calls that the service answers otherwise. */
-const refuses = (is: (call: Call, reply: Reply) => unknown, code = 'InvalidParameter'): Break =>
+const refuses = (when: (call: Call, reply: Reply) => unknown, code = 'InvalidParameter'): Break =>
   answers((reply, call) => {
     const { request_id } = Object(reply.body);
     const body = { request_id, error: { code, message: code } };
-    return is(call, reply) ? { status: CODES[code] ?? 500, body } : undefined;
+    return when(call, reply) ? { status: CODES[code] ?? 500, body } : undefined;
   });
 /** Answers some refused calls with a success. */
-const accepts = (is: (call: Call, reply: Reply) => unknown): Break =>
+const accepts = (when: (call: Call, reply: Reply) => unknown): Break =>
   answers((reply, call) => {
-    if (reply.status < 400 || !is(call, reply)) return;
+    if (reply.status < 400 || !when(call, reply)) return;
     return { status: 200, body: { request_id: reply.body?.request_id, data: call.path === MERGE ? null : {} } };
   });
 
@@ -148,7 +150,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'account_id is another': data(({ account_id: id }) => id && { account_id: Number(id) + 1 }),
   },
   '2.4 error.days': {
-    'the retention of errors is that of actions': data((of) => ({ 'error.days': of['action.days'] })),
+    'the retention of errors is that of actions': data((record) => ({ 'error.days': record['action.days'] })),
   },
   '3 stale': { 'a stale host is active': hosts(({ status }) => status === 'stale' && { status: 'active' }) },
   '3 A deleted work item': {

@@ -42,22 +42,22 @@ const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
 async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
-  const { usage } = api.need('changing');
+  const { usageAccount } = api.need('changing');
   const inventory = { agent_version: '1', edge_cluster: 'x', enabled: true, snapshot_ready: true };
   const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
   const report = { node_count: 1, edge_count: 1, ...flags };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const at = Date.now() + LEAD_MS;
     const lines = Array.from({ length: 100 }, (_, index) => {
-      const of = { account_id: usage.account, host_id: `exact-${index}` };
+      const ids = { account_id: usageAccount.account, host_id: `exact-${index}` };
       return [
-        { kind: 'host', ...of, ...inventory, report_interval_ms: INTERVAL_MS },
-        { kind: 'host_status', ...of, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
+        { kind: 'host', ...ids, ...inventory, report_interval_ms: INTERVAL_MS },
+        { kind: 'host_status', ...ids, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
       ];
     });
-    await store(usage, lines.flat());
+    await store(usageAccount, lines.flat());
     await sleep(at - Date.now());
-    const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usage.appKey }));
+    const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usageAccount.appKey }));
     if (items.some(({ servicemap }: Item) => servicemap.max_age_ms === 2 * INTERVAL_MS)) return items;
   }
   throw new Skipped('no page was made when a report was exactly two intervals old');

@@ -52,7 +52,8 @@ async function sixWithinOneSecond(api: ApiClient, appKey: string): Promise<Answe
 async function usesUpMinute(api: ApiClient, appKey: string): Promise<boolean> {
   await unusedMinute(api, appKey, (PER_MINUTE / PER_SECOND + 3) * SECOND_MS);
   const minute = windowOf(MINUTE_MS);
-  for (let passed = 0; passed < PER_MINUTE; ) {
+  let passed = 0;
+  while (passed < PER_MINUTE) {
     const answer = await browseOnce(api, appKey);
     if (!isCountKnown(answer) || windowOf(MINUTE_MS) !== minute) return false;
     if (answer.status === 200) passed += 1;

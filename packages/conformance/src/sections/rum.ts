@@ -61,21 +61,21 @@ export const readRum = {
     for (const body of [{}, { no_cache: false }, { no_cache: true }]) data(await api.rum(body));
   },
   'no_cache: false when left out, and then the record may come from the cache': async (api) => {
-    const { record } = api.need('changing');
-    const nameWith = async (body: object) => data(await api.rum(body, { as: record.appKey })).resource_name;
-    await change(record, { resource_name: 'one' });
+    const { recordAccount } = api.need('changing');
+    const nameWith = async (body: object) => data(await api.rum(body, { as: recordAccount.appKey })).resource_name;
+    await change(recordAccount, { resource_name: 'one' });
     expect(await nameWith({ no_cache: true }), 'past the cache').toBe('one');
-    await change(record, { resource_name: 'two' });
+    await change(recordAccount, { resource_name: 'two' });
     expect(await nameWith({}), 'from the cache').toBe('one');
     expect(await nameWith({ no_cache: false }), 'from the cache').toBe('one');
     expect(await nameWith({ no_cache: true }), 'past the cache').toBe('two');
   },
   'no_cache concerns plan version, quotas and status, not the usage, which is always current': async (api) => {
-    const { usage } = api.need('changing');
+    const { usageAccount } = api.need('changing');
     for (const [index, no_cache] of [true, false, true].entries()) {
       const used = 601 + index;
-      await change(usage, { 'session_replay.used_cnt': used });
-      expect(data(await api.rum({ no_cache }, { as: usage.appKey }))['session_replay.used_cnt']).toBe(used);
+      await change(usageAccount, { 'session_replay.used_cnt': used });
+      expect(data(await api.rum({ no_cache }, { as: usageAccount.appKey }))['session_replay.used_cnt']).toBe(used);
     }
   },
   '400 InvalidParameter': refuses(RUM, 'no_cache', ['x']),

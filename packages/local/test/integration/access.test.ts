@@ -16,9 +16,8 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { createTable } from '../../../admin/local-service/local-table.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
-import { startDynamoDb } from '../../dynamodb-local.ts';
-import { copyService } from '../support/copied-service.ts';
-import { descendantsOf, start } from '../support/start-service.ts';
+import { freePort, startDynamoDb } from '../../dynamodb-local.ts';
+import { copyService, descendantsOf, start } from '../support/start-service.ts';
 
 const tablesAt = async (endpoint: string) => {
   const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
@@ -120,22 +119,20 @@ it('serves although it cannot write to its folder, and says how commands find it
   expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 
-describe('a directory of --db', () => {
-  it('of an earlier release keeps its tables, which then belong to a random access key id', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
-    const port = 19_000 + (process.pid % 900);
-    const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
-    onTestFinished(() => void earlier.kill('SIGKILL'));
-    await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
-    await createTable(`http://127.0.0.1:${port}`, 'kept');
-    earlier.kill('SIGKILL');
-    await once(earlier, 'exit');
-    const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
-    onTestFinished(stop);
-    expect(await tablesAt(endpoint)).toEqual(['kept']);
-    const { accessKeyId } = splitEndpoint(endpoint).credentials;
-    expect(readdirSync(directory)).toEqual([`${accessKeyId}_local.db`, 'lock.sqlite']);
-  });
+it('a directory of --db of an earlier release keeps its tables, which then belong to a random access key id', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
+  const port = await freePort();
+  const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
+  onTestFinished(() => void earlier.kill('SIGKILL'));
+  await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
+  await createTable(`http://127.0.0.1:${port}`, 'kept');
+  earlier.kill('SIGKILL');
+  await once(earlier, 'exit');
+  const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
+  onTestFinished(stop);
+  expect(await tablesAt(endpoint)).toEqual(['kept']);
+  const { accessKeyId } = splitEndpoint(endpoint).credentials;
+  expect(readdirSync(directory)).toEqual([`${accessKeyId}_local.db`, 'lock.sqlite']);
 });
 
 /** TCP ports that a process listens on, from the sockets that it has open. */

@@ -3,7 +3,6 @@ import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, getRumResource } from '../../../../lib/http/operations.ts';
 import { newCaller } from '../../../../test/support/accounts.ts';
-import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -48,33 +47,19 @@ async function callWith(...failures: Failure[]): Promise<[fleet: Answer, rum: An
 }
 
 describe('npm start -- --fail', () => {
-  it('live-status: pages come from the inventory, and nothing else fails', async () => {
-    const [fleet, rum] = await callWith('live-status');
-    expect(fleet.body.data).toMatchObject({
-      items: [{ host_id: hostId(1), servicemap: { error_code: 'status_unavailable' } }],
-      partial: true,
-    });
-    expect(rum.body.error.code).toBe('ResourceNotFound');
-  });
+  const [page, unavailable] = [{ status: 200 }, { status: 503, body: { error: { code: 'ServiceUnavailable' } } }];
+  const withoutStatus = { host_id: hostId(1), servicemap: { error_code: 'status_unavailable' } };
+  const notFound = { body: { error: { code: 'ResourceNotFound' } } };
 
-  it('inventory: browsing is ServiceUnavailable, and nothing else fails', async () => {
-    const [fleet, rum] = await callWith('inventory');
-    expectEnvelope(fleet, 503, 'ServiceUnavailable');
-    expect(rum.body.error.code).toBe('ResourceNotFound');
-  });
-
-  it('live-status and inventory can fail together', async () => {
-    const [fleet] = await callWith('live-status', 'inventory');
-    expectEnvelope(fleet, 503, 'ServiceUnavailable');
-  });
-
-  it.each(['table', 'throttle'] as const)('%s: every call is ServiceUnavailable', async (failure) => {
-    for (const answer of await callWith(failure)) expectEnvelope(answer, 503, 'ServiceUnavailable');
-  });
-
-  it('no part: every call is passed on', async () => {
-    const [fleet] = await callWith();
-    expect(fleet.body.data).toMatchObject({ items: [{ host_id: hostId(1) }], partial: false });
+  it.each<[failures: Failure[], fleet: object, rum: object]>([
+    [[], { ...page, body: { data: { items: [{ host_id: hostId(1) }], partial: false } } }, notFound],
+    [['live-status'], { ...page, body: { data: { items: [withoutStatus], partial: true } } }, notFound],
+    [['inventory'], unavailable, notFound],
+    [['live-status', 'inventory'], unavailable, notFound],
+    [['table'], unavailable, unavailable],
+    [['throttle'], unavailable, unavailable],
+  ])('%j fails what it names, and nothing else', async (failures, fleet, rum) => {
+    expect(await callWith(...failures)).toMatchObject([fleet, rum]);
   });
 
   it('slow: calls take longer, and succeed', async () => {

@@ -1,12 +1,6 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
 import { request } from 'node:http';
-import {
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { recordOf } from '../../../../lib/ingest/records.ts';
@@ -27,7 +21,7 @@ const MINUTE_MS = 60_000;
 
 let table: Table;
 let service: LocalService;
-let sqs: SQSClient;
+let sqs: SQS;
 let forget: () => Promise<void>;
 let account: number;
 beforeAll(async () => {
@@ -35,7 +29,7 @@ beforeAll(async () => {
   service = await serveTable(table);
   const { url, queueUrls: outputs } = service;
   forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
-  sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+  sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 });
 afterAll(async () => {
   await forget();
@@ -61,7 +55,7 @@ const report = (host_id: string, fields: object = {}) => ({
 const bodyOf = (...records: object[]) => records.map((record) => JSON.stringify(record)).join('\n');
 const QueueUrl = () => service.queueUrls.FeedUrl;
 const send = (body: string) =>
-  sqs.send(new SendMessageCommand({ QueueUrl: QueueUrl(), MessageBody: body, MessageGroupId: String(account) }));
+  sqs.sendMessage({ QueueUrl: QueueUrl(), MessageBody: body, MessageGroupId: String(account) });
 
 const admin = async (args: string) => {
   const result = await runCommand([...args.split(' '), '--service', service.url]);
@@ -79,15 +73,16 @@ const untilFeedIsEmpty = () =>
 describe("the feed's queue", () => {
   it('accepts what an SDK sends, and has the URL and attributes of a queue of SQS', async () => {
     const QueueName = QueueUrl()?.split('/').at(-1);
-    expect((await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(QueueUrl());
+    expect((await sqs.getQueueUrl({ QueueName })).QueueUrl).toBe(QueueUrl());
     await send(bodyOf(hostRecord('one'), hostRecord('two')));
     const Entries = ['three', 'four'].map((Id) => ({ Id, MessageBody: bodyOf(hostRecord(Id)) }));
-    const { Successful } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: QueueUrl(), Entries }));
+    const { Successful } = await sqs.sendMessageBatch({ QueueUrl: QueueUrl(), Entries });
     expect(Successful?.map(({ Id }) => Id)).toEqual(['three', 'four']);
     await expect.poll(() => hostIds(), SOON).toEqual(['four', 'one', 'three', 'two']);
-    const AttributeNames = ['VisibilityTimeout', 'RedrivePolicy'] as const;
-    const command = new GetQueueAttributesCommand({ QueueUrl: QueueUrl(), AttributeNames: [...AttributeNames] });
-    const { Attributes } = await sqs.send(command);
+    const { Attributes } = await sqs.getQueueAttributes({
+      QueueUrl: QueueUrl(),
+      AttributeNames: ['VisibilityTimeout', 'RedrivePolicy'],
+    });
     expect(Number(Attributes?.VisibilityTimeout)).toBeGreaterThan(60);
     expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedDeadLetters$/);
   });

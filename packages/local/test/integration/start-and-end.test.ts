@@ -6,18 +6,18 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { CliError } from '../../../admin/cli/io.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
-import { StartError } from '../../start-error.ts';
-import { callService, descendantsOf, start, stopsOn } from '../support/start-service.ts';
+import { callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
 
-const root = new URL('../../../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
+/** The environment of a service that starts DynamoDB Local itself. */
+const OWN_DYNAMODB = { DYNAMODB_ENDPOINT: undefined };
 
 describe.concurrent('npm start that cannot start', () => {
   const server = createServer();
@@ -27,62 +27,56 @@ describe.concurrent('npm start that cannot start', () => {
   });
   afterAll(() => server.close());
 
-  it.each([
+  const wrongData = join(folder, 'wrong.ndjson');
+  writeFileSync(wrongData, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
+  const JAVA_MISSING =
+    'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.';
+
+  it.each<[what: string, args: () => string[], exitCode: number, message: RegExp | string, env?: NodeJS.ProcessEnv]>([
     ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
-    ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
+    ['an invalid port', () => ['--port', 'x'], 2, '--port must be a number from 0 to 65535, not "x".\n'],
     [
       'an unknown part after --fail',
       () => ['--fail', 'x'],
       2,
-      /^--fail must be one of live-status, inventory, table, moves, throttle, slow\.\n$/,
+      '--fail must be one of live-status, inventory, table, moves, throttle, slow.\n',
     ],
     ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
     [
       'a data file that is not there',
       () => ['--port', '0', '--data', '/nowhere'],
       1,
-      /^Cannot read \/nowhere \(ENOENT\): check --data\.\n$/,
+      'Cannot read /nowhere (ENOENT): check --data.\n',
     ],
-  ])('reports %s in one line', async (_what, args, exitCode, message) => {
-    const { ended, errors, output } = await start(args());
+    [
+      'each invalid line of a data file',
+      () => ['--port', '0', '--data', wrongData],
+      1,
+      /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
+      { DYNAMODB_ENDPOINT: dynamodbEndpoint() },
+    ],
+    ['that Java is missing', () => ['--port', '0'], 1, `${JAVA_MISSING}\n`, { ...OWN_DYNAMODB, PATH: folder }],
+    [
+      "in Java's own words that it cannot have so large a heap",
+      () => ['--port', '0'],
+      1,
+      /^DynamoDB Local exited .* Java says: .*heap/i,
+      { ...OWN_DYNAMODB, JAVA_TOOL_OPTIONS: '-Xms4611686018427387904' },
+    ],
+  ])('reports %s', async (_what, args, exitCode, message, env) => {
+    const { ended, errors, output } = await start(args(), env);
     expect(await ended).toBe(exitCode);
-    expect(errors()).toMatch(message);
-    expect(output()).toBe('');
+    expect(errors()).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(output()).not.toContain('Serving');
   });
 
-  it("reports in Java's own words that it cannot have so large a heap", async () => {
-    const env = { JAVA_TOOL_OPTIONS: '-Xms4611686018427387904', DYNAMODB_ENDPOINT: undefined };
-    const { ended, errors } = await start(['--port', '0'], env);
-    expect(await ended).toBe(1);
-    expect(errors()).toMatch(/^DynamoDB Local exited .* Java says: .*heap/i);
-  });
-
-  it('reports in one line that Java is missing', async () => {
-    const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
-    expect(await ended).toBe(1);
-    expect(errors()).toBe(
-      'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.\n',
-    );
-  });
-
-  // Runs in this process: the tests above show how the command prints such an error.
+  // Runs in this process: the test above shows how the command prints such an error.
   it('reports in one line that DynamoDB does not respond at DYNAMODB_ENDPOINT', async () => {
     const starting = startDynamoDb({ endpoint: 'http://127.0.0.1:9' });
-    await expect(starting).rejects.toThrow(StartError);
+    await expect(starting).rejects.toThrow(CliError);
     await expect(starting).rejects.toThrow(
       /^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.$/,
     );
-  });
-
-  it('names the invalid lines of a data file', async () => {
-    const file = join(folder, 'wrong.ndjson');
-    writeFileSync(file, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
-    const { ended, errors } = await start(['--port', '0', '--data', file], {
-      DYNAMODB_ENDPOINT: dynamodbEndpoint(),
-    });
-    expect(await ended).toBe(1);
-    expect(errors()).toContain(`${file}:2: account_id is required`);
-    expect(errors().trimEnd().split('\n').at(-2)).toBe(`${file}:3: is not valid JSON (column 1)`);
   });
 
   it('shows its options with --help', async () => {
@@ -108,55 +102,53 @@ it('ends when npm is stopped by a signal that npm does not pass on', async () =>
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
 });
 
-describe('npm start --db', () => {
-  const db = relative(fileURLToPath(root), join(folder, 'db'));
-  const data = join(folder, 'mine.ndjson');
-  const key = 'k'.repeat(43);
-  writeFileSync(
-    data,
-    [
-      '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
-      `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
-      '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
-    ].join('\n'),
+const db = relative(root, join(folder, 'db'));
+const data = join(folder, 'mine.ndjson');
+const key = 'k'.repeat(43);
+writeFileSync(
+  data,
+  [
+    '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
+    `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
+    '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+  ].join('\n'),
+);
+
+/** Starts the service on the directory, and expects the data there. */
+async function startOnDirectory(...args: string[]) {
+  const service = await start(['--port', '0', '--db', db, ...args], OWN_DYNAMODB);
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
+  expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+  // The data of --data contains no demo key.
+  expect(service.output()).not.toMatch(/demo/i);
+  return service;
+}
+
+it('one service at a time can use a directory of --db; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
+  const service = await startOnDirectory('--data', data);
+  // Only its user can read it.
+  const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
+  expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  const second = startDynamoDb({ dbDirectory: db });
+  await expect(second).rejects.toThrow(CliError);
+  await expect(second).rejects.toThrow(
+    `${db} is in use by another service: stop that one, or choose another directory.`,
   );
+  await stopsOn('SIGKILL', service, null);
 
-  /** Starts the service on the directory, and expects the data there. */
-  async function startOnDirectory(...args: string[]) {
-    const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
-    const { body } = await callService(service.url, '/monit/servicemap/fleet', key);
-    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-    // The data of --data contains no demo key.
-    expect(service.output()).not.toMatch(/demo/i);
-    return service;
-  }
-
-  it('lets one service at a time use a directory; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
-    const service = await startOnDirectory('--data', data);
-    // Only its user can read it.
-    const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
-    expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-    const second = startDynamoDb({ dbDirectory: db });
-    await expect(second).rejects.toThrow(StartError);
-    await expect(second).rejects.toThrow(
-      `${db} is in use by another service: stop that one, or choose another directory.`,
-    );
-    await stopsOn('SIGKILL', service, null);
-
-    // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
-    const again = await startOnDirectory();
-    const processes = await descendantsOf(again.child.pid as number);
-    const [supervisor] = processes;
-    process.kill(supervisor as number, 'SIGKILL');
-    expect(await again.ended).toBe(1);
-    expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
-    await expect.poll(() => processes.filter(isAlive)).toEqual([]);
-    expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
-    // No lock is left behind.
-    new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
-  }, 180_000);
-});
+  // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
+  const again = await startOnDirectory();
+  const processes = await descendantsOf(again.child.pid as number);
+  const [supervisor] = processes;
+  process.kill(supervisor as number, 'SIGKILL');
+  expect(await again.ended).toBe(1);
+  expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+  expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
+  // No lock is left behind.
+  new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
+}, 180_000);
 
 describe('npm start --db after a crash or on a full disk', () => {
   const sampleFile = join(folder, 'sample.ndjson');
@@ -168,16 +160,15 @@ describe('npm start --db after a crash or on a full disk', () => {
   ])('completes the load of %s that was interrupted', async (_what, args) => {
     const directory = join(mkdtempSync(join(tmpdir(), 'cut-')), 'db');
     const onDirectory = ['--port', '0', '--db', directory];
-    const env = { DYNAMODB_ENDPOINT: undefined };
     const loading = join(directory, 'loading');
     const cutShort = spawn(process.execPath, ['packages/local/start.ts', ...onDirectory, ...args], {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...OWN_DYNAMODB },
     });
     await expect.poll(() => existsSync(loading), { timeout: 60_000, interval: 20 }).toBe(true);
     cutShort.kill('SIGKILL');
     await once(cutShort, 'close');
-    const service = await start(onDirectory, env);
+    const service = await start(onDirectory, OWN_DYNAMODB);
     onTestFinished(() => void service.child.kill('SIGKILL'));
     expect(service.output()).toMatch(/^Loaded .*601 host/m);
     expect(existsSync(loading)).toBe(false);
@@ -191,7 +182,7 @@ describe('npm start --db after a crash or on a full disk', () => {
     const small = mkdtempSync(join(tmpdir(), 'small-'));
     const command = `mount -t tmpfs -o size=600k none ${small} && exec "$0" packages/local/start.ts --port 0 --db ${small}/db`;
     const args = ['--map-root-user', '--mount', 'sh', '-c', command, process.execPath];
-    const env = { ...process.env, DYNAMODB_ENDPOINT: undefined };
+    const env = { ...process.env, ...OWN_DYNAMODB };
     const { status, stderr } = spawnSync('unshare', args, { cwd: root, env, encoding: 'utf8', timeout: 20_000 });
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^The disk of .* is full \(0 MB .*--db\.\n$/)]);
   });

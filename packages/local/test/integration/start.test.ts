@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
@@ -8,9 +9,8 @@ import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
-import { callService, start, stopsOn } from '../support/start-service.ts';
+import { callService, root, start, stopsOn } from '../support/start-service.ts';
 
-const root = new URL('../../../../', import.meta.url);
 const run = promisify(execFile);
 
 describe('npm start', () => {
@@ -30,7 +30,7 @@ describe('npm start', () => {
     again(() => callService(service.url, path, key, body));
 
   /** An answer without what differs from call to call: ids of requests, cursors, times. */
-  const typical = (answer: unknown) =>
+  const comparable = (answer: unknown) =>
     JSON.stringify(answer, (name, value) =>
       /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
     );
@@ -40,7 +40,7 @@ describe('npm start', () => {
       .output()
       .split('\n')
       .filter((line) => line.startsWith('curl '));
-    const readme = readFileSync(new URL('README.md', root), 'utf8');
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
     expect(curls).toHaveLength(4);
     expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', service.url))).toEqual(curls);
@@ -51,7 +51,7 @@ describe('npm start', () => {
         const answer = await answerOf(curl);
         return { answer, status: answer.data?.partial || answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
       });
-      expect(typical(answer)).toEqual(typical(JSON.parse(shown[index]?.[2] ?? '')));
+      expect(comparable(answer)).toEqual(comparable(JSON.parse(shown[index]?.[2] ?? '')));
     }
   });
 
@@ -99,7 +99,7 @@ describe('npm start', () => {
   });
 
   describe('the first day of docs/operate.md, word for word', () => {
-    const document = readFileSync(new URL('docs/operate.md', root), 'utf8');
+    const document = readFileSync(join(root, 'docs/operate.md'), 'utf8');
     const steps = stepsOf(document.split('\n## Alarms')[0] ?? '');
     let printed: string[];
     beforeAll(async () => {

@@ -3,8 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { copyService, root } from '../support/copied-service.ts';
-import { callService, start, stopsOn } from '../support/start-service.ts';
+import { callService, copyService, root, start, stopsOn } from '../support/start-service.ts';
 
 const copy = copyService();
 const events = join(copy, 'events.ndjson');

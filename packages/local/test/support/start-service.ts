@@ -1,4 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, vi } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -6,14 +10,14 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { type LocalServiceOptions, startService } from '../../local-service.ts';
 
-const root = new URL('../../../../', import.meta.url);
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** Starts the service in this process, on a table of the tests' DynamoDB. */
 export const serveTable = ({ name }: Table, options: Partial<LocalServiceOptions> = {}) =>
   startService({ template: inject('template'), endpoint: dynamodbEndpoint(), tableName: name, port: 0, ...options });
 
 /** Runs the start command and waits until it serves, or ends. */
-export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: URL | string = root) {
+export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: string = root) {
   const child = spawn(process.execPath, ['packages/local/start.ts', ...args], {
     cwd,
     env: { ...process.env, ...env },
@@ -71,4 +75,24 @@ export async function stopsOn(
   child.kill(signal);
   expect(await ended).toBe(exitCode);
   await vi.waitFor(() => expect(processes.filter(isAlive)).toEqual([]), 30_000);
+}
+
+const NEEDED = [
+  'lib',
+  'functions',
+  'infra',
+  'packages',
+  'cdk.json',
+  'openapi.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
+
+/** Copies what `npm start` runs into a folder of its own, in which sources may be changed. @returns its path */
+export function copyService(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'service-'));
+  for (const name of NEEDED) cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
 }

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createQueues, type EventSource } from '../../queues.ts';
-import { handOver, matches } from '../../stream.ts';
+import { deliver, matches } from '../../stream.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -98,8 +98,8 @@ describe('a local queue', () => {
 
 describe('the local stream', () => {
   const numberOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber ?? '';
-  /** Hands over five records that are 10 s old. */
-  const handed = async (invokeWith: (batch: string) => object | undefined, maxAgeMs = Number.POSITIVE_INFINITY) => {
+  /** Delivers five records that are 10 s old. */
+  const delivered = async (invokeWith: (batch: string) => object | undefined, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const ApproximateCreationDateTime = Date.now() / 1_000 - 10;
     const records = Array.from({ length: 5 }, (_, index) => ({
       dynamodb: { SequenceNumber: String(index), ApproximateCreationDateTime },
@@ -113,9 +113,9 @@ describe('the local stream', () => {
     };
     const giveUp = (record: DynamoDBRecord) => givenUp.push(numberOf(record));
     const { signal } = new AbortController();
-    const handing = handOver(records, { batchSize: 3, maxAgeMs }, { invoke }, giveUp, signal);
+    const delivering = deliver(records, { batchSize: 3, maxAgeMs }, { invoke }, giveUp, signal);
     await vi.advanceTimersByTimeAsync(60_000);
-    await handing;
+    await delivering;
     return { batches, givenUp };
   };
   const failed = (...numbers: string[]) => ({
@@ -133,7 +133,7 @@ describe('the local stream', () => {
       if (result instanceof Error) throw result;
       return result;
     };
-    expect(await handed(next)).toEqual({ batches, givenUp: [] });
+    expect(await delivered(next)).toEqual({ batches, givenUp: [] });
   });
 
   it('gives up a record that always fails once it is too old, and goes on', async () => {
@@ -142,7 +142,7 @@ describe('the local stream', () => {
       return undefined;
     };
     const batches = ['012', '01', '0', '123', '12', '1', '234'];
-    expect(await handed(poisoned, 9_999)).toEqual({ batches, givenUp: ['1'] });
+    expect(await delivered(poisoned, 9_999)).toEqual({ batches, givenUp: ['1'] });
   });
 
   it('filters by values, and by whether a value exists', () => {

@@ -1,10 +1,5 @@
 import { statfsSync } from 'node:fs';
 
-/** A failure that the user can fix: only its message is shown. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
 /** Enough for the sample database, which takes 3 MB, and its journal, which takes as much. DynamoDB Local stops answering when it cannot write. */
 const MIN_FREE_MB = 16;
 
