@@ -86,7 +86,7 @@ export function createAppKeys(
   return {
     /**
      * The caller that an app key identifies; undefined if the key is unknown, expired or revoked, or its account is suspended.
-     * A lookup takes the same work for all of these, so that its duration does not tell why.
+     * A lookup does the same work in all of these cases, so that its duration does not tell why.
      * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
      */
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
@@ -108,10 +108,10 @@ export function createAppKeys(
 /** Stores that a key is used, unless that was stored within the last hour. Ignores errors: the next lookup tries again. */
 async function recordUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
   const nowSeconds = Math.floor(nowMs / 1000);
-  const latestDue = nowSeconds - USE_INTERVAL_SECONDS;
-  if (last_used_at > latestDue) return;
+  const oneIntervalAgo = nowSeconds - USE_INTERVAL_SECONDS;
+  if (last_used_at > oneIntervalAgo) return;
   // Another function may have stored it since this one read the row.
-  const isDue = all(EXISTS, isBelow('last_used_at', latestDue + 1));
+  const isDue = all(EXISTS, isBelow('last_used_at', oneIntervalAgo + 1));
   await updateRow(
     withSignal(table, AbortSignal.timeout(USE_TIMEOUT_MS)),
     keys.appKey(hash),

@@ -7,7 +7,7 @@ import type { AppKeys } from './app-keys.ts';
  * authorizer: the handler checks the app key, so that all refusals are alike.
  * @param sharedGatewayKey value of the gateway key for all callers without their own
  * @throws when the app key cannot be looked up. API Gateway then answers 503 and caches nothing. If this returned the shared key instead,
- *   API Gateway would cache it, and throttle the caller with those without a key long after DynamoDB recovers
+ *   API Gateway would cache it, and long after DynamoDB recovers throttle the caller together with those that have no key
  */
 export function createUsageKeyAuthorizer(
   appKeys: AppKeys,

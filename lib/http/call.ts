@@ -51,7 +51,10 @@ export const headerListOf = (event: HeaderMaps, name: string): string | undefine
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
   valuesIn(headers, name)[0];
 
-/** At most so much of the time before the handler's start counts, in milliseconds: more is a cold start, or API Gateway's clock differs. */
+/**
+ * Maximum time between arrival at API Gateway and the handler's start that counts against the deadline, in milliseconds. A longer time is due
+ * to a cold start or to a difference between the clocks.
+ */
 const MAX_BEFORE_MS = 1_000;
 
 /** Gives a call a signal that aborts `callMs` after the call arrived at API Gateway. */

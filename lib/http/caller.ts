@@ -7,8 +7,8 @@ import { ApiError, refuse } from './errors.ts';
 const MAX_APP_KEY_LENGTH = 256;
 
 /**
- * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Whatever is wrong with the
- * key, and if several are sent, the response is the same `Unauthorized`.
+ * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Every
+ * invalid key gets the same `Unauthorized` response, and so do several keys.
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {

@@ -25,7 +25,7 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /**
- * Makes every response, whatever happened, the contract's envelope, with the request id in the body and in `Svc-Request-Id`. In the chain
+ * Wraps every response, success or failure, in the contract's envelope, with the request id in the body and in `Svc-Request-Id`. In the chain
  * only {@link observeMiddleware} comes before this, so that it observes the final code.
  */
 export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): ApiMiddleware {
@@ -104,7 +104,7 @@ export function observeMiddleware(
       operation: operation.name,
       code: call.code,
       request_id: call.requestId,
-      // API Gateway makes this id. A client may choose the other one by the header x-amzn-RequestId.
+      // API Gateway generates this id. A client can choose `request_id` by the header x-amzn-RequestId.
       extended_request_id: requestContext?.extendedRequestId,
       duration_ms: durationMs,
       ...(call.caller && { account_id: String(call.caller.accountId), app_key_id: call.caller.appKeyId }),

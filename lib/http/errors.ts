@@ -27,7 +27,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** An error code, with the type of the values that the message takes. */
 type CodeWith<Values> = ErrorCode & { readonly values?: Values };
 
-/** The error code of each refusal that has a message of its own, and, as a type, the values of that message. Catalogs have it by this name. */
+/** The refusals with their own messages: the error code of each and, in its type, the values of its message. Catalogs use the same names. */
 const REFUSALS = {
   invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: FieldError[] }>,
   malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
@@ -45,14 +45,14 @@ const REFUSALS = {
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
-  /** `first`: the ids that the message names; `more`: how many others there are. */
-  alertsTooLarge: 'BadRequest' as CodeWith<{ first: readonly string[]; more: number }>,
+  /** `named`: the ids that the message names; `more`: how many others there are. */
+  alertsTooLarge: 'BadRequest' as CodeWith<{ named: readonly string[]; more: number }>,
   incidentTooLarge: 'BadRequest' as CodeWith<{ incidentId: string }>,
   mergesPending: 'ServiceUnavailable' as CodeWith<{ pending: number }>,
   mergeTargetsNotFound: 'ResourceNotFound' as CodeWith<{
-    first: readonly { what: 'incident' | 'alert' | 'member'; id: string }[];
+    named: readonly { kind: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
-    /** Alerts that were not looked up. */
+    /** How many alerts were not looked up. */
     unread: number;
   }>,
   mergesReadTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
@@ -82,7 +82,7 @@ export interface FieldError {
   missing?: boolean;
   /** Index of the first invalid item, if the field is an array with invalid items; `schema` is then that of the items. */
   item?: number;
-  /** A text of it is not well-formed Unicode: `schema` does not say so. */
+  /** A string in it is not well-formed Unicode, which `schema` cannot express. */
   illFormed?: boolean;
   /** How many more items of the field are invalid. */
   moreItems?: number;
@@ -96,7 +96,7 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** The other field that `minimum` is the value of. */
+  /** Name of the field whose value is `minimum`. */
   readonly 'x-minimum-field'?: string;
   /** The exact maximum of an int64, where a double cannot hold it. */
   readonly 'x-maximum'?: string;

@@ -33,7 +33,7 @@ export interface Implementation<Body, Data> {
   /** Compiled from the operation's request schema. */
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
-  /** Whether the operation is available on this deployment: checked after the body, before the rate limit counts. @throws ApiError */
+  /** Runs after the checks of the body, before the rate limit counts the call. @throws ApiError if this deployment lacks the operation */
   checkAvailable?(): void;
   operate(call: Call<Body>): Promise<Reply<Data>>;
 }

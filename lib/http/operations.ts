@@ -10,7 +10,7 @@ import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
 
-/** A window of the exact limit: at most `limit` calls of one account in each window of `seconds` of the clock, such as a whole minute. */
+/** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
 export interface RateWindow {
   readonly name: string;
   readonly limit: number;
@@ -44,7 +44,7 @@ export interface Operation {
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have. */
   readonly headers?: readonly 'Age'[];
-  /** A request to the sample data, and the `data` of its response; absent if `infra/generate/examples.ts` computes that from the sample. */
+  /** A request that the sample data can answer, and the `data` of its response. Without `data`, `infra/generate/examples.ts` computes it. */
   readonly example: { readonly request: object; readonly data?: unknown };
   /** Examples of this operation's own errors, and of common errors that have another message here. */
   readonly refusals: readonly RefusalExample[];
@@ -316,13 +316,13 @@ export const mergeAlerts = {
   refusals: [
     {
       summary: 'An alert has too much stored data',
-      explanation: { name: 'alertsTooLarge', values: { first: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
+      explanation: { name: 'alertsTooLarge', values: { named: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
     },
     {
       summary: 'An alert does not exist',
       explanation: {
         name: 'mergeTargetsNotFound',
-        values: { first: [{ what: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
+        values: { named: [{ kind: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
       },
     },
   ],

@@ -42,7 +42,7 @@ export function validateMiddleware<Body>(
 
 const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));
 
-/** Converts ajv's error to that of a field or of an item of it. */
+/** Converts an ajv error to the error of a field, or of one item of a field. */
 export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields): FieldError {
   const [, name = '', item] = instancePath.split('/');
   const missing = name === '';
@@ -57,8 +57,8 @@ export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields)
 }
 
 /**
- * One error for each offending field, in ajv's order: its first. If that is of an item, it says how many more items are invalid. Only counts
- * them, since a body may have a million. ajv's errors of an item follow each other.
+ * Returns the first error of each offending field, in ajv's order. If that is the error of an item, it includes how many more items are
+ * invalid: those are only counted, since a body may have a million. An item can have several errors, which ajv reports in succession.
  */
 function fieldErrorsOf(errors: readonly AjvError[], fields: Fields): FieldError[] {
   const found = new Map<string, FieldError>();
@@ -83,7 +83,7 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
     if (offending.has(field)) continue;
     if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema, illFormed: true });
     const item = Array.isArray(value)
-      ? value.findIndex((item) => typeof item === 'string' && !item.isWellFormed())
+      ? value.findIndex((element) => typeof element === 'string' && !element.isWellFormed())
       : -1;
     if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item, illFormed: true });
   }

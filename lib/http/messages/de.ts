@@ -21,8 +21,8 @@ function expected({ type, format, enum: values, minimum, maximum, items = {}, ..
       if (format === 'int64' && max === undefined)
         return `eine ganze Zahl im Bereich int64${minimum === undefined ? '' : `, mindestens ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const from = schema['x-minimum-field'];
-      const bounds = range(from === undefined ? min : `${min} (${from})`, max);
+      const minimumField = schema['x-minimum-field'];
+      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
       return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
     }
     case 'string': {
@@ -96,10 +96,10 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
-    mergeTargetsNotFound: ({ first, more, unread }) =>
-      `Nicht gefunden: ${first.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,
-    alertsTooLarge: ({ first, more }) =>
-      `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${first.join(', ')}${andMore(more)}. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
+    mergeTargetsNotFound: ({ named, more, unread }) =>
+      `Nicht gefunden: ${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,
+    alertsTooLarge: ({ named, more }) =>
+      `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${named.join(', ')}${andMore(more)}. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     incidentTooLarge: ({ incidentId }) =>
       `Der Incident ${incidentId} hat zu viele Daten, um geändert zu werden. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     mergesPending: ({ pending }) =>

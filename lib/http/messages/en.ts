@@ -8,7 +8,7 @@ function range(min: number | string | bigint | undefined, max: number | string |
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
-function must({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `one of ${values.join(', ')}`;
   if (format === 'objectid') return 'an ObjectID: a string of 24 hexadecimal digits';
   if (format === 'cursor')
@@ -21,8 +21,8 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
       if (format === 'int64' && max === undefined)
         return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const from = schema['x-minimum-field'];
-      const bounds = range(from === undefined ? min : `${min} (${from})`, max);
+      const minimumField = schema['x-minimum-field'];
+      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
       if (!bounds) return 'an integer';
       return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
     }
@@ -34,7 +34,7 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
     case 'array': {
       const { minItems: min, maxItems: max } = schema;
       const bounds = range(min, max, plural(max ?? min, 'item'));
-      return `an array${bounds && ` of ${bounds}`}, each ${must(items)}`;
+      return `an array${bounds && ` of ${bounds}`}, each ${expected(items)}`;
     }
     default:
       return 'a JSON value';
@@ -42,7 +42,7 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
 }
 
 function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
-  const wanted = `${must(schema)}${illFormed ? ', in well-formed Unicode' : ''}`;
+  const wanted = `${expected(schema)}${illFormed ? ', in well-formed Unicode' : ''}`;
   if (missing) return `${field} is required and must be ${wanted}`;
   if (item === undefined) return `${field} must be ${wanted}`;
   const more = moreItems ? ` (and ${moreItems} more)` : '';
@@ -93,10 +93,10 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
-    mergeTargetsNotFound: ({ first, more, unread }) =>
-      `Not found: ${first.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
-    alertsTooLarge: ({ first, more }) =>
-      `These alerts have too much stored data to be merged: ${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first. Nothing was merged.`,
+    mergeTargetsNotFound: ({ named, more, unread }) =>
+      `Not found: ${named.map(({ kind, id }) => `${kind} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
+    alertsTooLarge: ({ named, more }) =>
+      `These alerts have too much stored data to be merged: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first. Nothing was merged.`,
     incidentTooLarge: ({ incidentId }) =>
       `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
     mergesPending: ({ pending }) =>

@@ -1,4 +1,4 @@
-// Only the language part of negotiator: the rest would be as large as the messages.
+// Imports only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
 import type { ApiError, Catalog } from '../errors.ts';
 import { CATALOGS } from './languages.ts';
@@ -15,17 +15,17 @@ function languageAndScript(tag: string): string | undefined {
   }
 }
 
-const BY_SCRIPT = new Map(CATALOGS.map((catalog) => [languageAndScript(catalog.language), catalog]));
+const CATALOGS_BY_SCRIPT = new Map(CATALOGS.map((catalog) => [languageAndScript(catalog.language), catalog]));
 
 /** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
 function isNamedBy(range: string, language: string): boolean {
   try {
-    const [wanted, own] = [new Intl.Locale(range), new Intl.Locale(language)];
-    const { script } = own.maximize();
+    const [wanted, offered] = [new Intl.Locale(range), new Intl.Locale(language)];
+    const { script } = offered.maximize();
     return (
-      wanted.language === own.language &&
+      wanted.language === offered.language &&
       (wanted.script ?? script) === script &&
-      (wanted.region ?? own.region) === own.region
+      (wanted.region ?? offered.region) === offered.region
     );
   } catch {
     return false;
@@ -46,7 +46,7 @@ export function catalogFor(acceptLanguage: string | undefined): Catalog {
   if (!acceptLanguage) return CATALOGS[0];
   // Each tag once: a header can repeat `*` 5,000 times, and each would be compared with all ranges of the header.
   for (const tag of new Set(preferredLanguages(acceptLanguage))) {
-    const found = tag === '*' ? firstUnnamed(acceptLanguage) : BY_SCRIPT.get(languageAndScript(tag));
+    const found = tag === '*' ? firstUnnamed(acceptLanguage) : CATALOGS_BY_SCRIPT.get(languageAndScript(tag));
     if (found) return found;
   }
   return CATALOGS[0];
@@ -58,7 +58,7 @@ export function messageOf(
   { code, explanation }: Pick<ApiError, 'code' | 'explanation'>,
 ): string {
   if (!explanation) return codes[code];
-  // The sentence of a name takes that name's values, which the compiler does not infer.
-  const sentence = explain[explanation.name] as (values: unknown) => string;
-  return sentence(explanation.values);
+  // The explanation's values are those of its name, which the compiler does not infer.
+  const explainRefusal = explain[explanation.name] as (values: unknown) => string;
+  return explainRefusal(explanation.values);
 }

@@ -14,7 +14,7 @@ function integer(min: Bound, max: Bound): string {
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
-function what({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `以下值之一：${values.join('、')}`;
   if (format === 'objectid') return 'ObjectID，即 24 位十六进制字符串';
   if (format === 'cursor') return '本服务返回给该账户的 next_cursor（查询第一页时请省略）';
@@ -23,8 +23,9 @@ function what({ type, format, enum: values, minimum, maximum, items = {}, ...sch
       return 'true 或 false';
     case 'integer': {
       const max = schema['x-maximum'] ?? maximum;
-      const from = schema['x-minimum-field'];
-      if (format !== 'int64') return integer(from === undefined ? minimum : `${minimum}（${from}）`, max);
+      const minimumField = schema['x-minimum-field'];
+      if (format !== 'int64')
+        return integer(minimumField === undefined ? minimum : `${minimum}（${minimumField}）`, max);
       if (max !== undefined) return `${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
       return `int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
     }
@@ -34,21 +35,21 @@ function what({ type, format, enum: values, minimum, maximum, items = {}, ...sch
     }
     case 'array': {
       const bounds = range(schema.minItems, schema.maxItems);
-      return `${bounds && `含${bounds.replace(/^(?=\d)/, ' ')}项的`}数组，每一项${must(items)}`;
+      return `${bounds && `含${bounds.replace(/^(?=\d)/, ' ')}项的`}数组，每一项${mustBe(items)}`;
     }
     default:
       return 'JSON 值';
   }
 }
 
-/** A blank stands between Chinese and other letters or digits, and nowhere else. */
-const must = (schema: FieldSchema) =>
-  `必须是${what(schema)
+/** Puts a space between a Chinese character and a letter or digit, and nowhere else. */
+const mustBe = (schema: FieldSchema) =>
+  `必须是${expected(schema)
     .replace(/^(?=[\w-])/, ' ')
     .replace('） ', '）')}`;
 
 function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
-  const wanted = `${must(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}`;
+  const wanted = `${mustBe(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}`;
   if (missing) return `${field} 为必填项，${wanted}`;
   if (item === undefined) return `${field} ${wanted}`;
   return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${wanted}`;
@@ -95,10 +96,10 @@ export const catalog: Catalog = {
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
-    mergeTargetsNotFound: ({ first, more, unread }) =>
-      `不存在：${first.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
-    alertsTooLarge: ({ first, more }) =>
-      `以下告警的存储数据过大，无法修改：${first.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
+    mergeTargetsNotFound: ({ named, more, unread }) =>
+      `不存在：${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
+    alertsTooLarge: ({ named, more }) =>
+      `以下告警的存储数据过大，无法修改：${named.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
     incidentTooLarge: ({ incidentId }) =>
       `${NOUNS.incident} ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>

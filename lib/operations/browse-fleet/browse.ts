@@ -27,12 +27,14 @@ export type ChunkSize = (request: BrowseRequest, examined: number, matched: numb
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
   if (filtersOf(request).length === 0) return request.limit - matched;
-  const first = Math.max(request.limit, FIRST_FILTERED);
-  if (examined === 0) return first;
+  const firstSize = Math.max(request.limit, MIN_FIRST_FILTERED);
+  if (examined === 0) return firstSize;
   const likely = matched === 0 ? Number.POSITIVE_INFINITY : (MARGIN * (request.limit - matched) * examined) / matched;
-  return examined > first ? request.scan_limit : Math.ceil(likely);
+  return examined > firstSize ? request.scan_limit : Math.ceil(likely);
 };
-const FIRST_FILTERED = 100;
+/** Minimum size of the first chunk of a request with filters. */
+const MIN_FIRST_FILTERED = 100;
+/** The second chunk has this many times the hosts that fill the page on average. */
 const MARGIN = 1.5;
 
 /** The names of a request's filters. An empty list is no filter. */
@@ -143,7 +145,7 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
   return scan;
 }
 
-/** Every other field of a request is a filter: a list of accepted values. */
+/** The name of a filter. Every field of a request but these three is one: a list of accepted values. */
 type Filter = Exclude<keyof typeof browseFleet.request.properties, 'cursor' | 'limit' | 'scan_limit'>;
 
 /** The value of a host that each filter compares. */
@@ -155,10 +157,10 @@ const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => 
 };
 const FILTERED = Object.keys(FILTERS) as Filter[];
 
-/** A host matches if each filter accepts it by any of its values. */
+/** A host matches if its value for each filter is one that the filter accepts. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
-  const filters = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
-  return (host, item) => filters.every(({ read, wanted }) => wanted.has(read(host, item)));
+  const filters = filtersOf(body).map((name) => ({ valueFor: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => filters.every(({ valueFor, wanted }) => wanted.has(valueFor(host, item)));
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {

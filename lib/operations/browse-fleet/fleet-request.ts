@@ -27,7 +27,7 @@ export function openCursor(secret: Uint8Array, cursor: string): string | undefin
 
 /**
  * Checks that `scan_limit` is at least `limit`, given or default.
- * @param offending fields that failed the schema: neither is compared then
+ * @param offending fields that failed the schema: if either is among them, the two are not compared
  */
 export function checkScanLimit(
   { limit, scan_limit }: RequestOf<typeof browseFleet>,

@@ -104,8 +104,8 @@ export function decodeStatus(raw: RawRow): HostStatusRow | typeof UNREADABLE {
 }
 
 /**
- * Null counts as absent, and a set as an array. A row that needs neither a conversion nor a fallback is returned as it is, with unknown
- * attributes, since a page reads thousands.
+ * Null counts as absent, and a set as an array. A row that needs neither a conversion nor a fallback is returned as it is, with any unknown
+ * attributes: a copy would take time, and a page reads thousands of rows.
  */
 function decode<Row>(rules: AttributeRules, raw: RawRow): { row: Row; malformed: boolean } {
   let usableAsIs = true;

@@ -37,41 +37,45 @@ export function deriveStatus(
   nowMs: number,
 ): Derived {
   const { capability_status: capability } = host;
-  const { received_at_ms: received, health_at_ms: health, ...snapshot } = live ?? NO_REPORT;
+  const { received_at_ms: receivedAtMs, health_at_ms: healthAtMs, ...snapshot } = live ?? NO_REPORT;
 
   if (capability === 'unsupported') return { rule: 1, status: 'unsupported', reasons: ['capability_unsupported'] };
   if (!host.enabled || capability === 'disabled')
     return { rule: 2, status: 'disabled', reasons: ['collection_disabled'] };
   if (capability === 'failed') return { rule: 3, status: 'degraded', reasons: ['collection_failed'] };
-  if (received === undefined) {
-    if (!host.snapshot_ready && (capability !== undefined || health !== undefined))
+  if (receivedAtMs === undefined) {
+    if (!host.snapshot_ready && (capability !== undefined || healthAtMs !== undefined))
       return { rule: 4, status: 'initializing', reasons: ['snapshot_pending'] };
-    if (health !== undefined) return { rule: 5, status: 'degraded', reasons: ['snapshot_missing'] };
+    if (healthAtMs !== undefined) return { rule: 5, status: 'degraded', reasons: ['snapshot_missing'] };
     return { rule: 6, status: 'no_data', reasons: ['no_reports'] };
   }
-  if (!isFresh(host, received, nowMs)) return { rule: 7, status: 'stale', reasons: ['snapshot_stale'] };
+  if (!isFresh(host, receivedAtMs, nowMs)) return { rule: 7, status: 'stale', reasons: ['snapshot_stale'] };
   const impaired = [
     snapshot.snapshot_truncated && 'snapshot_truncated',
     snapshot.snapshot_degraded && 'snapshot_degraded',
-    health !== undefined && health > received && 'health_newer_than_snapshot',
+    healthAtMs !== undefined && healthAtMs > receivedAtMs && 'health_newer_than_snapshot',
   ].filter((reason) => reason !== false);
   if (impaired.length > 0) return { rule: 8, status: 'degraded', reasons: impaired };
   return { rule: 9, status: 'active', reasons: [] };
 }
 
 /** Whether the latest snapshot is at most two report intervals old. */
-function isFresh({ report_interval_ms }: Pick<HostRow, 'report_interval_ms'>, received: Int64, nowMs: number): boolean {
+function isFresh(
+  { report_interval_ms }: Pick<HostRow, 'report_interval_ms'>,
+  receivedAtMs: Int64,
+  nowMs: number,
+): boolean {
   // An interval beyond 2^53 is longer than any age, so rounding it does not matter.
-  return ageOf(received, nowMs) <= 2 * Number(report_interval_ms ?? DEFAULT_INTERVAL_MS);
+  return ageOf(receivedAtMs, nowMs) <= 2 * Number(report_interval_ms ?? DEFAULT_INTERVAL_MS);
 }
 
 /** Builds the answer's item for a host. Optional fields without a value are omitted. */
 export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): FleetHost {
   const unreadable = live === UNREADABLE;
   const report = unreadable ? undefined : live;
-  const { received_at_ms: received, observed_at_ms: observed } = report ?? {};
+  const { received_at_ms: receivedAtMs, observed_at_ms: observedAtMs } = report ?? {};
   const { status, reasons } = deriveStatus(host, report, nowMs);
-  const counts = report ?? NO_REPORT;
+  const snapshot = report ?? NO_REPORT;
   const { texts, codes, isCut } = boundedTexts(host, report);
   const { agent_version, edge_cluster, capability_status, capture_mode } = texts;
   const reasonCodes = [
@@ -88,14 +92,14 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
       ...(capture_mode !== undefined && { capture_mode }),
       ...(host.report_interval_ms !== undefined && { report_interval_ms: host.report_interval_ms }),
       snapshot_ready: host.snapshot_ready,
-      authoritative: counts.authoritative,
-      graph_available: counts.graph_available,
-      freshness_status: received === undefined ? 'unknown' : isFresh(host, received, nowMs) ? 'fresh' : 'stale',
-      ...(received !== undefined && { max_age_ms: ageOf(received, nowMs) }),
-      ...(observed !== undefined && { observed_at_ms: observed }),
-      ...(received !== undefined && { received_at_ms: received }),
-      node_count: counts.node_count,
-      edge_count: counts.edge_count,
+      authoritative: snapshot.authoritative,
+      graph_available: snapshot.graph_available,
+      freshness_status: receivedAtMs === undefined ? 'unknown' : isFresh(host, receivedAtMs, nowMs) ? 'fresh' : 'stale',
+      ...(receivedAtMs !== undefined && { max_age_ms: ageOf(receivedAtMs, nowMs) }),
+      ...(observedAtMs !== undefined && { observed_at_ms: observedAtMs }),
+      ...(receivedAtMs !== undefined && { received_at_ms: receivedAtMs }),
+      node_count: snapshot.node_count,
+      edge_count: snapshot.edge_count,
       ...(reasonCodes.length > 0 && { reason_codes: reasonCodes }),
       ...(unreadable && { error_code: 'status_unavailable' as const }),
     },
@@ -104,15 +108,15 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
 
 /** Texts are cut to this many code points, so that a page of 100 hosts stays below 4 MB. */
 const MAX_TEXT_LENGTH = 256;
-const MAX_REASON_CODE = 128;
+const MAX_REASON_CODE_LENGTH = 128;
 const MAX_REASON_CODES = 32;
 
-/** The texts of a host's rows, cut to their maximum. */
+/** The texts and reason codes of a host's rows, each cut to its maximum length, and the codes to their maximum number. */
 function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
   let isCut = false;
-  const bounded = <Text extends string | undefined>(text: Text, longest = MAX_TEXT_LENGTH): Text => {
-    if (text === undefined || text.length <= longest) return text;
-    const cut = [...text.slice(0, 2 * longest)].slice(0, longest).join('') as Text & string;
+  const bounded = <Text extends string | undefined>(text: Text, maxLength = MAX_TEXT_LENGTH): Text => {
+    if (text === undefined || text.length <= maxLength) return text;
+    const cut = [...text.slice(0, 2 * maxLength)].slice(0, maxLength).join('') as Text & string;
     isCut ||= cut.length < text.length;
     return cut;
   };
@@ -123,6 +127,6 @@ function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
     capture_mode: bounded(host.capture_mode),
   };
   const reported = [...new Set([...(host.reason_codes ?? []), ...(report?.reason_codes ?? [])])];
-  const codes = reported.slice(0, MAX_REASON_CODES).map((code) => bounded(code, MAX_REASON_CODE));
+  const codes = reported.slice(0, MAX_REASON_CODES).map((code) => bounded(code, MAX_REASON_CODE_LENGTH));
   return { texts, codes, isCut: isCut || reported.length > MAX_REASON_CODES };
 }

@@ -14,8 +14,8 @@ import {
   UNREADABLE,
 } from './fleet-rows.ts';
 import {
-  type Found,
   nextRead,
+  type ReadResult,
   type ReadStep,
   type StatusRead,
   startAfter,
@@ -40,7 +40,7 @@ export interface Chunk {
   outOfTime: boolean;
 }
 
-/** Their rows are small. */
+/** Maximum rows of a page that is read after one with only retired hosts, whose rows are small. */
 const RETIRED_HOSTS_AT_ONCE = 1_000;
 
 export type HostReader = ReturnType<typeof createHostReader>;
@@ -52,9 +52,9 @@ export interface HostReaderOptions {
   after?: string | undefined;
   /** When it aborts, reading fails. */
   signal: AbortSignal;
-  /** Milliseconds from now. Later, no further page of the inventory is requested; undefined: no limit. */
+  /** Milliseconds from now. Later, only a host to return, and one that shows that more are left, are still read; undefined: no limit. */
   inventoryMs?: number | undefined;
-  /** Time in milliseconds for all reads of live status, which then counts as unreadable; undefined: no limit. */
+  /** Time in milliseconds for all reads of live status. What is not read by then counts as unreadable; undefined: no limit. */
   liveMs?: number | undefined;
   /** Called at most once, when live status cannot be read. */
   onUnreadable(error: unknown): void;
@@ -69,7 +69,7 @@ export function createHostReader(options: HostReaderOptions) {
   let progress = startAfter(options.after);
 
   /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
-  async function readHosts(range: Omit<Range, 'partition'>): Promise<Found> {
+  async function readHosts(range: Omit<Range, 'partition'>): Promise<ReadResult> {
     const partition = collections.hosts(account);
     const attributes = [...HOST_ATTRIBUTES, 'retired'];
     const tableWithSignal = withSignal(table, signal);
@@ -79,13 +79,13 @@ export function createHostReader(options: HostReaderOptions) {
     return readHosts({ after: reached, limit: RETIRED_HOSTS_AT_ONCE });
   }
 
-  function readStatuses(read: StatusRead): Promise<Found> {
+  function readStatuses(read: StatusRead): Promise<ReadResult> {
     if ('hostIds' in read) return readEach(read.hostIds);
     const range = { partition: collections.hostStatuses(account), ...read };
     return queryRange(withSignal(table, liveTime.signal), range, 'host_id', STATUS_ATTRIBUTES);
   }
 
-  async function readEach(hostIds: readonly string[]): Promise<Found> {
+  async function readEach(hostIds: readonly string[]): Promise<ReadResult> {
     const wanted = hostIds.map((hostId) => keys.hostStatus(account, hostId));
     const { rows } = await batchGet(withSignal(table, liveTime.signal), wanted, { consistent: false });
     return { rows: [...rows.values()].map((row) => ({ ...row, host_id: row.sk })), reached: undefined };
@@ -106,14 +106,14 @@ export function createHostReader(options: HostReaderOptions) {
     /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
     async next(size: number): Promise<Chunk> {
       const plan = () => nextRead(progress, size, performance.now() - began >= inventoryMs);
-      for (let read = plan(); read; read = plan()) await perform(read);
+      for (let step = plan(); step; step = plan()) await perform(step);
       const { hosts, complete } = progress;
       const outOfTime = hosts.length <= size && !complete;
       const rows = hosts.slice(0, outOfTime ? -1 : size);
-      const known = rows.length - uncovered(progress, rows).length;
+      const knownStatuses = rows.length - uncovered(progress, rows).length;
       progress = { ...progress, hosts: hosts.slice(rows.length) };
       const candidates = rows.map((row, index) =>
-        candidateOf(row, statuses.get(row.host_id) ?? (index < known ? undefined : UNREADABLE)),
+        candidateOf(row, statuses.get(row.host_id) ?? (index < knownStatuses ? undefined : UNREADABLE)),
       );
       return { candidates, more: progress.hosts.length > 0, outOfTime };
     },

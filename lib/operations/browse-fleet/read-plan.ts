@@ -38,7 +38,7 @@ export type StatusRead =
   | { readonly hostIds: readonly string[] };
 
 /** The result of a read. `reached` is absent when the range has no further row. */
-export type Found = Pick<RangePage<RawRow>, 'rows' | 'reached'>;
+export type ReadResult = Pick<RangePage<RawRow>, 'rows' | 'reached'>;
 
 /** Rows of a status range to read per known host. Reading one row by its key costs as much as about 15 rows of a range. */
 const ROWS_PER_HOST = 2;
@@ -57,21 +57,21 @@ export const startAfter = (hostId = ''): Progress => ({
 /**
  * The next step towards `size` hosts with their status, and one more host, which shows whether any is left.
  *
- * Both ranges are read concurrently until a range of status ends before the hosts do. From then on, status is read for known hosts: a
- * range, then single rows for the hosts that it did not reach. So at most four status rows are read for a host.
- * @param isLate the time for the inventory is over: two hosts are enough
+ * Inventory and live status are read concurrently until a page of status ends before the page of hosts. From then on, status is read for
+ * known hosts: a range, then single rows for the hosts that it did not reach. So at most four status rows are read for a host.
+ * @param isLate the time for the inventory is over: two hosts are enough, one to return and one that shows that more are left
  * @returns undefined when no read is necessary
  */
 export function nextRead(progress: Progress, size: number, isLate = false): ReadStep | undefined {
   const { hosts, lastHost, complete, covered, allCovered, ahead, searched, unreadable } = progress;
   const limit = size + 1 - hosts.length;
   if (limit > 0 && !complete && !(isLate && hosts.length > 1)) {
-    const rows = limit - ahead.length;
+    const statusLimit = limit - ahead.length;
     const isConcurrent =
-      !unreadable && !allCovered && rows > 0 && searched === '' && uncovered(progress, hosts).length === 0;
+      !unreadable && !allCovered && statusLimit > 0 && searched === '' && uncovered(progress, hosts).length === 0;
     return {
       hosts: { after: lastHost || undefined, limit },
-      ...(isConcurrent && { statuses: { after: covered || undefined, limit: rows } }),
+      ...(isConcurrent && { statuses: { after: covered || undefined, limit: statusLimit } }),
     };
   }
   const missing = unreadable ? [] : uncovered(progress, hosts.slice(0, size)).map(({ host_id }) => host_id);
@@ -81,14 +81,14 @@ export function nextRead(progress: Progress, size: number, isLate = false): Read
   return { statuses: { between: [missing[0] ?? last, last], limit: ROWS_PER_HOST * missing.length } };
 }
 
-export function withHosts(progress: Progress, { rows, reached }: Found): Progress {
+export function withHosts(progress: Progress, { rows, reached }: ReadResult): Progress {
   // `reached` is beyond the last of `rows` if rows of retired hosts follow it. It is undefined at the end, where no more is read.
   const lastHost = reached ?? progress.lastHost;
   const hosts = progress.hosts.concat(rows);
   return { ...progress, hosts, lastHost, complete: reached === undefined, ahead: rowsAfter(progress.ahead, lastHost) };
 }
 
-export function withStatuses(progress: Progress, read: StatusRead, { rows, reached }: Found): Progress {
+export function withStatuses(progress: Progress, read: StatusRead, { rows, reached }: ReadResult): Progress {
   if ('hostIds' in read) return { ...progress, covered: read.hostIds.at(-1) ?? progress.covered };
   if ('between' in read) return { ...progress, covered: reached ?? read.between[1], searched: read.between[1] };
   return {
@@ -99,11 +99,11 @@ export function withStatuses(progress: Progress, read: StatusRead, { rows, reach
   };
 }
 
-/** Those of sorted hosts whose status is not known. */
+/** The hosts, of a sorted list, whose status is not known. */
 export const uncovered = ({ covered, allCovered }: Progress, hosts: readonly RawRow[]): readonly RawRow[] =>
   allCovered ? [] : rowsAfter(hosts, covered);
 
-/** Those of sorted rows that come after a host. DynamoDB sorts host ids by their UTF-8 bytes. */
+/** The rows, of a sorted list, that come after a host. DynamoDB sorts host ids by their UTF-8 bytes. */
 function rowsAfter(rows: readonly RawRow[], hostId: string): readonly RawRow[] {
   const bytes = Buffer.from(hostId);
   let [from, to] = [0, rows.length];

@@ -48,9 +48,12 @@ interface Deletion {
   version: Int64;
 }
 
-/** Whether this version was deleted already, as by the same call before, or this call's own write did it and an operator restored it since. */
+/**
+ * Whether the item is deleted and had this version before, as after an earlier call with the same body, or this call's own write deleted it
+ * and an operator has restored it since.
+ */
 function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
-  const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
+  const isNext = (candidate: Int64) => BigInt(candidate) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
   const undone = stored?.undone_deletion;
   return isInt64(undone?.version) && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;

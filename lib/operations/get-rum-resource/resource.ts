@@ -47,8 +47,8 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
 
 /**
  * Reads the RUM record and the usage of the caller's account, in one call to DynamoDB. The record may come from a cache: it is at most
- * `rumCacheSeconds` old, and the header `Age` has its age in seconds. A missing or malformed field is `InternalError`, since no quota is
- * invented; the log names the fields.
+ * `rumCacheSeconds` old, and the header `Age` has its age in seconds. With a missing or malformed field the call fails with
+ * `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
 export function createGetRumResource({ table, now, log, settings }: Deps, cacheSize = CACHED_RECORDS) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;

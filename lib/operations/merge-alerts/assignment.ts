@@ -38,7 +38,7 @@ export const inListOrder = (alertIds: readonly string[]): string[] =>
   alertIds
     .map((id) => alertShard(id) + id)
     .sort()
-    .map((text) => text.slice(1)); // without the shard, one character
+    .map((shardAndId) => shardAndId.slice(1)); // the shard is one character
 
 /** The incident that an entry assigns an alert to, or none (`to` is undefined); undefined: the entry does not take the alert. */
 export type Destination = { to: string | undefined } | undefined;
@@ -48,20 +48,21 @@ export type Decide = (alertId: string, assignment: Assignment) => Destination;
 
 /** A merge takes every alert, whatever its current incident. */
 export const decideMerge =
-  ({ incident_id: own }: Pick<FeedEntry, 'incident_id'>): Decide =>
-  () => ({ to: own });
+  ({ incident_id: to }: Pick<FeedEntry, 'incident_id'>): Decide =>
+  () => ({ to });
 
 /**
- * An undo moves the alerts back that no later entry took. An imported alert has no sequence; then its current incident decides.
+ * An undo moves back those alerts that no later entry took: it compares the sequences. An imported alert has none; then only its current
+ * incident decides.
  * @param origins where the merge took each alert from
  */
 export const decideUndo =
   (
-    { incident_id: own, undone_sequence: undone = 0 }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
+    { incident_id: mergedInto, undone_sequence: undone = 0 }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
     origins: ReadonlyMap<string, string | undefined>,
   ): Decide =>
-  (alertId, { incident_id: current, moved_sequence: movedBy = undone, stayed_sequence: stayed = 0 }) =>
-    current === own && movedBy === undone && stayed <= undone && origins.has(alertId)
+  (alertId, { incident_id: current, moved_sequence: moved = undone, stayed_sequence: stayed = 0 }) =>
+    current === mergedInto && moved === undone && stayed <= undone && origins.has(alertId)
       ? { to: origins.get(alertId) }
       : undefined;
 
@@ -86,7 +87,7 @@ export function planMoves(alertIds: readonly string[], assignments: Assignments,
 
 /**
  * Updates alerts on condition that their assignments are as read. Each row records the entry and the previous incident, since a
- * restored table may lack the entry. So does the row of an alert that stays, so that no earlier entry counts as its latest.
+ * restored table may lack the entry. The row of an alert that stays records them, too, so that no earlier entry counts as its latest.
  */
 export const moveActions = (
   account: Int64,
@@ -96,7 +97,7 @@ export const moveActions = (
 ): Action[] =>
   moves.map(({ alertId, from, to }) => {
     const assignment = assignments.get(alertId);
-    if (!assignment) throw new Error('an alert is to be moved that was not read');
+    if (!assignment) throw new Error('an alert that is to be moved was not read');
     const fields = {
       incident_id: to,
       moved_sequence: sequence,

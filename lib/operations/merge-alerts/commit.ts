@@ -24,7 +24,7 @@ import { MAX_PENDING, type MergeOrder, mergeOrderOf, orderActions } from './merg
 import { moveAlerts } from './move.ts';
 import { type LargeEntry, readLargeEntry } from './read-incidents.ts';
 
-/** The row that makes a repeated call a no-op. Times in Unix seconds. */
+/** Of the row that makes a repeated call a no-op. Times are Unix seconds. */
 export interface Idempotency {
   key: KeyOf<'idempotency'>;
   bodyHash: string;
@@ -238,21 +238,21 @@ async function findCommitted(
   return found;
 }
 
-/** The sequence of a new entry: the clock in milliseconds, but above all sequences that the rows record. */
+/** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record. */
 export function nextSequence(
   nowMs: number,
   { order, assignments, incident }: Pick<PreparedEntry, 'order' | 'assignments' | 'incident'>,
 ): number {
   const { last_change: change, loaded_after: loadedAfter = 0 } = incident;
-  let after = Math.max(order.last, change?.sequence ?? 0, loadedAfter);
-  for (const assignment of assignments.values()) after = Math.max(after, latestEntryOf(assignment));
-  return Math.max(nowMs, after + 1);
+  let highest = Math.max(order.last, change?.sequence ?? 0, loadedAfter);
+  for (const assignment of assignments.values()) highest = Math.max(highest, latestEntryOf(assignment));
+  return Math.max(nowMs, highest + 1);
 }
 
 /** Reads large entries that the merge order names. */
 export type PendingEntryReader = (table: Table, account: Int64, entryId: EntryId) => Promise<LargeEntry>;
 
-/** A reader with a cache. A large entry and its list never change; the cache holds at least those of one account. */
+/** A reader with a cache, as large entries and their lists never change. It has room for the pending entries of two accounts. */
 export function pendingEntryReader(): PendingEntryReader {
   const cache = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MAX_PENDING });
   return async (table, account, entryId) => {

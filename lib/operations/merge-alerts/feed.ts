@@ -59,7 +59,7 @@ export function largeEntryRows(
   ];
 }
 
-/** The part numbers of the rows that a list of so many alerts takes. */
+/** The part numbers of the rows that hold a list of this many alerts. */
 export const listParts = (alerts = 0) => Array.from({ length: Math.ceil(alerts / IDS_IN_A_ROW) }, (_, part) => part);
 
 /** The row that records the moves of a slice of a large entry's list. */
@@ -85,16 +85,16 @@ function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: re
 
 /** Collects moves and no-ops from an entry's rows. An alert that is in several rows counts once. */
 export function decodeMoves(
-  { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
+  { kind, incident_id: ownIncident }: Pick<FeedEntry, 'kind' | 'incident_id'>,
   rows: readonly MovedAlerts[],
 ): { moves: Move[]; stayed: string[] } {
   const moves = new Map<string, Move>();
   const stayed = new Set<string>();
   for (const row of rows) {
     for (const alertId of row.stayed) stayed.add(alertId);
-    for (const [other, alertIds] of Object.entries(row.moved)) {
-      const incident = other === NO_INCIDENT ? undefined : other;
-      const [from, to] = kind === 'merge' ? [incident, own] : [own, incident];
+    for (const [key, alertIds] of Object.entries(row.moved)) {
+      const otherIncident = key === NO_INCIDENT ? undefined : key;
+      const [from, to] = kind === 'merge' ? [otherIncident, ownIncident] : [ownIncident, otherIncident];
       for (const alertId of alertIds) moves.set(alertId, { alertId, from, to });
     }
   }

@@ -5,7 +5,7 @@ import type { Deps } from '../../shared/deps.ts';
 import { type PendingMerge, readAllPending } from './merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from './move.ts';
 
-/** It stops this long before the function's time-out. Milliseconds. */
+/** How long before the function's time-out it stops moving alerts, in milliseconds. */
 const EARLY_MS = 2_000;
 /** Age in milliseconds from which the schedule finishes a merge. Until then its queue message does. */
 const OVERDUE_MS = 5 * 60_000;

@@ -20,7 +20,10 @@ export interface MergeOrder {
   pending: EntryId[] | undefined;
 }
 
-/** Further large merges are refused: each merge reads the alert lists of all pending entries, of up to 400 KB a row. */
+/**
+ * Maximum pending entries of an account; further large merges are refused. Each merge reads the alert lists of all pending entries, of up to
+ * 400 KB a row.
+ */
 export const MAX_PENDING = 25;
 
 /**
@@ -32,7 +35,7 @@ const SHARDS_OF_PREVIOUS_RELEASE = [0, 1, 2, 3];
 /** How far a commit of the previous release may be behind the latest sequence, in milliseconds. */
 const MAX_LAG_MS = 10 * 60_000;
 
-/** The rows of the merge order, as stored. */
+/** A row of the merge order, as stored. */
 type OrderRow = Pick<Stored<'mergeOrder' | 'mergeOrderShard'>, 'pk' | 'sk' | 'last' | 'last_large'>;
 
 export function mergeOrderOf(rows: readonly OrderRow[]): MergeOrder {
@@ -74,14 +77,15 @@ export function orderActions(
   const key = keys.mergeOrder(account);
   const isNext = all(isBelow('last', sequence), is('last_large', lastLarge));
   // `completed` is for the stream record of the write that completed an entry, so later writes remove it.
-  const forget = expression`REMOVE #completed`;
-  if (!large) return [returningStored(updateAction(key, expression`SET #last = ${sequence} ${forget}`, isNext))];
+  const removeCompleted = expression`REMOVE #completed`;
+  if (!large)
+    return [returningStored(updateAction(key, expression`SET #last = ${sequence} ${removeCompleted}`, isNext))];
   const [added, isAsRead] = pending
     ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
     : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
   const raise = expression`SET #last = ${sequence}, last_large = ${sequence}`;
   return [
-    returningStored(updateAction(key, expression`${raise}, ${added} ${forget}`, all(isNext, isAsRead))),
+    returningStored(updateAction(key, expression`${raise}, ${added} ${removeCompleted}`, all(isNext, isAsRead))),
     ...SHARDS_OF_PREVIOUS_RELEASE.map((shard) =>
       updateAction(keys.mergeOrderShard(account, shard), raise, isBelow('last', sequence)),
     ),
@@ -95,10 +99,10 @@ export async function removePending(
   { sequence, incident_id }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
 ): Promise<void> {
   const pending = pendingAt(sequence);
-  const isNamed = expression`attribute_exists(${pending})`;
+  const isPending = expression`attribute_exists(${pending})`;
   const completed = { sequence, incident_id };
   const update = expression`SET #completed = ${completed} REMOVE ${pending}`;
-  await updateRow(table, keys.mergeOrder(account), update, isNamed);
+  await updateRow(table, keys.mergeOrder(account), update, isPending);
 }
 
 export interface PendingMerge {

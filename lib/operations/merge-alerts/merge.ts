@@ -13,8 +13,8 @@ import { createPreparer, incidentIdOf, type MergeCall } from './prepare.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**
- * Limits the read units of an account's merges; merges of up to 125 units are free. 2,000 a second on average leave to others most of the
- * 12,000 a second that a new table has. A new table cannot write more alerts than that.
+ * Limits the read units of an account's merges; merges of up to 125 units are free. An average of 2,000 a second leaves to other calls most of
+ * the 12,000 a second that a new table has, and a new table cannot move more than 2,000 alerts a second anyway.
  */
 const READ_BUDGET = {
   name: mergeAlerts.name,
@@ -57,7 +57,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
-/** What a merge would do, if nothing changes until then. */
+/** What a merge would do if it were made now. */
 export interface MergePreview extends MovePlan {
   readonly entry: PreparedEntry['entry'];
   /** Its alerts move after it is committed. */
@@ -65,7 +65,7 @@ export interface MergePreview extends MovePlan {
 }
 
 /**
- * Reads and checks what a merge would, and writes nothing: not even the count of what it has read.
+ * Reads and checks the same as a merge, but writes nothing: its reads do not even count against the read budget.
  * @throws ApiError as the merge would, TooManyPendingError
  */
 export async function previewMerge(
@@ -92,7 +92,7 @@ export async function previewMerge(
 function refusalOf(error: unknown, incidentId: string): unknown {
   if (error instanceof TooManyPendingError)
     return refuse('mergesPending', { pending: error.pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
-  // Of the rows that a large merge commits, only the incident's has data of other systems.
+  // Of the rows that a large merge commits, only the incident's has data of other systems, so only it can be too large.
   return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 

@@ -61,12 +61,12 @@ export async function moveAlerts(
   large: LargeEntry,
   { pending, known, transactionItems = TRANSACTION_ITEMS, workers = WORKERS }: MoveOptions,
 ): Promise<void> {
-  // With assignments that were read before the commit, the entry was committed just now.
+  // Assignments from before the commit are passed only right after it, when nothing is moved yet.
   const moved = known ? [] : await readMovedSlices(table, large);
   const remaining = gapsIn({ start: 0, end: large.alertIds.length }, moved);
   const limits = { workers, maxAlerts: transactionItems - 1 }; // one action is the row that records the moves
   const earlier = await moveEarlier(table, large, remaining, pending, limits);
-  const usable = earlier.any ? undefined : known; // the moves of earlier entries changed the assignments
+  const usable = earlier.sharesAlerts ? undefined : known; // the moves of earlier entries changed the assignments
   const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });
   if (unmovable.size > 0) throw new UnmovableAlertsError([...unmovable]);
   await removePending(table, large.account, large.entry);
@@ -110,8 +110,8 @@ interface Limits {
 
 /**
  * Makes the moves of earlier pending entries that share alerts with these slices, the lowest sequence first. It moves whole chunks. A
- * chunk may hold other alerts, which a still earlier entry has to move first: so it looks from the latest entry back.
- * @returns `any`: whether there was such an entry
+ * chunk may hold other alerts, which a still earlier entry has to move first: so it collects the chunks from the latest entry back.
+ * @returns `sharesAlerts`: whether there was such an entry
  */
 async function moveEarlier(
   table: Table,
@@ -119,7 +119,7 @@ async function moveEarlier(
   slices: readonly ListSlice[],
   pending: readonly EntryId[],
   limits: Limits,
-): Promise<{ any: boolean; unmovable: Set<string> }> {
+): Promise<{ sharesAlerts: boolean; unmovable: Set<string> }> {
   const wanted = new Set(idsIn(alertIds, slices));
   const steps: { large: LargeEntry; slices: ListSlice[] }[] = [];
   for (const entryId of pending.toReversed()) {
@@ -135,7 +135,7 @@ async function moveEarlier(
   const unmovable = new Set<string>();
   for (const { large, slices } of steps)
     for (const id of await moveSlices(table, large, slices, { ...limits, blocked: unmovable })) unmovable.add(id);
-  return { any: steps.length > 0, unmovable };
+  return { sharesAlerts: steps.length > 0, unmovable };
 }
 
 const idsIn = (ids: readonly string[], slices: readonly ListSlice[]) =>

@@ -34,7 +34,7 @@ const MAX_NAMED = 10;
  */
 const SMALL_UNITS = 125;
 
-/** The attributes that are read of every row. Of the incident a merge also reads what it changes. */
+/** The attributes that every merge reads. If it changes the title or the owner of the incident, it reads these, too. */
 const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
 type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
 type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
@@ -70,24 +70,24 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
   const orderKey = keys.mergeOrder(account);
-  /** Of rows that need not exist. */
+  /** Keys of rows that need not exist. */
   const optionalKeys: KeyOf<MergeKind>[] = [orderKey, ...(idempotency ? [idempotency.key] : [])];
   const otherKeys: KeyOf<MergeKind>[] = [...optionalKeys, incidentKey, ...ownerKeys];
 
-  // Title and owner are needed of the incident only, but one request has the same list for all its rows.
+  // Only the incident has title and owner, but a request has one list of attributes for all its rows.
   const attributes: MergeAttribute[] = [...ATTRIBUTES];
   if (body.title) attributes.push('title');
   if (owner !== undefined) attributes.push('owner_id');
 
   const changesIncident = Boolean(body.title) || owner !== undefined;
-  // Beside the alerts: the entry and the merge order.
-  const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
-  const exceedsTransaction = alertKeys.length + written > transactionItems;
+  // The 2 are the entry and the merge order.
+  const otherActions = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
+  const exceedsTransaction = alertKeys.length + otherActions > transactionItems;
 
   let rows = new RowMap<MergeKind, MergeAttribute>();
-  /** The batches in which the alerts were read. */
+  /** The batches of the last time that all rows were read. */
   let batches: ReadBatch<MergeKind>[] = [];
-  /** Alerts that were not read, since something else is missing. */
+  /** Number of alerts that were not read, since something else is missing. */
   let unread = 0;
   /** It is known that the alerts' rows have room for a move. */
   let hasRoom = false;
@@ -98,11 +98,11 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   }: Attempt): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
     if (!currentOrder)
       await ((exceedsTransaction || wasTooLarge) && batches.length > 0 ? readOthersAgain() : readAll());
-    if (isDoneBefore()) return { result: REPLAYED };
+    if (wasCommitted()) return { result: REPLAYED };
     const { incident, assignments } = foundTargets();
     if (!hasRoom) {
       const full = await findUnmovable(table, batches);
-      if (full.length > 0) throw refuse('alertsTooLarge', named(full));
+      if (full.length > 0) throw refuse('alertsTooLarge', namedAndMore(full));
       hasRoom = true;
     }
 
@@ -155,30 +155,30 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   }
 
   /**
-   * Reads all rows, in growing batches. It stops after a batch that shows that a row is missing, or that the call was done before; later
-   * batches are not read.
+   * Reads all rows, in growing chunks. It stops after a chunk that shows that a row is missing, or that the call was committed before; later
+   * chunks are not read.
    */
   async function readAll(): Promise<void> {
     const allKeys = [...otherKeys, ...alertKeys];
     rows = new RowMap();
     batches = [];
     let size = MAX_BATCH;
-    let taken = 0;
+    let takenUnits = 0;
     for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
       const chunk = allKeys.slice(from, from + size);
-      const got = await batchGet(table, chunk, { attributes });
-      for (const [name, row] of got.rows) rows.set(name, row);
-      batches.push(...got.batches);
-      if (isDoneBefore()) return;
+      const result = await batchGet(table, chunk, { attributes });
+      for (const [name, row] of result.rows) rows.set(name, row);
+      batches.push(...result.batches);
+      if (wasCommitted()) return;
       const isMissing = chunk.some((key) => !rows.of(key) && !optionalKeys.includes(key));
-      const read = from + chunk.length;
-      const units = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / read));
-      if (units - taken > SMALL_UNITS) {
-        await takeFromBudget(units - taken);
-        taken = units;
+      const keysRead = from + chunk.length;
+      const expectedUnits = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / keysRead));
+      if (expectedUnits - takenUnits > SMALL_UNITS) {
+        await takeFromBudget(expectedUnits - takenUnits);
+        takenUnits = expectedUnits;
       }
       if (isMissing) {
-        unread = allKeys.length - read;
+        unread = allKeys.length - keysRead;
         return;
       }
     }
@@ -192,7 +192,7 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   }
 
   /** Whether the same call was committed before. @throws ApiError when the Idempotency-Key was used with another body */
-  function isDoneBefore(): boolean {
+  function wasCommitted(): boolean {
     const row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined = idempotency && rows.of(idempotency.key);
     if (!idempotency || !row || row.ttl <= idempotency.nowSeconds) return false;
     if (row.body_hash !== idempotency.bodyHash) throw refuse('idempotencyKeyReused');
@@ -203,15 +203,15 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   function foundTargets() {
     const incident = rows.of(incidentKey);
     const assignments = new Map<string, Assignment>();
-    const missing: Explanations['mergeTargetsNotFound']['first'][number][] = [];
-    if (!incident) missing.push({ what: 'incident', id: incidentId });
+    const missing: Explanations['mergeTargetsNotFound']['named'][number][] = [];
+    if (!incident) missing.push({ kind: 'incident', id: incidentId });
     for (const key of alertKeys.slice(0, alertKeys.length - unread)) {
       const row = rows.of(key);
       if (row) assignments.set(key.sk, row);
-      else missing.push({ what: 'alert', id: key.sk });
+      else missing.push({ kind: 'alert', id: key.sk });
     }
-    if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
-    if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', { ...named(missing), unread });
+    if (!ownerKeys.every((key) => rows.of(key))) missing.push({ kind: 'member', id: String(owner) });
+    if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
     return { incident, assignments };
   }
 }
@@ -236,12 +236,12 @@ function idempotencyOf(call: MergeCall, nowSeconds: number): Idempotency | undef
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Read units of batches; at least one for each key, also where there is no row. */
+/** Read units of batches: at least one for each key, even if it has no row. */
 const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
   batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
 /** The first items, which a message names, and how many more there are. */
-const named = <Item>(all: readonly Item[]) => ({
-  first: all.slice(0, MAX_NAMED),
+const namedAndMore = <Item>(all: readonly Item[]) => ({
+  named: all.slice(0, MAX_NAMED),
   more: Math.max(0, all.length - MAX_NAMED),
 });

@@ -49,7 +49,7 @@ export function feedOf(rows: readonly FeedRow[]): { entries: FeedEntryWithAlerts
   return { entries, orphans };
 }
 
-/** One entry of an incident's feed; undefined when there is none. */
+/** One entry of an incident's feed, which may lack rows that are not visible yet; undefined when there is none. */
 export async function readEntry(
   table: Table,
   account: Int64,
@@ -63,7 +63,7 @@ export async function readEntry(
  * Reads an entry with its whole list. A query may show only some rows of a transaction, so it reads again until the list is complete.
  * @returns undefined when rows stay missing
  */
-export async function readEntryWithMoves(
+export async function readCompleteEntry(
   table: Table,
   account: Int64,
   entryId: EntryId,

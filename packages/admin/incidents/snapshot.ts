@@ -12,7 +12,7 @@ import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts
 import type { EntryId } from '../../../lib/operations/merge-alerts/feed.ts';
 import { lowestNext, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { decideFor } from '../../../lib/operations/merge-alerts/move.ts';
-import { type FeedEntryWithAlerts, readEntryWithMoves } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type FeedEntryWithAlerts, readCompleteEntry } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function readSnapshot(table: Table, account: Int64) {
       if (sequence !== undefined && sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
   const entries: FeedEntryWithAlerts[] = [];
   await forEach(entryIds.values(), async (entryId) => {
-    const item = await readEntryWithMoves(table, account, entryId);
+    const item = await readCompleteEntry(table, account, entryId);
     if (item) entries.push(item);
   });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));

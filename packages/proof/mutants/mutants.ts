@@ -229,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an undo takes alerts that were moved since',
     file: 'lib/operations/merge-alerts/assignment.ts',
-    find: 'current === own && movedBy === undone && stayed <= undone && origins.has(alertId)',
-    replace: '(current === own || movedBy === undone || stayed <= undone || origins.has(alertId))',
+    find: 'current === mergedInto && moved === undone && stayed <= undone && origins.has(alertId)',
+    replace: '(current === mergedInto || moved === undone || stayed <= undone || origins.has(alertId))',
     tests: [integration('admin-undo')],
     only: 'moved since',
   },
