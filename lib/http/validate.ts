@@ -81,11 +81,18 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];
     if (offending.has(field)) continue;
-    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema, illFormed: true });
-    const item = Array.isArray(value)
-      ? value.findIndex((element) => typeof element === 'string' && !element.isWellFormed())
-      : -1;
-    if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item, illFormed: true });
+    if (isIllFormed(value)) fieldErrors.push({ field, schema, illFormed: true });
+    else if (Array.isArray(value) && value.some(isIllFormed)) {
+      const moreItems = value.filter(isIllFormed).length - 1;
+      const item = {
+        schema: schema.items ?? {},
+        item: value.findIndex(isIllFormed),
+        ...(moreItems > 0 && { moreItems }),
+      };
+      fieldErrors.push({ field, ...item, illFormed: true });
+    }
   }
   return fieldErrors;
 }
+
+const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();

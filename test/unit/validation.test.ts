@@ -166,7 +166,11 @@ describe('the errors of a field and its items', () => {
   it('include half a surrogate pair, if nothing else is wrong with the field', () => {
     expect(errorsOf([], { list: ['abc'] })).toEqual([]);
     const item = { field: 'list', schema: ITEM, item: 0 };
-    expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors: [{ ...item, illFormed: true }] });
+    const illFormed = { ...item, illFormed: true };
+    expect(errorsOf([], { list: ['\ud800', 'abc'] })).toStrictEqual({ fieldErrors: [illFormed] });
+    expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({
+      fieldErrors: [{ ...illFormed, moreItems: 1 }],
+    });
     expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors: [item] });
   });
 
