@@ -102,7 +102,9 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   if (deletions.length > 0) {
     const { entity, order } = latestOf(deletions);
     const isNeverDeleted = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
-    const condition = expression`(${isNeverDeleted}) OR deletion_order < ${order}`;
+    // Only a deletion by a caller of the API has `deleted_request_id`.
+    const isLaterDeletion = expression`deletion_order < ${order} AND attribute_not_exists(deleted_request_id)`;
+    const condition = expression`(${isNeverDeleted}) OR (${isLaterDeletion})`;
     // Has `feed_order`, since an operator may restore the item: then records from before the deletion must not change it.
     const deletion = { ...rowOf(entity), feed_order: order, deletion_order: order };
     const { done } = await putRow(table, deletion, condition);
