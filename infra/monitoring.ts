@@ -27,7 +27,10 @@ import {
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE_SECONDS = 300;
-/** Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes. So after six minutes one has failed. */
+/**
+ * Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes. So a merge that is pending after six
+ * minutes has had a failed attempt.
+ */
 const PENDING_MINUTES = 6;
 /** A change is usually relayed within two seconds. */
 const RELAY_LATE_MS = 60_000;

@@ -39,7 +39,7 @@ export interface TableOptions {
   timeouts?: Timeouts;
 }
 
-/** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local takes letters and digits only. */
+/** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local accepts only letters and digits. */
 const LOCAL = 'local';
 
 /**

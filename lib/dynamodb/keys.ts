@@ -101,7 +101,7 @@ export const keys = {
     pk: feedPartition<'feedEntry'>(account, incidentId),
     sk: sequenceText(sequence),
   }),
-  /** Which alerts a large entry takes; `part` counts from 0. */
+  /** A part of the list of a large entry's alerts; `part` counts from 0. */
   feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
     pk: feedPartition<'feedAlerts'>(account, incidentId),
     sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,

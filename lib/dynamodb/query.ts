@@ -97,7 +97,7 @@ type WireRow = Record<string, AttributeValue>;
  * Reads one page of a range, eventually consistent. It converts the values itself, since the document client would copy each one
  * again, and a page of the fleet has thousands of rows.
  * @param keyName field of the result that gets the sort key
- * @param attributes those to read beside the sort key
+ * @param attributes those to read besides the sort key
  */
 export async function queryRange<Row>(
   table: Table,

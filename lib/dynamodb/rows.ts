@@ -143,7 +143,7 @@ export interface FeedEntry {
   undone_sequence?: number;
   /** The entry is committed before its alerts are moved: separate rows list the alerts, and where they came from. */
   large?: true;
-  /** Of a large entry: how many alerts it takes. */
+  /** The number of alerts of a large entry. */
   alerts?: number;
 }
 
@@ -156,11 +156,11 @@ export interface MovedAlerts {
 }
 
 export interface AlertListRow {
-  /** Which alerts a large entry takes: their ids, 12 bytes each. */
+  /** The alerts of a large entry: their ids, 12 bytes each. */
   alert_ids: Uint8Array;
 }
 
-/** The row of the merge order, or one that the previous release writes beside it: see `merge-order.ts`. */
+/** The row of the merge order, or one that the previous release writes as well: see `merge-order.ts`. */
 export interface MergeOrderRow {
   /** Sequence of the latest entry. */
   last?: number;
@@ -190,7 +190,7 @@ export interface RateCountRow {
 /** Written by other systems: an attribute may be missing or have any type. Its reader checks it. */
 export type UncheckedRow = Record<never, unknown>;
 
-/** The attributes of the rows of each kind, beside the key. */
+/** The attributes of the rows of each kind, besides the key. */
 export interface Rows {
   account: AccountRow;
   /** All its data is in the key. */

@@ -12,8 +12,10 @@ import type { Int64 } from '../shared/json.ts';
 import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
 
-/** DynamoDB removes the rows of a retired host after this time. Until then, records from before the retirement change nothing, and a later
- * one brings the host back. */
+/**
+ * DynamoDB removes the rows of a retired host after this time. Until then, records from before the retirement change nothing, and a later
+ * one brings the host back.
+ */
 const RETENTION_DAYS = 30;
 
 /** When DynamoDB removes the rows of a host that was retired at this time: the value of their attribute `ttl`, in Unix seconds. */
@@ -41,8 +43,10 @@ const SNAPSHOT_FIELDS: readonly Field[] = [
   'snapshot_degraded',
 ];
 
-/** The fields of each group, by the attribute that stores the group's order. `feed_order` is the order of the
- * retirement that set `ttl`, or of the record that cancelled it. */
+/**
+ * The fields of each group, by the attribute that stores the group's order. `feed_order` is the order of the retirement that set `ttl`, or of
+ * the record that cancelled it.
+ */
 const GROUPS = Object.entries({
   feed_order: ['ttl'],
   snapshot_order: SNAPSHOT_FIELDS,
