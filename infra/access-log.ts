@@ -1,4 +1,4 @@
-/** The access log has a line for each call that API Gateway answers, whether a function or API Gateway itself made the answer. */
+/** The access log: it has a line for each call, whether a function or API Gateway itself answered it. */
 import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import {
@@ -12,7 +12,7 @@ import type { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 
-/** The fields of a line. None holds the query string, which has the app key. */
+/** The fields of a line. None contains the query string, which has the app key. */
 export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),
@@ -39,18 +39,18 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
 const byResource = (comparison: '=' | '!=') =>
   operations.map(({ path }) => FilterPattern.stringValue('$.resource', comparison, path));
 
-/** Lines of calls of operations. */
+/** Matches lines of calls to operations. */
 export const OPERATION_LINES: JsonPattern = FilterPattern.any(...byResource('='));
-/** Lines of calls to other paths. */
+/** Matches lines of calls to other paths. */
 export const OTHER_LINES: JsonPattern = FilterPattern.all(...byResource('!='));
-/** Lines of calls of operations that were answered with a status, such as `429` or `5*`. */
+/** Matches lines of calls to operations that were answered with this status, such as `429` or `5*`. */
 export const answeredWith = (status: string): JsonPattern =>
   FilterPattern.all(OPERATION_LINES, FilterPattern.stringValue('$.status', '=', status));
 
 /**
  * Counts lines of the access log.
- * @param dimensions by which the lines are counted separately: names with fields, such as `$.resource`
- * @returns the metric's sum
+ * @param dimensions for separate counts: the field of each dimension, such as `$.resource`
+ * @returns the metric with the number of lines
  */
 export const addLineCount = (
   scope: Construct,
@@ -65,6 +65,6 @@ export const addLineCount = (
     metricNamespace: metricsNamespace,
     metricName,
     metricValue: '1',
-    // CloudWatch takes a default value only without dimensions.
+    // CloudWatch accepts a default value only without dimensions.
     ...(dimensions ? { dimensions } : { defaultValue: 0 }),
   }).metric({ statistic: Stats.SUM });

@@ -23,11 +23,11 @@ import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
-/** Calls a second, and burst, of each operation, of all callers without a gateway key together. It bounds the cost of a flood. */
+/** The throttle that all callers without a gateway key share, per operation: calls a second, and burst. It bounds the cost of a flood. */
 const SHARED_THROTTLE = { rate: 200, burst: 400 };
-/** Compression hardly shortens smaller answers. */
+/** Smaller answers are not compressed, since it hardly shortens them. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
-/** Calls a second, and burst, of each route that no usage plan throttles. */
+/** The throttle of each route that no usage plan throttles: calls a second, and burst. */
 const OTHER_ROUTES_THROTTLE = { rate: 100, burst: 200 };
 
 export interface ServiceApiProps {
@@ -38,7 +38,7 @@ export interface ServiceApiProps {
   /** Serves openapi.json. */
   readonly openApiDocument: IFunction;
   readonly authorizer: IFunction;
-  /** Value of the gateway key that all callers without their own share. */
+  /** Value of the gateway key that callers without a gateway key of their own share. */
   readonly sharedGatewayKey: string;
 }
 
@@ -81,7 +81,7 @@ export class ServiceApi extends Construct {
         stageName: settings.stageName,
         tracingEnabled: false,
         ...withoutLogs,
-        // The default of each method; `methodOptions` replaces it for operations, so it applies to the fallback route and openapi.json.
+        // The default for all methods. `methodOptions` replaces it for operations, so it applies to the fallback route and openapi.json.
         throttlingRateLimit: OTHER_ROUTES_THROTTLE.rate,
         throttlingBurstLimit: OTHER_ROUTES_THROTTLE.burst,
         methodOptions: Object.fromEntries(
@@ -108,7 +108,7 @@ export class ServiceApi extends Construct {
   }
 
   private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
-    // The id is that of the first release.
+    // The id `LabelCaller` is that of the first release: another would replace the authorizer.
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
       handler: props.authorizer,
       identitySources: [IdentitySource.queryString('app_key')],
@@ -124,14 +124,14 @@ export class ServiceApi extends Construct {
     const { root } = this.api;
     addFallback(root);
     addFallback(root.addResource('{proxy+}'));
-    // Without authorizer: callers read it before they have an app key.
+    // No authorizer: callers read this document before they have an app key.
     const document = root.resourceForPath(openApiRoute.path);
     addFallback(document);
     document.addMethod(openApiRoute.method, integrate(props.openApiDocument));
     const methods = new Map<ListedOperation, Method>();
     for (const operation of operations) {
       const resource = root.resourceForPath(operation.path);
-      // Also on the resources above it in the path: otherwise API Gateway itself would answer there.
+      // The resources above it in the path need a fallback, too: otherwise API Gateway itself would answer there.
       for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) addFallback(parent);
       const integration = integrate(props.operationFunctions[operation.name]);
       methods.set(operation, resource.addMethod(operation.method, integration, { authorizer, apiKeyRequired: true }));

@@ -5,7 +5,7 @@ import { ServiceStack } from './stack.ts';
 import { DeploymentSettingsError, readDeploymentSettings } from './stack-settings.ts';
 
 export const app = new App();
-// CDK makes the folders of the bundles, which are deployed, writable for everybody: other users must not get to them.
+// CDK makes the folders of the bundles writable for everybody. Other users must not reach them, since the bundles are deployed.
 chmodSync(app.outdir, 0o700);
 try {
   const stack = new ServiceStack(app, readDeploymentSettings(app.node).stackName, {

@@ -18,15 +18,15 @@ import { createRunbookAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** An alarm on a share of the calls needs this many refusals or errors in five minutes. */
+/** Fewer refusals or errors than this in five minutes raise no alarm, whatever their share of the calls. */
 const MIN_COUNT = 300;
-/** Alarm when this share of the operations' calls is refused with 429. */
+/** Alarm at this share of the operations' calls that are refused with 429. */
 const MANY_REFUSED = 0.1;
-/** Alarm at this share of `stageRate`, beyond which API Gateway refuses calls of every account. */
+/** Alarm at this share of `stageRate`: above that rate, API Gateway refuses calls of all accounts. */
 const NEAR_LIMIT = 0.8;
-/** Alarm at this many calls a minute to paths that are no operation: half of the throttle of one such route. */
+/** Alarm at this many calls a minute to other paths than operations: half of what the throttle of one such route allows. */
 const FLOOD = 3_000;
-/** Alarm when this share of all calls is answered with 4xx: a caller has a bug, or somebody guesses app keys. */
+/** Alarm at this share of all calls that are answered with 4xx: a caller has a bug, or somebody guesses app keys. */
 const MANY_ERRORS = 0.5;
 
 export interface CallerAlarmsProps {
@@ -48,7 +48,7 @@ export function addCallerAlarms(parent: Construct, { api, accessLog, settings }:
       label: 'Share of all calls',
     });
 
-  // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
+  // One filter makes a metric for each operation, since `resource` is a dimension. It does not count other routes.
   addLineCount(scope, accessLog, 'OperationCalls', OPERATION_LINES, { resource: '$.resource' });
   const calls = Object.fromEntries(
     operations.map(({ path }, index) => [

@@ -5,8 +5,8 @@ import { SmokeHook } from './smoke-hook.ts';
 const ID_PREFIX = 'AwsSolutions::AwsSolutions-';
 
 /** A finding of cdk-nag that does not stop synthesis. */
-interface Acknowledged {
-  /** The rule, of AwsSolutions; for some rules with what it finds, in brackets. */
+interface AcknowledgedFinding {
+  /** The AwsSolutions rule. For some rules the finding itself follows in brackets. */
   readonly rule: string;
   /** The constructs that may have the finding, by their paths in the stack. */
   readonly paths: RegExp;
@@ -15,7 +15,7 @@ interface Acknowledged {
 
 const managedPolicy = (name: string) => `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${name}]`;
 
-const ACKNOWLEDGED: readonly Acknowledged[] = [
+const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
   {
     rule: 'APIG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|openapi\.json\/GET)$/,

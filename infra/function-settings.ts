@@ -3,7 +3,7 @@ import type { FunctionName } from './grants.ts';
 
 type PerFunction<Value> = Readonly<Partial<Record<FunctionName, Value>>>;
 
-/** The names that renamed functions had in the first release. CloudFormation replaces a resource whose logical id changes. */
+/** The first names of functions that were renamed. They stay in the ids, since CloudFormation replaces a resource whose id changes. */
 const FIRST_NAMES: PerFunction<string> = {
   'usage-key-authorizer': 'label-caller',
   'fallback-route': 'refuse-route',
@@ -13,23 +13,23 @@ const FIRST_NAMES: PerFunction<string> = {
 /** The construct id of a function, with which its logical ids begin. */
 export const constructIdOf = (name: FunctionName): string => FIRST_NAMES[name] ?? name;
 
-/** In MB. Lambda allots CPU in proportion: one vCPU for 1,769 MB. docs/performance.md says why operations have 512 MB. */
-const DEFAULT_MEMORY = 512;
-const MEMORY: PerFunction<number> = {
+/** Lambda allots CPU in proportion: one vCPU for 1,769 MB. docs/performance.md says why operations have 512 MB. */
+const DEFAULT_MEMORY_MB = 512;
+const MEMORY_MB: PerFunction<number> = {
   'fallback-route': 256,
   'openapi-document': 256,
   'finish-merges': 1_769,
   'ingest-records': 1_769,
 };
 
-export const memoryMbOf = (name: FunctionName): number => MEMORY[name] ?? DEFAULT_MEMORY;
+export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEFAULT_MEMORY_MB;
 
 /**
  * Shares of the concurrent executions that the setting `reservedConcurrency` reserves. A share is both a guarantee and a limit: the
  * authorizer and the reads need the guarantee; merges, and the routes without authorizer, need the limit. The other functions use the
  * account's unreserved concurrency, which is at least 100.
  */
-const SHARES: PerFunction<number> = {
+const CONCURRENCY_SHARES: PerFunction<number> = {
   'usage-key-authorizer': 0.3,
   'browse-fleet': 0.25,
   'get-rum-resource': 0.15,
@@ -38,15 +38,15 @@ const SHARES: PerFunction<number> = {
   'openapi-document': 0.05,
 };
 
-/** With fewer, the smallest share would round to 0, and Lambda would refuse every call of that function. */
+/** If fewer executions were reserved, the smallest share would round to 0, and Lambda would refuse every call of that function. */
 export const MIN_RESERVED = 20;
 
-/** @returns undefined if the function uses the account's unreserved concurrency */
+/** The executions that are reserved for a function; undefined if it uses the account's unreserved concurrency. */
 export function reservedExecutions(name: FunctionName, reserved: number): number | undefined {
-  const share = SHARES[name];
+  const share = CONCURRENCY_SHARES[name];
   return reserved === 0 || share === undefined ? undefined : Math.floor(share * reserved);
 }
 
-/** What all functions together reserve: at most `reserved`, since each share is rounded down. */
+/** How many executions all functions together reserve: at most `reserved`, since each share is rounded down. */
 export const reservedInAll = (reserved: number): number =>
-  Object.values(SHARES).reduce((sum, share) => sum + Math.floor(share * reserved), 0);
+  Object.values(CONCURRENCY_SHARES).reduce((sum, share) => sum + Math.floor(share * reserved), 0);

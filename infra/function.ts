@@ -25,7 +25,7 @@ export interface ServiceFunctionProps {
   readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
 }
 
-/** What all functions of the stack have in common: runtime, log group, and a role that may only write to it. */
+/** What all functions of the stack have in common: runtime, log group, and a role that may only write to this log group. */
 export function commonProps(scope: Construct, retention: RetentionDays) {
   const logGroup = new LogGroup(scope, 'Logs', { retention, removalPolicy: RemovalPolicy.DESTROY });
   // In place of AWS's managed policy, which allows writing to every log group.

@@ -4,8 +4,8 @@ import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
  * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two
- * defaults are for types without an entry. No code is `InternalError`, which only functions answer: on a 5xx of API Gateway no
- * function has answered, mostly because Lambda throttled it.
+ * defaults are for types without an entry. None has the code `InternalError`, which means a bug in a function: when API Gateway itself
+ * answers with 5xx, no function did, mostly because Lambda throttled it.
  */
 const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
@@ -38,7 +38,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [ResponseType.DEFAULT_5XX, 'ServiceUnavailable'],
 ];
 
-/** API Gateway does not escape variables, so the only one here is the request id: a caller can set it, but only to a UUID. */
+/** The body of an answer. API Gateway does not escape variables, so the request id is the only one: a caller can set it only to a UUID. */
 function template(code: ErrorCode, message = en.codes[code]): string {
   return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Modules that the bundles leave out: esbuild's option `alias` replaces them by this file. Beside each stand the kilobytes of a bundle,
- * and the milliseconds of CPU at a start, that this saves. `test/infra/bundles.test.ts` fails when an entry no longer saves anything;
+ * Modules that the bundles leave out: esbuild's option `alias` replaces them by this file. Each entry says how many kilobytes of a bundle
+ * and how many milliseconds of CPU at a cold start this saves. `test/infra/bundles.test.ts` fails when an entry no longer saves anything;
  * esbuild fails when a bundle imports a name that this file does not export.
  */
 import { fileURLToPath } from 'node:url';
@@ -31,12 +31,12 @@ class LeftOut {
 /** A function has its credentials in its environment. It needs no other source, such as profiles or instance metadata. */
 export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';
 
-/** The client creates a cache, but uses it only for endpoint discovery, which is off. */
+/** The DynamoDB client creates this cache, but uses it only for endpoint discovery, which is off. */
 export class EndpointCache {
   get = leftOut;
 }
 
-/** No operation of DynamoDB has an event stream; `lib/dynamodb/` has a signer, and a handler of requests that reads each reply whole. */
+/** Not used: no operation of DynamoDB has an event stream, and `lib/dynamodb/` has its own signer and its own HTTP handler. */
 export {
   LeftOut as EventStreamSerde,
   LeftOut as SignatureV4,
@@ -47,5 +47,5 @@ export {
 export const signatureV4aContainer = { SignatureV4a: null };
 export const NodeHttpHandler = { create: (handler: unknown) => handler ?? leftOut() };
 
-/** An import of `node:http` evaluates all its exports. That of `WebSocket` loads undici, which takes longer than all of the service. */
+/** An import of `node:http` evaluates all its exports. The export `WebSocket` loads undici, which takes longer than loading the service. */
 export const { Agent, request, STATUS_CODES } = process.getBuiltinModule('node:http');

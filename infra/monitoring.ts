@@ -27,7 +27,10 @@ import {
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE_SECONDS = 300;
-/** Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes: after six an attempt has failed. */
+/**
+ * Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes. So a merge that is pending after six
+ * minutes has had a failed attempt.
+ */
 const PENDING_MINUTES = 6;
 /** A change is usually relayed within two seconds. */
 const RELAY_LATE_MS = 60_000;
@@ -83,7 +86,7 @@ export class Monitoring extends Construct {
     this.notifyOf(createRunbookAlarm(this, id, description, ...condition));
   }
 
-  /** Alarms on the throttles of each function that was added to the stack before, and on the concurrency of the account in the region. */
+  /** Alarms on the throttles of every function that is in the stack by now, and on the concurrency of the account in the region. */
   private addCapacityAlarms(concurrencyLimit: number): void {
     const scope = new Construct(this, 'Capacity');
     const alarm = (id: string, description: string, metric: IMetric, threshold: number) =>
@@ -143,12 +146,12 @@ export class Monitoring extends Construct {
       1,
     );
     this.alarm('FeedRefused', 'Records sent to the feed are refused', serviceMetric(METRICS.refused, {}), 1);
-    // Not the age of the oldest message, in which SQS omits messages that were received three times.
+    // Does not use the age of the oldest message, since that metric omits messages that were received three times.
     const pending = new MathExpression({
-      expression: 'waiting + tried',
+      expression: 'waiting + inFlight',
       usingMetrics: {
         waiting: visibleIn(mergeQueue.queue),
-        tried: mergeQueue.queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
+        inFlight: mergeQueue.queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
       },
       label: 'Merges pending',
       period: PERIOD,

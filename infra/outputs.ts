@@ -1,4 +1,4 @@
-/** What the stack tells its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
+/** What the stack reports to its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
 import { Annotations, CfnOutput, type Stack } from 'aws-cdk-lib';
 import type { UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
@@ -44,7 +44,7 @@ export interface OutputProps {
   readonly logs: Readonly<Record<string, ILogGroup>>;
 }
 
-/** The name of an output with a log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
+/** The name of the output for a function's log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
 export const logsOutputOf = (name: string) =>
   `${name
     .split('-')

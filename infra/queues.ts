@@ -1,4 +1,4 @@
-/** The queues that invoke functions: that of large merges, and that of the records which other systems send. */
+/** The queues that invoke functions: one for large merges, one for the records that other systems send. */
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
@@ -9,7 +9,7 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 
-/** A queue keeps its messages as long as SQS allows. */
+/** Creates a queue that keeps its messages as long as SQS allows. */
 export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
   new Queue(scope, id, {
     encryption: QueueEncryption.SQS_MANAGED,
@@ -19,14 +19,15 @@ export const createQueue = (scope: Construct, id: string, options: QueueProps = 
   });
 
 const MERGES = {
-  /** Longer than a call takes, so that the call itself has stopped moving alerts by then. */
+  /** Longer than an API call takes, so that the call has stopped moving alerts when the message is delivered. */
   deliveryDelay: Duration.seconds(5),
   /**
-   * A failed message is retried this long after the function's time-out. AWS recommends to wait for six time-outs, so that a throttled
-   * batch is not delivered twice. Here that does no harm, and a merge that needs several invocations continues sooner.
+   * A failed message is retried this long after the function's time-out. AWS recommends a visibility timeout of six function time-outs,
+   * so that a throttled batch is not delivered twice. Here a second delivery does no harm, and with the shorter time a merge that needs
+   * several invocations continues sooner.
    */
   retryDelay: Duration.seconds(30),
-  /** One attempt every five and a half minutes makes over fourteen hours: an outage of six hours loses no merge. */
+  /** With one attempt every five and a half minutes, over fourteen hours: an outage of six hours loses no merge. */
   maxReceiveCount: 160,
   /** How often finish-merges looks for pending merges whose message was lost. */
   sweepInterval: Duration.minutes(5),
@@ -34,15 +35,15 @@ const MERGES = {
 
 export interface MergeQueueProps {
   readonly finishMerges: LambdaFunction;
-  /** Of `finishMerges`. */
+  /** The time-out of `finishMerges`. */
   readonly timeout: Duration;
-  /** Concurrent invocations at most, so that a backlog of merges leaves Lambda's capacity to the callers. */
+  /** Maximum concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
 
 /**
  * Finishes large merges that their calls left pending. The function relay sends the key of each large merge's feed entry to the queue;
- * finish-merges takes one message at a time. Messages of merges that cannot be finished end in the dead-letter queue.
+ * finish-merges handles one message at a time. Messages of merges that cannot be finished end in the dead-letter queue.
  */
 export class MergeQueue extends Construct {
   readonly queue: Queue;
@@ -69,7 +70,7 @@ const RECORDS = {
   /** Lambda gathers up to `batchSize` messages for at most `batchWindow`, so that several records for one row become one write. */
   batchSize: 100,
   batchWindow: Duration.seconds(1),
-  /** AWS recommends six time-outs of the function, so that Lambda can retry a throttled batch before its messages appear again. */
+  /** Visibility timeout, in function time-outs. AWS recommends six, so that Lambda can retry a throttled batch before it appears again. */
   timeoutsUntilRetry: 6,
   /**
    * While the function cannot start, a message is tried every six minutes: 100 attempts take ten hours. While it starts but fails, it
@@ -87,9 +88,9 @@ export class IngestQueues extends Construct {
   readonly queue: Queue;
   /** Records that ingest-records refused, with the reasons. */
   readonly refused: Queue;
-  /** Messages that failed as often as they may. */
+  /** Messages that failed `maxReceiveCount` times. */
   readonly deadLetters: Queue;
-  /** Lets other systems send to the ingest queue, and do nothing else. Rules of this account and region need no policy. */
+  /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
   readonly writersPolicy: ManagedPolicy;
 
   /** @param timeout of ingest-records */
@@ -101,7 +102,7 @@ export class IngestQueues extends Construct {
       visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * timeout.toSeconds()),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
     });
-    // Here, since a queue has one policy: that of another stack would replace the one that enforces TLS.
+    // Granted in this stack, since a queue has only one policy: one from another stack would replace it, and with it the rule for TLS.
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });
     const events = new ServicePrincipal('events.amazonaws.com', {
       conditions: { ArnLike: { 'aws:SourceArn': rules } },
@@ -119,7 +120,7 @@ export class IngestQueues extends Construct {
 
   /**
    * Delivers messages to ingest-records. While `enabled` is false, they wait in the queue.
-   * @param options `maxConcurrency`: concurrent invocations at most, so that a backlog leaves table and Lambda capacity to the callers
+   * @param options `maxConcurrency`: maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers
    */
   deliverTo(ingestRecords: LambdaFunction, options: { enabled: boolean; maxConcurrency: number }): void {
     ingestRecords.addEventSource(
@@ -130,7 +131,7 @@ export class IngestQueues extends Construct {
         ...options,
       }),
     );
-    // Not `grantSendMessages`, which allows more.
+    // `grantSendMessages` would allow more actions.
     this.refused.grant(ingestRecords, 'sqs:SendMessage');
   }
 }

@@ -7,17 +7,17 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { createQueue } from './queues.ts';
 
-const EXISTS = [{ exists: true }];
+const ANY_VALUE = [{ exists: true }];
 
 /**
  * Filters of the stream, one for each kind of change that is relayed. Other changes do not invoke the function, and cost nothing. No
  * filter uses `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
-  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // an entry of an incident's feed
-  { completed: { M: { sequence: { N: EXISTS } } } }, // the merge order, when a large merge is complete
-  { deleted_request_id: { S: EXISTS } }, // a deleted work item
-  { event: { S: EXISTS }, result: { S: ['done'] } }, // an operator's command
+  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's feed
+  { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large merge is complete
+  { deleted_request_id: { S: ANY_VALUE } }, // a deleted work item
+  { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
 ];
 
 /**
@@ -30,11 +30,11 @@ const TIMEOUT = Duration.minutes(1);
 export interface RelayProps {
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
-  /** Creates the function with these options, besides those that all functions share. */
+  /** Creates the function with these options, in addition to those that all functions share. */
   readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
 }
 
-/** Relays changes from the table's stream to the merge queue and the event bus. What cannot be relayed becomes a dead letter. */
+/** Relays changes from the table's stream to the merge queue and the event bus. A change that cannot be relayed becomes a dead letter. */
 export class Relay extends Construct {
   readonly lambda: RelayFunction;
   readonly bus: EventBus;
@@ -57,7 +57,7 @@ export class Relay extends Construct {
     this.deadLetters.grantSendMessages(this.lambda);
     this.lambda.addEventSource(
       new DynamoEventSource(table, {
-        // Not LATEST, which would miss changes made before a new mapping starts to read.
+        // LATEST would miss changes that are made before a new mapping starts to read.
         startingPosition: StartingPosition.TRIM_HORIZON,
         filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
         bisectBatchOnError: true,

@@ -17,17 +17,17 @@ import { createAlarm, serviceMetric } from './stack-metrics.ts';
 
 /** The length of a canary, over which the alarms compare the versions. */
 const PERIOD = Duration.minutes(5);
-/** Fewer failures may be chance. */
+/** Fewer failures than this may be chance. */
 const MIN_FAILURES = 2;
-/** Fewer calls have no meaningful average. */
+/** Fewer calls than this have no meaningful average. */
 const MIN_CALLS = 20;
 
 /**
  * A new version is worse if, in the same minutes, its error rate is above twice that of the old one plus 0.5 %, or its mean duration
- * above twice that of the old one plus 200 ms. An incident, such as a slow table, affects both versions alike, so it does
- * not cause the deployment that fixes it to be rolled back.
+ * above twice that of the old one plus 200 ms. An outage, such as a slow table, affects both versions alike, so a deployment that fixes
+ * it is not rolled back.
  */
-const WORSE = {
+const IS_WORSE = {
   errors: `IF(failedNew + crashedNew >= ${MIN_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,
   latency: `IF(callsNew >= ${MIN_CALLS} AND callsAll > callsNew AND timeNew / callsNew > 2 * (timeAll - timeNew) / (callsAll - callsNew) + 200, 1, 0)`,
 } as const;
@@ -39,8 +39,8 @@ export interface CanaryRolloutProps {
 }
 
 /**
- * Canary updates. API Gateway calls an alias of each operation. CodeDeploy first calls a new version once, to make sure that it works
- * at all, then gives it 10 % of the alias's calls for five minutes. If it is worse than the old one, CodeDeploy moves the alias back,
+ * Canary updates. API Gateway calls an alias of each operation's function. CodeDeploy first calls a new version once, to make sure that it
+ * works at all, then gives it 10 % of the alias's calls for five minutes. If it is worse than the old one, CodeDeploy moves the alias back,
  * and CloudFormation rolls back the whole update.
  */
 export class CanaryRollout extends Construct {
@@ -52,7 +52,7 @@ export class CanaryRollout extends Construct {
     this.props = props;
   }
 
-  /** @returns the alias, to be called in place of the function */
+  /** Adds the canary of an operation. @returns the alias, to be called in place of the function */
   add(operation: ListedOperation, fn: LambdaFunction): IFunction {
     const { name } = operation;
     const { immediate, logRetention } = this.props;
@@ -69,7 +69,7 @@ export class CanaryRollout extends Construct {
       alarms,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: !immediate },
     });
-    // Also when immediate: a version that cannot answer must get no calls.
+    // An immediate rollout needs the hook, too: a version that cannot answer must get no calls.
     group.addPreHook(new SmokeHook(this, `${name}-smoke`, { operation, version, logRetention }).lambda);
     // The alarms must watch the new version before the alias moves; CloudFormation knows of no such dependency.
     for (const alarm of alarms) (alias.node.defaultChild as CfnAlias).node.addDependency(alarm);
@@ -77,24 +77,27 @@ export class CanaryRollout extends Construct {
   }
 
   private createAlarms(operation: string, fn: LambdaFunction, version: IVersion) {
-    const ofAlias = { FunctionName: fn.functionName, Resource: `${fn.functionName}:live` };
-    const ofNew = { ...ofAlias, ExecutedVersion: version.version };
+    const aliasDimensions = { FunctionName: fn.functionName, Resource: `${fn.functionName}:live` };
+    const newVersionDimensions = { ...aliasDimensions, ExecutedVersion: version.version };
     const lambdaMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
       new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
-    const failedMetric = (more: Record<string, string> = {}) =>
-      serviceMetric(METRICS.failed, { operation, ...more }).with({ period: PERIOD });
-    const calls = { callsNew: lambdaMetric('Invocations', ofNew), callsAll: lambdaMetric('Invocations', ofAlias) };
-    const alarm = (what: keyof typeof WORSE, metrics: Record<string, IMetric>) => {
+    const failedMetric = (dimensions: Record<string, string> = {}) =>
+      serviceMetric(METRICS.failed, { operation, ...dimensions }).with({ period: PERIOD });
+    const calls = {
+      callsNew: lambdaMetric('Invocations', newVersionDimensions),
+      callsAll: lambdaMetric('Invocations', aliasDimensions),
+    };
+    const alarm = (aspect: keyof typeof IS_WORSE, metrics: Record<string, IMetric>) => {
       const usingMetrics = { ...calls, ...metrics };
       // A metric that counted nothing has no data, and then the expression would have none: FILL makes it 0.
       const expression = Object.keys(usingMetrics).reduce(
         (text, name) => text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `FILL(${name}, 0)`),
-        WORSE[what],
+        IS_WORSE[aspect],
       );
       return createAlarm(
         this,
-        `${operation}-${what}`,
-        `Rolls back a new version of ${operation}: it has worse ${what} than the old one`,
+        `${operation}-${aspect}`,
+        `Rolls back a new version of ${operation}: it has worse ${aspect} than the old one`,
         new MathExpression({ expression, usingMetrics, label: 'Worse', period: PERIOD }),
         1,
         1,
@@ -104,10 +107,13 @@ export class CanaryRollout extends Construct {
       alarm('errors', {
         failedNew: failedMetric({ version: version.version }),
         failedAll: failedMetric(),
-        crashedNew: lambdaMetric('Errors', ofNew),
-        crashedAll: lambdaMetric('Errors', ofAlias),
+        crashedNew: lambdaMetric('Errors', newVersionDimensions),
+        crashedAll: lambdaMetric('Errors', aliasDimensions),
       }),
-      alarm('latency', { timeNew: lambdaMetric('Duration', ofNew), timeAll: lambdaMetric('Duration', ofAlias) }),
+      alarm('latency', {
+        timeNew: lambdaMetric('Duration', newVersionDimensions),
+        timeAll: lambdaMetric('Duration', aliasDimensions),
+      }),
     ];
   }
 }

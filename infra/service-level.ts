@@ -17,13 +17,13 @@ import { whatToDo } from './stack-metrics.ts';
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
 
-/** Burn rates of the error budget. One raises an alarm if both windows exceed it: the short window shows that it goes on. */
+/** Burn rates of the error budget. An alarm is raised if both windows exceed the rate: the short one shows that calls still fail. */
 const BURN_RATES = [
   { id: 'ErrorBudgetFast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
   { id: 'ErrorBudgetSlow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
 ] as const;
 
-/** Failed calls in the long window that an alarm requires: a single error in a quiet hour raises none. */
+/** An alarm requires this many failed calls in the long window, so that a single error in a quiet hour raises none. */
 const MIN_FAILURES = 5;
 
 /**
@@ -38,7 +38,7 @@ export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): 
     failed: addLineCount(scope, accessLog, 'FailedCalls', answeredWith('5*')),
   };
   return BURN_RATES.map(({ id, rate, long, short }) => {
-    const window = (name: string, period: Duration, expression: string) =>
+    const windowAlarm = (name: string, period: Duration, expression: string) =>
       new Alarm(scope, `${id}${name}`, {
         alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
         metric: new MathExpression({ expression, usingMetrics, period, label: 'Failed calls, a share of all' }),
@@ -47,13 +47,13 @@ export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): 
         evaluationPeriods: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
-    const windows = [
-      window('Long', long, `IF(failed >= ${MIN_FAILURES}, failed / answered, 0)`),
-      window('Short', short, 'failed / answered'),
+    const windowAlarms = [
+      windowAlarm('Long', long, `IF(failed >= ${MIN_FAILURES}, failed / answered, 0)`),
+      windowAlarm('Short', short, 'failed / answered'),
     ];
     return new CompositeAlarm(scope, id, {
       alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,
-      alarmRule: AlarmRule.allOf(...windows.map((each) => AlarmRule.fromAlarm(each, AlarmState.ALARM))),
+      alarmRule: AlarmRule.allOf(...windowAlarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
     });
   });
 }

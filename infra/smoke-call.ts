@@ -22,7 +22,7 @@ const INTERVAL = Duration.minutes(5);
  * EventBridge calls the API as a customer does, through its public address.
  * @param url base address of the API
  * @param keySecret name of the secret in Secrets Manager that has the app key
- * @returns the alarm that two failures in a row raise
+ * @returns the alarm that is raised by two failures in a row
  */
 export function addSmokeCall(parent: Construct, url: string, keySecret: string): Alarm {
   const scope = new Construct(parent, 'Smoke');

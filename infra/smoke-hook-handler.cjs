@@ -1,6 +1,6 @@
 /**
- * Deployed as it stands, with the AWS SDK that Lambda's runtime has. The call has a key that nobody has: to answer 401 the version
- * has to start, know its settings and read the table. 503 is as good: a table that is down must not keep a fix back.
+ * Deployed unbundled, with the AWS SDK of Lambda's runtime. The call has an app key that does not exist: to answer 401, the version must
+ * start, read its settings and read the table. 503 counts as success, too: a table that is down must not stop the rollout of a fix.
  */
 const { CodeDeployClient, PutLifecycleEventHookExecutionStatusCommand } = require('@aws-sdk/client-codedeploy');
 const { InvokeCommand, LambdaClient } = require('@aws-sdk/client-lambda');

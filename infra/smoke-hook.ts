@@ -15,7 +15,7 @@ export interface SmokeHookProps {
   readonly logRetention: RetentionDays;
 }
 
-/** The function that CodeDeploy calls before a new version gets traffic. It calls that version and reports the result to CodeDeploy. */
+/** The function that CodeDeploy invokes before a new version gets traffic. It calls that version and reports the result to CodeDeploy. */
 export class SmokeHook extends Construct {
   readonly lambda: LambdaFunction;
 

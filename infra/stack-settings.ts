@@ -7,7 +7,7 @@ const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
 
 const ROLLOUTS = ['all-at-once', 'canary', 'canary-forced'] as const;
 
-/** The retentions that can be chosen: those of CloudWatch Logs up to two years. */
+/** The log retentions that can be chosen: those of CloudWatch Logs up to two years. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
 const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
@@ -24,23 +24,30 @@ export type DeploymentSettings = ReturnType<typeof readDeploymentSettings>;
 /** @throws DeploymentSettingsError that names every invalid setting, and what it must be */
 export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
   const problems: string[] = [];
-  const given = (name: string): string | undefined => {
+  const contextValue = (name: string): string | undefined => {
     const value: unknown = node.tryGetContext(name);
     return value === undefined ? undefined : String(value);
   };
-  const wrong = (name: string, must: string) => problems.push(`Context ${name} must be ${must}, not "${given(name)}".`);
-  const text = (name: string, pattern: RegExp, must: string) => {
-    const value = given(name);
-    if (value !== undefined && !pattern.test(value)) wrong(name, must);
+  const addProblem = (name: string, requirement: string) =>
+    problems.push(`Context ${name} must be ${requirement}, not "${contextValue(name)}".`);
+  const text = (name: string, pattern: RegExp, requirement: string) => {
+    const value = contextValue(name);
+    if (value !== undefined && !pattern.test(value)) addProblem(name, requirement);
     return value;
   };
   const integer = (name: string, fallback: number, min: number, max: number) =>
-    Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
+    Number(
+      settingValue({ type: 'integer', default: fallback, min, max }, contextValue(name), (requirement) =>
+        addProblem(name, requirement),
+      ),
+    );
   const flag = (name: string, fallback: boolean) =>
-    settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
+    settingValue({ type: 'flag', default: fallback }, contextValue(name), (requirement) =>
+      addProblem(name, requirement),
+    ) === true;
   const oneOf = <Value extends string | number>(name: string, values: readonly Value[], fallback: Value): Value => {
     const value = text(name, new RegExp(`^(${values.join('|')})$`), `one of ${values.join(', ')}`);
-    return values.find((each) => String(each) === value) ?? fallback;
+    return values.find((allowed) => String(allowed) === value) ?? fallback;
   };
 
   const settings = {
@@ -52,7 +59,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     ephemeral: flag('ephemeral', false),
     stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
-    ...settingValues(given, wrong),
+    ...settingValues(contextValue, addProblem),
     authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
@@ -63,7 +70,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
-    // At most a day, although CloudWatch allows seven.
+    // The maximum is a day, although CloudWatch allows alarms over seven days.
     noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
     smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
@@ -71,7 +78,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
   if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
   const { reservedConcurrency: reserved } = settings;
-  if (reserved > 0 && reserved < MIN_RESERVED) wrong('reservedConcurrency', `0 or at least ${MIN_RESERVED}`);
+  if (reserved > 0 && reserved < MIN_RESERVED) addProblem('reservedConcurrency', `0 or at least ${MIN_RESERVED}`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }

@@ -18,11 +18,11 @@ import { addBackups, createServiceTable } from './table.ts';
 
 /** API Gateway waits at most this long for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
-/** The authorizer itself gives up after a second; this is for one that hangs. */
+/** The authorizer itself stops waiting after 0.9 s (`authorizerMs`); this time-out ends one that hangs. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** Moving the alerts of the largest merge takes seconds, on a slow table longer. */
+/** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
 const FINISH_TIMEOUT = Duration.minutes(5);
-/** Writing a batch takes seconds, on a throttled table longer. */
+/** Writing a batch takes seconds, or longer if the table is throttled. */
 const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
@@ -34,7 +34,7 @@ export class ServiceStack extends Stack {
     const table = createServiceTable(this, settings);
     if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
-    // throttle. API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
+    // throttle. API Gateway requires 20 to 128 letters and digits, and a value that is unique in the region.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');

@@ -4,9 +4,9 @@ import type { KeyKind } from '../lib/dynamodb/grants.ts';
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Unix seconds, after which DynamoDB may remove the row. Only rate counts, idempotency, audit and retired hosts have it. */
+  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries and retired hosts have it. */
   timeToLive: 'ttl',
-  /** The function relay needs each row as it is after the change, and nothing of what was before. */
+  /** The function relay needs each row as it is after the change, but not as it was before. */
   streamView: 'NEW_IMAGE',
 } as const;
 

@@ -13,13 +13,13 @@ import { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
-/** Creates the table, or refers to the one that the setting `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
+/** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(
   scope: Construct,
   { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,
 ): ITableV2 {
   if (adopted !== undefined) {
-    requireSamePlace(adopted, Stack.of(scope));
+    requireSameAccountAndRegion(adopted, Stack.of(scope));
     return TableV2.fromTableAttributes(scope, 'Table', {
       tableArn: adopted.replace(/\/stream\/.*$/, ''),
       tableStreamArn: adopted,
@@ -41,15 +41,16 @@ export function createServiceTable(
 }
 
 /**
- * Checks nothing where the stack's account and region are unknown, as in synthesis without credentials. `cdk deploy` knows them.
+ * Requires that the table is in the stack's account and region. Checks nothing if these are unknown, as in synthesis without credentials;
+ * `cdk deploy` knows them.
  * @throws DeploymentSettingsError if the table is in another account or region than the stack
  */
-function requireSamePlace(adopted: string, { account, region }: Stack): void {
-  const [, , , itsRegion, itsAccount] = adopted.split(':');
-  const differs = (own: string, its: string | undefined) => !Token.isUnresolved(own) && own !== its;
-  if (differs(account, itsAccount) || differs(region, itsRegion))
+function requireSameAccountAndRegion(adopted: string, { account, region }: Stack): void {
+  const [, , , tableRegion, tableAccount] = adopted.split(':');
+  const differs = (ofStack: string, ofTable: string | undefined) => !Token.isUnresolved(ofStack) && ofStack !== ofTable;
+  if (differs(account, tableAccount) || differs(region, tableRegion))
     throw new DeploymentSettingsError(
-      `Context adoptTable names a table of account ${itsAccount} in ${itsRegion}, but the stack is in account ${account} and ${region}: its functions could not read the table.`,
+      `Context adoptTable names a table of account ${tableAccount} in ${tableRegion}, but the stack is in account ${account} and ${region}: its functions could not read the table.`,
     );
 }
 
@@ -57,7 +58,7 @@ const BACKUP_RETENTION = Duration.days(35);
 
 /**
  * Daily backups of the table, which outlive the stack. Copies in a vault of another account outlive the loss of the account.
- * @param copyVaultArn vault, in another account or region, that takes a copy of each backup
+ * @param copyVaultArn vault, in another account or region, that receives a copy of each backup
  */
 export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): void {
   const backups = new Construct(scope, 'Backups');

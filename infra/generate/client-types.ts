@@ -10,42 +10,45 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Whether an integer may be too large for a double: any in a request, or an id. Counts, times and days in responses are small. */
-const mayExceedDouble = (request: boolean, field: string) => request || field.endsWith('_id');
+/** Whether an int64 may be too large for a double: any in a request may, in a response only ids. Counts, times and days are small. */
+const mayExceedDouble = (isRequest: boolean, field: string) => isRequest || field.endsWith('_id');
 
 /** Adds a number's range and default to its description, since json-schema-to-typescript omits both. */
 function withRange(schema: Schema): Schema {
-  const { description, minimum, maximum, 'x-maximum': exactMaximum, default: preset } = schema;
+  const { description, minimum, maximum, 'x-maximum': exactMaximum, default: defaultValue } = schema;
   if (maximum === undefined) return schema;
-  const most = exactMaximum ?? maximum;
-  const range = !String(description).includes(`to ${most}`) && `from ${minimum} to ${most}`;
-  const said = [description, range, preset !== undefined && `default ${preset}`].filter(Boolean);
-  return { ...schema, description: said.join('; ') };
+  const upperBound = exactMaximum ?? maximum;
+  const range = !String(description).includes(`to ${upperBound}`) && `from ${minimum} to ${upperBound}`;
+  const parts = [description, range, defaultValue !== undefined && `default ${defaultValue}`].filter(Boolean);
+  return { ...schema, description: parts.join('; ') };
 }
 
-/** The schema as json-schema-to-typescript takes it: with references to `definitions`, and a bigint where a double may not hold the integer. */
-function prepared(value: unknown, request: boolean, field = ''): unknown {
-  if (Array.isArray(value)) return value.map((one) => prepared(one, request));
+/**
+ * Converts a part of the document for json-schema-to-typescript: references point to `definitions`, and an integer that may exceed a double
+ * gets the type `number | bigint`.
+ */
+function prepared(value: unknown, isRequest: boolean, field = ''): unknown {
+  if (Array.isArray(value)) return value.map((element) => prepared(element, isRequest));
   if (typeof value === 'string' && field === '$ref') return value.replace('#/components/schemas/', '#/definitions/');
   if (typeof value !== 'object' || value === null) return value;
   const described = withRange(value as Schema);
-  if (isInt64(value) && mayExceedDouble(request, field))
+  if (isInt64(value) && mayExceedDouble(isRequest, field))
     return { tsType: 'number | bigint', description: described.description };
   return Object.fromEntries(
     Object.entries(described)
       .filter(([key]) => key !== 'default')
-      .map(([key, member]) => [key, prepared(member, request, key)]),
+      .map(([key, member]) => [key, prepared(member, isRequest, key)]),
   );
 }
 
-const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? '';
+const refName = ($ref: string) => $ref.split('/').at(-1) ?? '';
 
 /** Paths of the integers in answers that the client returns as numbers, such as `["items","servicemap","node_count"]`. */
 function numberPaths(schemas: Record<string, Schema>): string[] {
   const paths: string[] = [];
   function collect(schema: Schema, path: string[]): void {
     const { $ref, type, items, properties = {} } = schema;
-    if (typeof $ref === 'string') collect(schemas[nameOf($ref)] ?? {}, path);
+    if (typeof $ref === 'string') collect(schemas[refName($ref)] ?? {}, path);
     else if (items) collect(items as Schema, path);
     else if (type === 'integer' && !mayExceedDouble(false, path.at(-1) ?? '')) paths.push(JSON.stringify(path));
     for (const [field, member] of Object.entries(properties as Record<string, Schema>))
@@ -69,16 +72,16 @@ interface Content {
 /** The declaration of the method for an operation that answers with data; '' for another operation. */
 function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
   const { operationId, summary, requestBody, responses } = operation;
-  const envelope = schemas[nameOf(responses[200].content['application/json'].schema.$ref)];
+  const envelope = schemas[refName(responses[200].content['application/json'].schema.$ref)];
   const properties = envelope?.properties as { data?: { $ref?: string } } | undefined;
-  const type = nameOf(properties?.data?.$ref ?? '');
+  const type = refName(properties?.data?.$ref ?? '');
   if (!types.includes(type)) return '';
-  const request = `request${requestBody.required ? '' : '?'}: ${nameOf(requestBody.content['application/json'].schema.$ref)}`;
+  const request = `request${requestBody.required ? '' : '?'}: ${refName(requestBody.content['application/json'].schema.$ref)}`;
   return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${type}>;\n`;
 }
 
-/** The remark that json-schema-to-typescript adds to each definition. */
-const REFERENCED =
+/** A remark that json-schema-to-typescript adds to each definition, and that is removed. */
+const REFERENCED_REMARK =
   /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
 
 export async function clientTypes(): Promise<string> {
@@ -105,7 +108,7 @@ export async function clientTypes(): Promise<string> {
     "// Generated from openapi.json by `npm run generate`: do not edit.\nimport type { CallOptions } from './options.ts';\n",
     text
       .replace(/^export interface Types \{\}\n/m, '')
-      .replace(REFERENCED, '')
+      .replace(REFERENCED_REMARK, '')
       .replaceAll('/**\n */\n', ''),
     '/** The path of each operation: the client has a method for each. */',
     `export const PATHS = {\n${Object.entries(paths)

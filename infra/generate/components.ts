@@ -14,20 +14,21 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
  * @param named receives the components, by title
  */
 export function publish(schema: unknown, named: Map<string, Schema>): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => publish(one, named));
+  if (Array.isArray(schema)) return schema.map((element) => publish(element, named));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { title, additionalProperties: _closed, ...rest } = schema as Schema;
   const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value, named)]));
   // In `properties`, `title` is not a title but a property of that name.
   if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: publish(title, named) };
-  const same = named.get(title);
-  if (same && JSON.stringify(same) !== JSON.stringify(inner)) throw new Error(`two schemas have the title ${title}`);
+  const existing = named.get(title);
+  if (existing && JSON.stringify(existing) !== JSON.stringify(inner))
+    throw new Error(`two schemas have the title ${title}`);
   named.set(title, inner);
   return schemaRef(title);
 }
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-/** What the document says about a code besides its message. */
+/** What the document says about a code in addition to its message. */
 const REMARKS: Partial<Record<ErrorCode, string>> = {
   ResourceNotFound: 'HTTP 400, not 404.',
   RequestTooFrequently: 'The limit may be API-global, per-account or per-integration.',

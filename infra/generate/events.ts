@@ -16,7 +16,7 @@ const appKeyId = {
 };
 const count = { type: 'integer', minimum: 0 };
 const sequence = { ...count, description: "Orders an account's merges and undos" };
-const inFeed = { incident_id: objectId, sequence };
+const feedEntry = { incident_id: objectId, sequence };
 
 const COMMON = {
   id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The same in each repetition of the event' },
@@ -44,7 +44,7 @@ const call = { by: KEY, request_id: REQUEST_ID };
 const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012:assumed-role/Operator/ada', command });
 const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
 
-const item = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
+const workItem = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
 const accountEvent = (description: string, command: string): EventDescription => ({
   description,
   cause: COMMAND,
@@ -64,7 +64,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
       'Alerts were merged into an incident. A large merge is committed first, and moves its alerts afterwards.',
     cause: REQUEST,
     required: {
-      ...inFeed,
+      ...feedEntry,
       alerts: { ...count, description: 'How many alerts moved; if the merge is not complete, how many it will move' },
       alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
       complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
@@ -79,14 +79,14 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
   MergeCompleted: {
     description: 'All alerts of a large merge have moved, but for those that a later merge took.',
     cause: REQUEST,
-    required: { ...inFeed, alerts: { ...count, description: 'How many alerts moved' } },
+    required: { ...feedEntry, alerts: { ...count, description: 'How many alerts moved' } },
     sample: { ...call, ...merge, alerts: 5_000 },
   },
   MergeUndone: {
     description: 'A merge was undone: alerts went back to where it took them from.',
     cause: REQUEST,
     required: {
-      ...inFeed,
+      ...feedEntry,
       undone_sequence: { ...count, description: 'The sequence of the merge that was undone' },
       alerts: { ...count, description: 'How many alerts go back' },
     },
@@ -102,13 +102,13 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
   WorkItemDeleted: {
     description: 'A work item was deleted.',
     cause: REQUEST,
-    required: item,
+    required: workItem,
     sample: { ...call, work_item_id: 'wi-1001', work_item_version: 2 },
   },
   WorkItemRestored: {
     description: "A work item's deletion was undone.",
     cause: COMMAND,
-    required: item,
+    required: workItem,
     sample: { ...operator('work-item restore'), work_item_id: 'wi-1001', work_item_version: 3 },
   },
   AccountSuspended: accountEvent('All calls of the account are refused from now on.', 'account suspend'),

@@ -10,7 +10,7 @@ import { sampleData } from './sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** Unix milliseconds. The time of the answers, and of the sample data. */
+/** The time of the answers and of the sample data, in Unix milliseconds. */
 const NOW = 1_795_231_227_854;
 const SHOWN_HOST = 'fra-1-cache-0216';
 const sample = sampleData(NOW).map((line): Record<string, unknown> => JSON.parse(line));
@@ -18,7 +18,7 @@ const sampleRow = (kind: string, hostId?: string) =>
   sample.find((row) => row.kind === kind && row.account_id === 1 && (hostId === undefined || row.host_id === hostId));
 const rum = { ...sampleRow('rum_resource'), ...sampleRow('rum_usage') };
 
-/** The `data` of examples, where it is computed from the sample. */
+/** The `data` of the examples that are computed from the sample. */
 const COMPUTED: Partial<Record<OperationName, unknown>> = {
   'browse-fleet': {
     items: [
@@ -41,7 +41,7 @@ const COMPUTED: Partial<Record<OperationName, unknown>> = {
   ),
 };
 
-/** The `data` with which an operation's example is answered. */
+/** The `data` of the answer in an operation's example. */
 export const exampleData = ({ name, example }: Operation): unknown => COMPUTED[name as OperationName] ?? example.data;
 
 /** A case in which a call fails, and the message of the response. */

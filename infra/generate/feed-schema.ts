@@ -7,7 +7,7 @@ import { DATA_LINES, FEED_KINDS, FEED_LINES, REMOVABLE_FIELDS } from '../../lib/
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
-/** The properties of a status report, of which null removes some. */
+/** The properties of a status report: null is allowed where it removes the field. */
 const withNull = (properties: object) =>
   Object.fromEntries(
     Object.entries(properties).map(([field, schema]) => [
@@ -17,13 +17,13 @@ const withNull = (properties: object) =>
   );
 
 function recordSchema(): object {
-  const { retired_host, ...own } = FEED_LINES;
-  const lines = FEED_KINDS.map((kind) => [kind, { ...DATA_LINES, ...own }[kind]] as const);
-  const named = [...lines, ['host', retired_host] as const];
+  const { retired_host, ...feedLines } = FEED_LINES;
+  const lines = FEED_KINDS.map((kind) => [kind, { ...DATA_LINES, ...feedLines }[kind]] as const);
+  const schemas = [...lines, ['host', retired_host] as const];
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A record of the feed',
-    oneOf: named.map(([kind, line]) => ({
+    oneOf: schemas.map(([kind, line]) => ({
       ...line,
       ...(kind === 'alert' && { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] }),
       required: ['kind', ...line.required],

@@ -1,4 +1,4 @@
-/** Writes the list of languages from their files: `npm run generate`. A test fails if the list is out of date. */
+/** Writes the list of languages from the files in the folder: `npm run generate`. A test fails if the list is out of date. */
 import { readdirSync, writeFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../lib/http/messages/', import.meta.url);

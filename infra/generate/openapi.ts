@@ -17,7 +17,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Incidents: 'Alerts, incidents and work items',
 };
 
-/** What the document says about a status besides the codes. */
+/** What the document says about a status in addition to its codes. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
   400: [
     'API Gateway itself responds `BadRequest`, in English, to a malformed request, a URL or headers of more than 10,240 bytes, ' +
@@ -62,11 +62,11 @@ export function openApiDocument(): object {
   const schemas = new Map<string, Record<string, unknown>>(Object.entries(ENVELOPE_SCHEMAS));
   const responses = new Map<string, object>();
 
-  /** Adds a component, which operations share if it is the same for all. It is named by its status, and by the operation if it differs. */
+  /** Adds a response as a component. Operations share it if it is the same; if it differs, its name contains the operation. */
   function responseRef(operation: ListedOperation, status: number, response: object): object {
     const common = STATUS_CODES[status]?.replaceAll(' ', '') ?? String(status);
-    const same = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
-    const name = same(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
+    const isSame = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
+    const name = isSame(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
     responses.set(name, response);
     return { $ref: `#/components/responses/${name}` };
   }
@@ -125,9 +125,7 @@ export function openApiDocument(): object {
   }
 
   // Operations without exact limits come first, so that the common responses get the plain names.
-  const withoutLimitsFirst = [...operations].sort(
-    (one, other) => Number('rateWindows' in one) - Number('rateWindows' in other),
-  );
+  const withoutLimitsFirst = [...operations].sort((a, b) => Number('rateWindows' in a) - Number('rateWindows' in b));
   const paths = new Map(withoutLimitsFirst.map((operation) => [operation.path, { post: operationObject(operation) }]));
   return {
     openapi: '3.1.0',
@@ -161,7 +159,7 @@ export function openApiDocument(): object {
   };
 }
 
-/** Publishes bounds beyond 2^53 twice: exactly, and as text for parsers that would round them. */
+/** The text of `openapi.json`. It has bounds beyond 2^53 twice: as numbers, and as strings for parsers that would round the numbers. */
 export const openApiText = () =>
   `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
 

@@ -34,7 +34,7 @@ const chance = (name: string) => createHash('sha256').update(name).digest().read
 const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
   values[Math.floor(chance(name) * values.length)] ?? values[0];
 
-/** The cluster whose network fails: more of its hosts are stale. */
+/** More hosts of this cluster are stale, as if its network failed. */
 const WORST_CLUSTER = 'fra-2';
 
 /** Most hosts are healthy; the rest cover every other state. */
@@ -54,7 +54,7 @@ function conditionOf(index: number, cluster: string): Condition {
 
 /** The time between two reports of a host. */
 export const SAMPLE_INTERVAL_MS = 30_000;
-/** The interval of hosts that report only once: with it they stay fresh for a day. */
+/** The interval of hosts that report only once: it is so long that they stay fresh for a day. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
 
 function sampleHost(index: number) {
@@ -161,7 +161,7 @@ function rumLines(nowSeconds: number): string[] {
   ];
 }
 
-/** The sample as lines of docs/data-format.md. @param reporting whether the hosts will go on reporting, by {@link sampleReports} */
+/** The sample as lines of docs/data-format.md. @param reporting whether {@link sampleReports} will go on sending reports of the hosts */
 export function sampleData(nowMs: number, { reporting = false } = {}): string[] {
   const intervalMs = reporting ? SAMPLE_INTERVAL_MS : LONG_INTERVAL_MS;
   const nowSeconds = Math.floor(nowMs / 1000);

@@ -11,7 +11,7 @@ export interface Simulation {
 
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
-/** How many rounds a phase has. With each phase a host may upgrade, stop reporting, fail, or recover. */
+/** Reports per host in a phase. At each new phase a host may upgrade, stop reporting, fail, or recover. */
 export const PHASE_ROUNDS = 10;
 
 /** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
@@ -32,11 +32,11 @@ const pick = <Value>(values: readonly Value[], fraction: number): Value =>
 export type Condition = 'active' | 'truncated' | 'degraded' | 'health_newer' | 'failed' | 'silent' | 'stale' | Unready;
 type Unready = 'initializing' | 'disabled' | 'unsupported' | 'no_data';
 
-/** A host's condition in a phase. Most hosts are healthy, some never are. */
+/** A host's condition in a phase. Most hosts are healthy; a few are unsupported or disabled in all phases. */
 function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
-  const fixed = chance(seed, index, 2);
-  if (fixed < 0.01) return 'unsupported';
-  if (fixed < 0.03) return 'disabled';
+  const permanentDraw = chance(seed, index, 2);
+  if (permanentDraw < 0.01) return 'unsupported';
+  if (permanentDraw < 0.03) return 'disabled';
   const draw = chance(seed, index, 3, phase);
   if (draw < 0.02) return 'failed';
   if (draw < 0.05) return 'silent';
@@ -62,15 +62,15 @@ export function reportOf(simulation: Simulation, index: number, round: number, n
   const condition = conditionOf(simulation, index, phase);
   const host = inventoryOf(simulation, index, phase);
   const hasChanged = () => !isDeepStrictEqual(host, inventoryOf(simulation, index, phase - 1));
-  const changed = round === 0 || (round % PHASE_ROUNDS === 0 && hasChanged());
+  const reportsInventory = round === 0 || (round % PHASE_ROUNDS === 0 && hasChanged());
   // A host that is silent from the start last reported long ago.
-  const silentAtFirst = condition === 'silent' && round === 0;
-  const reports = silentAtFirst || (condition !== 'silent' && hasReports(condition));
+  const isSilentFromStart = condition === 'silent' && round === 0;
+  const reportsStatus = isSilentFromStart || (condition !== 'silent' && hasReports(condition));
   const size = [chance(simulation.seed, index, 7, round), chance(simulation.seed, index, 8, round)] as const;
-  const atMs = silentAtFirst ? nowMs - 600_000 : nowMs;
+  const atMs = isSilentFromStart ? nowMs - 600_000 : nowMs;
   return {
-    ...(changed && { host }),
-    ...(reports && { status: statusIn(condition, host.host_id, atMs, size) }),
+    ...(reportsInventory && { host }),
+    ...(reportsStatus && { status: statusIn(condition, host.host_id, atMs, size) }),
   };
 }
 

@@ -10,7 +10,7 @@ import { type Operation, operations } from '../../lib/http/operations.ts';
 import { DATA_LINES, FEED_LINES } from '../../lib/ingest/kinds.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 
-/** How ajv's code gets the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
+/** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
 
 /** The source of the module that validates the request body of `operation`. */
@@ -25,7 +25,7 @@ export const lineValidatorSource = (): Promise<string> => {
   return sourceOf(schemas, 'lib/ingest/kinds.ts', '../');
 };
 
-/** One schema makes a default export, several make one export each. @param toLib the path from the module to `lib` */
+/** Compiles schemas: a single one to the default export, several to named exports. @param toLib the path from the module to `lib` */
 async function sourceOf(schemas: Readonly<Record<string, object>>, from: string, toLib: string): Promise<string> {
   const ajv = new Ajv({
     allErrors: true,
@@ -35,11 +35,11 @@ async function sourceOf(schemas: Readonly<Record<string, object>>, from: string,
     code: { source: true, esm: true, lines: true, optimize: 2 },
   });
   ajv.addKeyword(int64Keyword);
-  const [only, ...more] = Object.values(schemas).map((schema) => withInt64(schema) as object);
+  const [first, ...others] = Object.values(schemas).map((schema) => withInt64(schema) as object);
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(withInt64(schema) as object, name);
-  const all = Object.fromEntries(Object.keys(schemas).map((name) => [name, name]));
+  const exports = Object.fromEntries(Object.keys(schemas).map((name) => [name, name]));
   const compiled =
-    more.length === 0 ? standalone.default(ajv, ajv.compile(only as object)) : standalone.default(ajv, all);
+    others.length === 0 ? standalone.default(ajv, ajv.compile(first as object)) : standalone.default(ajv, exports);
   const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
   const imports = source.includes('codePoints') ? `import { codePoints } from '${toLib}shared/code-points.ts';\n` : '';

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds. */
 export interface Backoff {
-  /** Half of the longest first wait; each further wait may be twice as long. */
+  /** Half of the upper bound of the first wait; the bound doubles with each attempt. */
   readonly baseMs: number;
-  /** The longest wait. */
+  /** The bound never exceeds this. */
   readonly maxMs: number;
 }
 

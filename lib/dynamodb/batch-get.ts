@@ -5,7 +5,7 @@ import { backoff, THROTTLING } from './backoff.ts';
 import { optionsOf, type Table } from './client.ts';
 import { expressionsOf, projection } from './expression.ts';
 import { isThrottled } from './failures.ts';
-import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
+import type { AttributeOf, Key, KeyOf, ReadRow, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
 /** Maximum keys of one call. */
@@ -19,14 +19,15 @@ export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 /** Rows by {@link rowName}. */
 export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = AttributeOf<Kind>> extends Map<
   string,
-  Key & Read<Kind, Name>
+  Key & ReadRow<Kind, Name>
 > {
-  of<Own extends Kind>(key: KeyOf<Own>): (Key & Read<Own, Name & AttributeOf<Own>>) | undefined {
-    return this.get(rowName(key)) as (Key & Read<Own, Name & AttributeOf<Own>>) | undefined;
+  /** The row with this key, typed by the kind of the key; undefined if it does not exist. */
+  of<Wanted extends Kind>(key: KeyOf<Wanted>): (Key & ReadRow<Wanted, Name & AttributeOf<Wanted>>) | undefined {
+    return this.get(rowName(key)) as (Key & ReadRow<Wanted, Name & AttributeOf<Wanted>>) | undefined;
   }
 }
 
-/** The keys of one call. */
+/** The keys of one call, and what reading them returned and cost. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
   /** How many of the rows exist. */
@@ -38,7 +39,7 @@ export interface ReadBatch<Kind extends RowKind> {
 /**
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
  * aborts.
- * @param options `consistent`: strongly, the default; `attributes`: those to read beside the key; absent: all
+ * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
@@ -50,7 +51,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
   const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
-  async function readBatch(batch: ReadBatch<Kind>, ending: AbortSignal): Promise<void> {
+  async function readBatch(batch: ReadBatch<Kind>, batchSignal: AbortSignal): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
       [tableName]: { Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
     };
@@ -58,9 +59,9 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
       try {
         const answer: BatchGetCommandOutput = await client.send(
           new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
-          optionsOf(ending),
+          optionsOf(batchSignal),
         );
-        const items = (answer.Responses?.[tableName] ?? []) as (Key & Read<Kind, Name>)[];
+        const items = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
         for (const item of items) rows.set(rowName(item), item);
         batch.found += items.length;
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
@@ -73,7 +74,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
       } catch (error) {
         if (!isThrottled(error) || (!signal && attempt === MAX_ATTEMPTS)) throw error;
       }
-      await backoff(attempt, THROTTLING, ending);
+      await backoff(attempt, THROTTLING, batchSignal);
     }
   }
 

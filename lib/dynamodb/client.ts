@@ -11,7 +11,7 @@ import { toInt64 } from '../shared/json.ts';
 import { createHttpHandler, type Timeouts } from './http-handler.ts';
 import { createSigner } from './signer.ts';
 
-/** A table to call, with the signal of the caller. Integers beyond 2^53 are bigints, written and read. */
+/** A table to call, with the signal of the caller. Integers beyond 2^53 are read and written as bigints. */
 export interface Table {
   readonly name: string;
   readonly client: DynamoDBDocumentClient;
@@ -21,7 +21,7 @@ export interface Table {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The table for calls that this signal aborts; undefined: none does. */
+/** The same table, whose calls this signal aborts; undefined: nothing aborts them. */
 export const withSignal = (table: Table, signal: AbortSignal | undefined): Table => ({ ...table, signal });
 
 /** The options of each call of the client. */
@@ -39,7 +39,7 @@ export interface TableOptions {
   timeouts?: Timeouts;
 }
 
-/** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local takes letters and digits only. */
+/** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local accepts only letters and digits. */
 const LOCAL = 'local';
 
 /**
@@ -84,7 +84,7 @@ class RetryWithoutQuota extends StandardRetryStrategy {
   }
 }
 
-/** How the client reaches DynamoDB, and retries. */
+/** How the client connects to DynamoDB and retries. */
 export function clientConfig({
   endpoint,
   region,
@@ -109,9 +109,9 @@ const unmarshallOptions = () => ({
 
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
-  const signer = createSigner(() => bare.config);
-  const bare: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
-  const client = DynamoDBDocumentClient.from(bare, {
+  const signer = createSigner(() => plainClient.config);
+  const plainClient: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  const client = DynamoDBDocumentClient.from(plainClient, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
   });

@@ -35,14 +35,14 @@ export const is = (name: string, value: unknown) =>
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
     : new Expression([`${nameText(name)} = `, ''], [value]);
 
-function joined(before: string, parts: readonly Expression[], between: string): Expression {
-  const texts = Array<string>(parts.length + 1).fill(between);
-  texts[0] = before;
+function joined(prefix: string, parts: readonly Expression[], separator: string): Expression {
+  const texts = Array<string>(parts.length + 1).fill(separator);
+  texts[0] = prefix;
   texts[parts.length] = '';
   return new Expression(texts, parts);
 }
 
-/** The attribute is absent, or lower. */
+/** Condition: the attribute is absent or below the bound. */
 export const isBelow = (name: string, bound: number | bigint) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
@@ -68,7 +68,7 @@ export function set(attributes: object, initial: object = {}): Expression {
   return updateOf(sets, removed);
 }
 
-/** Update with these assignments, which removes these attributes. */
+/** Update: makes these assignments and removes these attributes. */
 export function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
   const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
   return joined(
@@ -80,19 +80,21 @@ export function updateOf(sets: readonly Expression[], removed: readonly Expressi
 
 export const projection = (names: readonly string[]) => joined('', names.map(attribute), ', ');
 
-type Members<Given> = {
-  [Member in keyof Given]: string | (undefined extends Given[Member] ? undefined : never);
+type Members<Expressions> = {
+  [Member in keyof Expressions]: string | (undefined extends Expressions[Member] ? undefined : never);
 } & { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> };
 
 /** Converts expressions to the members of a DynamoDB request: texts, names and values. */
-export function expressionsOf<Given extends Readonly<Record<string, Expression | undefined>>>(expressions: Given) {
+export function expressionsOf<Expressions extends Readonly<Record<string, Expression | undefined>>>(
+  expressions: Expressions,
+) {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
   let count = 0;
-  function textOf({ texts, values: parts }: Expression): string {
+  function textOf({ texts, values: innerValues }: Expression): string {
     let text = texts[0] as string;
-    for (let index = 0; index < parts.length; index += 1) {
-      const value = parts[index];
+    for (let index = 0; index < innerValues.length; index += 1) {
+      const value = innerValues[index];
       if (value instanceof Expression) text += textOf(value);
       else if (value !== undefined) {
         const placeholder = `:${count++}`;
@@ -118,5 +120,5 @@ export function expressionsOf<Given extends Readonly<Record<string, Expression |
   // DynamoDB refuses empty maps.
   if (hasNames) members.ExpressionAttributeNames = names;
   if (count > 0) members.ExpressionAttributeValues = values;
-  return members as Members<Given>;
+  return members as Members<Expressions>;
 }

@@ -23,7 +23,7 @@ const UNAVAILABLE = new Set<string | undefined>([
   // Rows of a transaction that are not visible yet, or that a restored table lacks.
   'EntryUnreadableError',
 ]);
-/** Names of errors for a reply that is not DynamoDB's, such as a proxy's. */
+/** Names of errors that the SDK throws for a reply that does not come from DynamoDB, but from a proxy, for example. */
 const FOREIGN_REPLY = new Set<string | undefined>(['Unknown', 'SyntaxError']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
@@ -52,7 +52,7 @@ export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
   if (UNAVAILABLE.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // With `$metadata`, a code means a lost connection, and one of these names a reply that is not DynamoDB's.
+  // If the error has `$metadata`, a `code` means a lost connection, and a name in FOREIGN_REPLY means that something else replied.
   if ($metadata && (code !== undefined || FOREIGN_REPLY.has(name))) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
   return name === 'TransactionCanceledException' && CancellationReasons?.some(isTransient) === true;

@@ -1,6 +1,6 @@
 /** What a Lambda function may do with rows of the table. */
 
-/** A kind of partition keys. */
+/** A kind of partition key, named after the rows stored under it. */
 export type KeyKind =
   | 'accounts'
   | 'account'

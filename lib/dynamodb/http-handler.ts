@@ -3,20 +3,20 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { type HttpRequest, HttpResponse } from '@smithy/core/protocols';
 
-/** Milliseconds. */
+/** In milliseconds. */
 export interface Timeouts {
-  /** Until a new connection is made, its TLS included. */
+  /** Maximum time to make a new connection, including TLS. */
   readonly connectionTimeout: number;
-  /** Until the reply begins, and then between two parts of it. */
+  /** Maximum time until the reply begins, and then between two chunks of it. */
   readonly requestTimeout: number;
 }
 
 type Handler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
 
-const SOCKETS = { keepAlive: true, maxSockets: 100 } as const;
+const AGENT_OPTIONS = { keepAlive: true, maxSockets: 100 } as const;
 
-/** They become a TimeoutError, as in the SDK's handler: a transient error, which the SDK retries. */
-const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+/** Codes of lost connections. Such an error becomes a TimeoutError, as in the SDK's handler, since the SDK retries that. */
+const LOST_CONNECTION = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 const timeoutError = (message: string, code = 'ETIMEDOUT') =>
   Object.assign(new Error(message), { name: 'TimeoutError', code });
@@ -24,12 +24,13 @@ const abortError = ({ reason }: AbortSignal) =>
   Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
 
 /**
- * Sends the SDK's requests over `node:http` and `node:https`, on a kept connection with one timer, and buffers each reply. It replaces the SDK's handler to save
- * 12 to 15 % of a warm call's CPU. It rejects with the same errors after time-outs, aborts and lost connections.
+ * Sends the SDK's requests over `node:http` and `node:https`, and buffers each reply. It replaces the SDK's handler to save 12 to 15 % of a
+ * warm call's CPU: on a kept-alive connection it needs only one timer. It rejects with the same errors after time-outs, aborts and lost
+ * connections.
  */
 export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
-  const plainAgent = new PlainAgent(SOCKETS);
-  const tlsAgent = new TlsAgent(SOCKETS);
+  const plainAgent = new PlainAgent(AGENT_OPTIONS);
+  const tlsAgent = new TlsAgent(AGENT_OPTIONS);
 
   function handle(
     { protocol, hostname, port, path, method, headers, body }: HttpRequest,
@@ -42,47 +43,47 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
       // Node resolves an IPv6 address only without its brackets.
       const host = hostname.replace(/^\[|\]$/g, '');
       const target = { method, path, host, port, headers, agent: isPlain ? plainAgent : tlsAgent };
-      const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
-      let connecting: NodeJS.Timeout | undefined;
-      const endWaiting = () => sent.destroy(timeoutError(`no reply within ${requestTimeout} ms`));
-      const waiting = setTimeout(endWaiting, requestTimeout);
-      const onAbort = () => sent.destroy(abortError(abortSignal as AbortSignal));
-      const end = () => {
-        clearTimeout(waiting);
-        clearTimeout(connecting);
+      const request = (isPlain ? plainRequest : tlsRequest)(target as object);
+      let connectTimer: NodeJS.Timeout | undefined;
+      const onNoReply = () => request.destroy(timeoutError(`no reply within ${requestTimeout} ms`));
+      const replyTimer = setTimeout(onNoReply, requestTimeout);
+      const onAbort = () => request.destroy(abortError(abortSignal as AbortSignal));
+      const cleanUp = () => {
+        clearTimeout(replyTimer);
+        clearTimeout(connectTimer);
         abortSignal?.removeEventListener('abort', onAbort);
       };
       const fail = (error: Error & { code?: string }) => {
-        end();
-        reject(LOST.has(error.code) ? timeoutError(error.message, error.code) : error);
+        cleanUp();
+        reject(LOST_CONNECTION.has(error.code) ? timeoutError(error.message, error.code) : error);
       };
       abortSignal?.addEventListener('abort', onAbort);
-      sent.on('error', fail);
-      sent.on('socket', (socket) => {
+      request.on('error', fail);
+      request.on('socket', (socket) => {
         if (!socket.connecting) return;
-        const late = timeoutError(`no connection within ${connectionTimeout} ms`);
-        connecting = setTimeout(() => sent.destroy(late), connectionTimeout);
-        socket.once(isPlain ? 'connect' : 'secureConnect', () => clearTimeout(connecting));
+        const noConnection = timeoutError(`no connection within ${connectionTimeout} ms`);
+        connectTimer = setTimeout(() => request.destroy(noConnection), connectionTimeout);
+        socket.once(isPlain ? 'connect' : 'secureConnect', () => clearTimeout(connectTimer));
       });
-      sent.on('response', (reply: IncomingMessage) => {
-        const parts: Buffer[] = [];
-        reply.on('data', (part: Buffer) => {
-          waiting.refresh();
-          parts.push(part);
+      request.on('response', (reply: IncomingMessage) => {
+        const chunks: Buffer[] = [];
+        reply.on('data', (chunk: Buffer) => {
+          replyTimer.refresh();
+          chunks.push(chunk);
         });
         reply.on('error', fail);
         reply.on('end', () => {
-          end();
+          cleanUp();
           const { statusCode = -1, statusMessage: reason = '' } = reply;
-          const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts);
-          // DynamoDB answers with JSON: an empty success would read as a row that does not exist. The SDK retries a time-out.
-          if (statusCode === 200 && !whole?.length) return reject(timeoutError('the reply is empty'));
-          const response = { statusCode, reason, headers: reply.headers as Record<string, string>, body: whole };
+          const replyBody = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+          // DynamoDB always answers with JSON, and the SDK would take an empty reply for a row that does not exist. It retries a time-out.
+          if (statusCode === 200 && !replyBody?.length) return reject(timeoutError('the reply is empty'));
+          const response = { statusCode, reason, headers: reply.headers as Record<string, string>, body: replyBody };
           resolve({ response: new HttpResponse(response) });
         });
       });
-      // `end` with the whole body sends it with the head, in one write.
-      sent.end(body);
+      // Passing the whole body to `end` sends it together with the headers, in one write.
+      request.end(body);
     });
   }
 

@@ -34,7 +34,7 @@ function valueBytes(value: AttributeValue): number {
   return 0;
 }
 
-/** A byte for two significant digits, and one more. "Approximately", says AWS. */
+/** One byte for every two significant digits, plus one. AWS documents this as approximate. */
 function numberBytes(text: string): number {
   const digits = text.replace(/[eE].*|[-.]/g, '').replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1;

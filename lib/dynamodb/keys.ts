@@ -1,6 +1,6 @@
 /**
- * The only code that builds or parses a key. Partition keys begin with the account, so no query reads rows of two accounts. Two kinds do
- * not: app keys, which are looked up to find the account, and the operator's list of all accounts.
+ * The only code that builds or parses a key. Partition keys begin with the account, so no query reads rows of two accounts. There are two
+ * exceptions: app keys, which are looked up to find the account, and the operator's list of all accounts.
  */
 import { type Int64, toInt64 } from '../shared/json.ts';
 import type { Rows } from './rows.ts';
@@ -25,8 +25,8 @@ export type Stored<Kind extends RowKind> = Kind extends RowKind ? Key & Rows[Kin
 
 export type AttributeOf<Kind extends RowKind> = Kind extends RowKind ? keyof Stored<Kind> & string : never;
 
-/** The attributes that are read of a row. */
-export type Read<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind extends RowKind
+/** A row of which only some attributes are read. */
+export type ReadRow<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind extends RowKind
   ? Pick<Stored<Kind>, Name & keyof Stored<Kind>>
   : never;
 
@@ -41,7 +41,7 @@ const SEQUENCE_DIGITS = 15;
 /** A sequence as text that sorts like the number. */
 const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DIGITS, '0');
 
-/** An account's alerts have 16 partition keys, by the last digit of their ids, which is evenly distributed: ObjectIDs end in a counter. */
+/** The last digit of an alert's id selects one of 16 partition keys. It is evenly distributed, since ObjectIDs end in a counter. */
 const ALERT_SHARDS = '0123456789abcdef';
 
 /** The shard of an alert, by its id in lower case. */
@@ -60,7 +60,7 @@ export const collections = {
   rum: (account: Int64) => tenantPartition<'rumResource' | 'rumUsage'>(account, 'RUM'),
   workItems: (account: Int64) => tenantPartition<'workItem'>(account, 'WORK_ITEMS'),
   incidents: (account: Int64) => tenantPartition<'incident'>(account, 'INCIDENTS'),
-  /** One of the partition keys of the account's alerts: that of the ids that end in this hexadecimal digit. */
+  /** One of the 16 partition keys of the account's alerts. `shard` is the last hexadecimal digit of the alert ids in it. */
   alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) =>
     [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
@@ -101,7 +101,7 @@ export const keys = {
     pk: feedPartition<'feedEntry'>(account, incidentId),
     sk: sequenceText(sequence),
   }),
-  /** Which alerts a large entry takes; `part` counts from 0. */
+  /** A part of the list of a large entry's alerts; `part` counts from 0. */
   feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
     pk: feedPartition<'feedAlerts'>(account, incidentId),
     sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
@@ -117,7 +117,7 @@ export const keys = {
     pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
     sk: `LEDGER#${shard}`,
   }),
-  /** One row for each outer window, named by its number since the epoch. */
+  /** One row for each outer window of the rate limit. `window` is the number of the window since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
     pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
     sk: String(window),
@@ -135,6 +135,7 @@ export interface ParsedKey {
   parts: (string | number | Int64)[];
 }
 
+/** Those of the rows that are of this kind, by their keys. */
 export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: readonly Row[]) =>
   rows.filter((row): row is Row & Stored<Kind> => parseKey(row)?.kind === kind);
 
@@ -149,8 +150,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (digits === undefined) return undefined;
   const account = toInt64(digits);
   const row = (kind: RowKind, ...parts: ParsedKey['parts']): ParsedKey => ({ kind, account, parts });
-  const index = sk.indexOf('#');
-  const [before, after] = [sk.slice(0, index), sk.slice(index + 1)];
+  const separator = sk.indexOf('#');
+  const [before, after] = [sk.slice(0, separator), sk.slice(separator + 1)];
   switch (collection) {
     case 'ACCOUNT':
       return row('account');

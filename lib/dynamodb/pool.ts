@@ -1,9 +1,9 @@
-/** Concurrent calls to DynamoDB. */
+/** Maximum number of concurrent calls to DynamoDB. */
 export const CONCURRENCY = 16;
 
 /**
  * Runs `work` for each item with limited concurrency. After a failure no further work starts; none is running when this returns.
- * @param work its signal aborts with `signal`, and after a failure of other work
+ * @param work gets a signal that aborts when `signal` does, and when the work for another item fails
  * @throws the first failure
  */
 export async function forEach<Item>(
@@ -12,18 +12,18 @@ export async function forEach<Item>(
   { concurrency = CONCURRENCY, signal }: { concurrency?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const queue = [...items].values();
-  const failed = new AbortController();
-  const ending = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+  const stop = new AbortController();
+  const workSignal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   let failure: { error: unknown } | undefined;
   const worker = async () => {
     try {
       for (const item of queue) {
-        ending.throwIfAborted();
-        await work(item, ending);
+        workSignal.throwIfAborted();
+        await work(item, workSignal);
       }
     } catch (error) {
       failure ??= { error };
-      failed.abort();
+      stop.abort();
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));

@@ -8,7 +8,7 @@ import { paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { toInt64 } from '../shared/json.ts';
 import { optionsOf, type Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
-import type { AttributeOf, PartitionOf, Read, RowKind, Stored } from './keys.ts';
+import type { AttributeOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
 
 export interface QueryOptions<Name> {
   /** Only rows whose sort key begins with this. */
@@ -24,10 +24,10 @@ export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<K
   table: Table,
   partition: PartitionOf<Kind>,
   options?: QueryOptions<Name>,
-): AsyncGenerator<Read<Kind, Name>> {
+): AsyncGenerator<ReadRow<Kind, Name>> {
   const { client, signal } = table;
   for await (const { Items = [] } of paginateQuery({ client }, inputOf(table, partition, options), optionsOf(signal)))
-    yield* Items as Read<Kind, Name>[];
+    yield* Items as ReadRow<Kind, Name>[];
 }
 
 /** Like {@link queryAll}, as an array. */
@@ -35,11 +35,11 @@ export const queryRows = <Kind extends RowKind, Name extends AttributeOf<Kind>>(
   table: Table,
   partition: PartitionOf<Kind>,
   options?: QueryOptions<Name>,
-): Promise<Read<Kind, Name>[]> => Array.fromAsync(queryAll(table, partition, options));
+): Promise<ReadRow<Kind, Name>[]> => Array.fromAsync(queryAll(table, partition, options));
 
 export interface PageOptions {
   limit: number;
-  /** The page begins after this sort key; undefined: with the first row of the order. */
+  /** The page begins after this sort key; undefined: with the first row, or the last if descending. */
   after?: string | undefined;
   /** Highest sort keys first. */
   descending?: boolean;
@@ -62,13 +62,13 @@ export async function queryPage<Kind extends RowKind>(
 }
 
 function inputOf({ name }: Table, partition: string, { prefix, from, attributes }: QueryOptions<string> = {}) {
-  const begins = prefix === undefined ? undefined : expression` AND begins_with(sk, ${prefix})`;
-  const range = from === undefined ? begins : expression` AND sk >= ${from}`;
+  const prefixCondition = prefix === undefined ? undefined : expression` AND begins_with(sk, ${prefix})`;
+  const sortKeyCondition = from === undefined ? prefixCondition : expression` AND sk >= ${from}`;
   return {
     TableName: name,
     ConsistentRead: true,
     ...expressionsOf({
-      KeyConditionExpression: expression`pk = ${partition}${range}`,
+      KeyConditionExpression: expression`pk = ${partition}${sortKeyCondition}`,
       ProjectionExpression: attributes && projection(attributes),
     }),
   };
@@ -97,7 +97,7 @@ type WireRow = Record<string, AttributeValue>;
  * Reads one page of a range, eventually consistent. It converts the values itself, since the document client would copy each one
  * again, and a page of the fleet has thousands of rows.
  * @param keyName field of the result that gets the sort key
- * @param attributes those to read beside the sort key
+ * @param attributes those to read besides the sort key
  */
 export async function queryRange<Row>(
   table: Table,
@@ -105,12 +105,14 @@ export async function queryRange<Row>(
   keyName: string,
   attributes: readonly string[],
 ): Promise<RangePage<Row>> {
-  const beyond = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
-  const range = between ? expression` AND sk BETWEEN ${{ S: between[0] }} AND ${{ S: between[1] }}` : beyond;
+  const afterCondition = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
+  const sortKeyCondition = between
+    ? expression` AND sk BETWEEN ${{ S: between[0] }} AND ${{ S: between[1] }}`
+    : afterCondition;
   const command = new RawQueryCommand({
     TableName: table.name,
     ...(expressionsOf({
-      KeyConditionExpression: expression`pk = ${{ S: partition }}${range}`,
+      KeyConditionExpression: expression`pk = ${{ S: partition }}${sortKeyCondition}`,
       ProjectionExpression: projection(['sk', ...attributes]),
     }) as Pick<RawQueryInput, 'KeyConditionExpression'>),
     Limit: limit,
@@ -133,6 +135,6 @@ function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // The service's own fields have no other types.
+  // The service's own fields have none of the remaining types, but rows that other systems write may.
   return table.unmarshall<{ value: unknown }>({ value }).value;
 }

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { optionsOf, type Table } from './client.ts';
 import { type Expression, expressionsOf, projection } from './expression.ts';
-import type { AttributeOf, KeyOf, Read, RowKind, Stored } from './keys.ts';
+import type { AttributeOf, KeyOf, ReadRow, RowKind, Stored } from './keys.ts';
 
 /** Reads a row, strongly consistent. @returns undefined when there is none */
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
@@ -11,20 +11,22 @@ export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind
   key: KeyOf<Kind>,
   /** Attributes to read; absent: all. */
   attributes?: readonly Name[],
-): Promise<Read<Kind, Name> | undefined> {
+): Promise<ReadRow<Kind, Name> | undefined> {
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(attributes) });
   const command = new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...projected });
   const { Item } = await client.send(command, optionsOf(signal));
-  return Item as Read<Kind, Name> | undefined;
+  return Item as ReadRow<Kind, Name> | undefined;
 }
 
-/** `done` is false if the condition did not hold. `row`: present if the write asks for it by {@link Returned}. */
+/** The outcome of a conditional write. */
 export interface Written<Row> {
+  /** Whether the condition held, so that the row was written. */
   done: boolean;
+  /** Present if {@link Returned} asks for it. */
   row: Row | undefined;
 }
 
-/** Which row a write returns: the new one, and the stored one if the condition does not hold. */
+/** Which rows a write returns: the new one after success, the stored one if the condition does not hold. */
 export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
 
 /** Updates or creates a row if the condition holds. */
@@ -37,7 +39,7 @@ export function updateRow<Kind extends RowKind>(
 ): Promise<Written<Stored<Kind>>> {
   const expressions = expressionsOf({ UpdateExpression: update, ConditionExpression: condition });
   const command = new UpdateCommand({ TableName: table.name, Key: key, ...expressions, ...returned });
-  return written(table, table.client.send(command, optionsOf(table.signal)));
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
 }
 
 /** Creates or replaces a row if the condition holds. */
@@ -49,15 +51,15 @@ export function putRow<Kind extends RowKind>(
 ): Promise<Written<Stored<Kind>>> {
   const expressions = expressionsOf({ ConditionExpression: condition });
   const command = new PutCommand({ TableName: table.name, Item: row, ...expressions, ...returned });
-  return written(table, table.client.send(command, optionsOf(table.signal)));
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
 }
 
-async function written<Row>(
+async function outcomeOf<Row>(
   { unmarshall }: Table,
-  sent: Promise<{ Attributes?: Record<string, unknown> | undefined }>,
+  write: Promise<{ Attributes?: Record<string, unknown> | undefined }>,
 ): Promise<Written<Row>> {
   try {
-    const { Attributes } = await sent;
+    const { Attributes } = await write;
     return { done: true, row: Attributes as Row | undefined };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

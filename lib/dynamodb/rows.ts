@@ -5,7 +5,7 @@ export interface AccountRow {
   account_id: Int64;
   name: string;
   permissions: string[];
-  /** Signs the cursors of the account; made once. */
+  /** Signs the cursors of the account. It never changes. */
   cursor_secret: Uint8Array;
   suspended?: boolean;
   /** The account's key of the usage plan, once there is one. */
@@ -16,7 +16,7 @@ export interface AccountRow {
   revision: number;
 }
 
-/** The event that an operator's command publishes. It contains no secret, since its subscribers are not known. */
+/** The event that an operator's command publishes. It contains no secret, since anyone may subscribe to it. */
 export type CommandEvent =
   | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
   | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }
@@ -34,33 +34,34 @@ export interface AuditEntry {
   readonly by: string;
   /** Such as `app-key revoke`. */
   readonly command: string;
-  /** What it was done to, within the account. */
+  /** What the command changed within the account, such as the id of an app key. */
   readonly target?: string;
   /** `started` until the command has ended. */
   readonly result: 'started' | 'done' | 'failed';
   readonly detail?: string;
-  /** The event to publish of it; only of a change that was done. */
+  /** The event that reports the command; present only if the command changes something. */
   readonly event?: CommandEvent['event'];
   readonly event_detail?: object;
 }
 
 /**
- * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read is enough.
+ * The only row of an app key, stored under the key's hash. It has a copy of the account's permissions and state, so that a call needs only
+ * one read.
  */
 export interface AppKeyRow {
-  /** The account that the key was first stored for; never another. */
+  /** The account that the key was issued to. It never changes. */
   account_id: Int64;
   permissions: string[];
   suspended?: boolean;
   cursor_secret: Uint8Array;
   gateway_key?: string;
-  /** Revision of the account that these copies are of. */
+  /** The `revision` of the account at which the fields above were copied. */
   account_revision?: number;
   /** Unix seconds. */
   expires_at?: number;
-  /** Unix seconds; its presence revokes, whatever the clock says. */
+  /** Unix seconds. A key with this attribute is revoked, whatever its time. */
   revoked_at?: number;
-  /** The last characters of the key, for people. */
+  /** The last characters of the key, by which people recognize it. */
   last_digits?: string;
   /** Unix seconds. */
   created_at?: number;
@@ -78,9 +79,9 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
-  /** Of the call that deleted it; absent: it was imported as deleted, or a release deleted it that did not publish events. */
+  /** Id of the API call that deleted it. Absent if it was imported as deleted, or deleted by a release that did not publish events. */
   deleted_request_id?: string;
-  /** The deletion that was undone last; `version` is the item's version after it. */
+  /** The latest deletion that was undone; `version` is the item's version after that deletion. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
 
@@ -110,9 +111,9 @@ export interface AlertRow {
   incident_id?: string;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
-  /** Its incident before this entry; absent: none. */
+  /** Its incident before that merge or undo; absent: none. */
   moved_from?: string;
-  /** Sequence of the entry that took it before that one: shows whether a restored table lacks entries. */
+  /** The `moved_sequence` before that merge or undo: shows whether a restored table lacks entries. */
   previous_sequence?: number;
   /** Written by the previous release: sequence of the latest small entry that took it as a no-op. */
   stayed_sequence?: number;
@@ -124,13 +125,13 @@ export interface AlertRow {
 export interface FeedEntry {
   kind: 'merge' | 'merge_undone';
   incident_id: string;
-  /** Place in the order of all merges of the account; also the sort key. */
+  /** Orders all merges and undos of the account: at least the Unix milliseconds of the commit. Also the sort key. */
   sequence: number;
   /** Random: distinguishes entries of the same key, such as those of two attempts. */
   merge_id: string;
   /** Unix milliseconds. */
   at_ms: number;
-  /** The key that called, or the operator. */
+  /** The id of the app key of the call, or the operator. */
   by: string;
   request_id: string;
   comment?: string;
@@ -140,24 +141,26 @@ export interface FeedEntry {
   new_owner_id?: Int64;
   /** Of an undo: the sequence of the undone merge. */
   undone_sequence?: number;
-  /** Committed before its alerts are moved: separate rows list them, and where they came from. */
+  /** The entry is committed before its alerts are moved: separate rows list the alerts, and where they came from. */
   large?: true;
-  /** Of a large entry: how many alerts it takes. */
+  /** The number of alerts of a large entry. */
   alerts?: number;
 }
 
-/** `moved`: alert ids by the other incident, from which they came or to which they went back. `stayed`: no-ops. */
+/** What an entry did with its alerts. */
 export interface MovedAlerts {
+  /** Ids of moved alerts, by the other incident: for a merge where they came from, for an undo where they went back to. */
   moved: Record<string, string[]>;
+  /** Ids of alerts that were in the right incident already. */
   stayed: string[];
 }
 
 export interface AlertListRow {
-  /** Which alerts a large entry takes: their ids, 12 bytes each. */
+  /** The alerts of a large entry: their ids, 12 bytes each. */
   alert_ids: Uint8Array;
 }
 
-/** The row of the merge order, or one that the previous release writes beside it: see `merge-order.ts`. */
+/** The row of the merge order, or one that the previous release writes as well: see `merge-order.ts`. */
 export interface MergeOrderRow {
   /** Sequence of the latest entry. */
   last?: number;
@@ -178,7 +181,7 @@ export interface RateCountRow {
   total?: number;
   /** Random ids of the calls counted so far. */
   nonces?: Set<string>;
-  /** Calls in an inner window, by `w` and its number within the outer one. */
+  /** Calls in an inner window. The name is `w` and the window's number within the outer one. */
   [inner: `w${number}`]: number | undefined;
   /** Unix seconds. */
   ttl?: number;
@@ -187,14 +190,14 @@ export interface RateCountRow {
 /** Written by other systems: an attribute may be missing or have any type. Its reader checks it. */
 export type UncheckedRow = Record<never, unknown>;
 
-/** The attributes of the rows of each kind, beside the key. */
+/** The attributes of the rows of each kind, besides the key. */
 export interface Rows {
   account: AccountRow;
-  /** Its key has all its data. */
+  /** All its data is in the key. */
   listedAccount: Record<never, never>;
   audit: AuditEntry & { ttl: number };
   appKey: AppKeyRow;
-  /** Whom an account's incidents may be assigned to. */
+  /** A person to whom an account's incidents may be assigned. */
   member: { member_id: Int64; name: string };
   host: UncheckedRow;
   /** `ttl`: of a retired host, Unix seconds. */
@@ -210,9 +213,9 @@ export interface Rows {
   /** What happened to `count` alerts of a large entry's list. */
   feedMoves: MovedAlerts & { count: number };
   mergeOrder: MergeOrderRow & {
-    /** Incidents of the large merges that have alerts left to move, by sequence. */
+    /** The large entries that still have alerts to move: their incident ids, by sequence. */
     pending?: Record<string, string>;
-    /** The large entry that the latest write of this row removed from these, if it removed one. */
+    /** The large entry that the latest write of this row removed from `pending`; absent if it removed none. */
     completed?: Pick<FeedEntry, 'sequence' | 'incident_id'>;
   };
   mergeOrderShard: MergeOrderRow;

@@ -1,7 +1,7 @@
 import { type Table, withSignal } from './client.ts';
 import { isUnavailable } from './failures.ts';
 
-/** Extra time in milliseconds, after the signal, for verifying a write: the answer is still within 3 s. */
+/** Milliseconds after the signal in which a write may still be verified: the answer is still sent within 3 s. */
 const VERIFY_MS = 250;
 
 export interface Write<Result> {
@@ -16,7 +16,7 @@ export interface Write<Result> {
 /**
  * Sends a write, and verifies it if its outcome is unknown: a time-out, a reset or a 5xx does not say whether it was applied, nor does
  * a temporary refusal, since an earlier attempt of the SDK may have been applied. So a lost reply never turns a success into a failure.
- * @param table its signal ends the write; verifying may take 250 ms longer
+ * @param table its signal aborts the write; verifying may take 250 ms longer
  * @throws what `send` threw, if the write was not applied or cannot be verified
  */
 export async function settle<Result>(table: Table, write: Write<Result>): Promise<Result> {
@@ -30,19 +30,19 @@ export async function settle<Result>(table: Table, write: Write<Result>): Promis
   }
 }
 
-/** Reads with up to 250 ms beyond the table's signal, to verify a write that the signal ended. */
+/** Reads for up to 250 ms after the table's signal, to verify a write that the signal aborted. */
 export async function readPastSignal<Result>(table: Table, read: (table: Table) => Promise<Result>): Promise<Result> {
   const { signal } = table;
   if (!signal) return read(table);
-  const late = new AbortController();
+  const verifyTimeout = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const start = () => {
-    timer = setTimeout(() => late.abort(), VERIFY_MS);
+    timer = setTimeout(() => verifyTimeout.abort(), VERIFY_MS);
   };
   if (signal.aborted) start();
   else signal.addEventListener('abort', start, { once: true });
   try {
-    return await read(withSignal(table, late.signal));
+    return await read(withSignal(table, verifyTimeout.signal));
   } finally {
     signal.removeEventListener('abort', start);
     clearTimeout(timer);

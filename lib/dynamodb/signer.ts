@@ -9,28 +9,28 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const sha256 = (data: string | Uint8Array) => hash('sha256', data, 'hex');
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
 
-/** Signature Version 4 requires only these; the SDK signs all headers. */
+/** Signature Version 4 requires only these headers to be signed; the SDK signs all. */
 const isSigned = (name: string) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-');
 
-interface Key {
+interface SigningKey {
   readonly secret: string;
   readonly scope: string;
   readonly key: KeyObject;
 }
 
 /**
- * Signs requests like the SDK's signer, but signs only required headers and derives the key once a day. It saves 3 to 15 % of a warm
- * call's CPU, most where a call makes one request, and 3 to 8 % of its time.
+ * Replaces the SDK's signer: signs only the required headers, and derives the key once a day. This saves 3 to 15 % of a warm call's CPU,
+ * most for a call that makes only one request, and 3 to 8 % of its time.
  */
 export function createSigner(config: () => Config, service = 'dynamodb'): Signer {
-  let last: Key | undefined;
+  let cached: SigningKey | undefined;
 
   function keyFor(secret: string, scope: string): KeyObject {
-    if (last?.secret !== secret || last.scope !== scope) {
+    if (cached?.secret !== secret || cached.scope !== scope) {
       const bytes = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${secret}`) as Buffer;
-      last = { secret, scope, key: createSecretKey(bytes) };
+      cached = { secret, scope, key: createSecretKey(bytes) };
     }
-    return last.key;
+    return cached.key;
   }
 
   return {
@@ -45,13 +45,13 @@ export function createSigner(config: () => Config, service = 'dynamodb'): Signer
       if (sessionToken) headers['x-amz-security-token'] = sessionToken;
       const names = Object.keys(headers).filter(isSigned).sort();
       const lines = names.map((name) => `${name}:${headers[name]}\n`).join('');
-      const signed = names.join(';');
-      const canonical = `${method}\n${path}\n\n${lines}\n${signed}\n${sha256(body)}`;
+      const signedHeaders = names.join(';');
+      const canonical = `${method}\n${path}\n\n${lines}\n${signedHeaders}\n${sha256(body)}`;
       const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
       const signature = createHmac('sha256', keyFor(secretAccessKey, scope))
         .update(`${ALGORITHM}\n${time}\n${scope}\n${sha256(canonical)}`)
         .digest('hex');
-      headers.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
+      headers.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
       return attempt;
     },
   };

@@ -35,14 +35,14 @@ export const deleteAction = ({ pk, sk }: Key, condition?: Expression): Action =>
   Delete: { Key: { pk, sk }, ...expressionsOf({ ConditionExpression: condition }) },
 });
 
-/** Requires a condition without writing. */
+/** Makes the transaction depend on a condition of a row that it does not write. */
 export const conditionCheck = (key: Key, condition: Expression): Action => ({
   ConditionCheck: { Key: key, ...expressionsOf({ ConditionExpression: condition }) },
 });
 
 function send({ name: TableName, client, signal }: Table, actions: readonly Action[], ClientRequestToken?: string) {
   const itemOf = (action: Action) =>
-    Object.fromEntries(Object.entries(action).map(([verb, given]) => [verb, { TableName, ...given }])) as TransactItem;
+    Object.fromEntries(Object.entries(action).map(([verb, input]) => [verb, { TableName, ...input }])) as TransactItem;
   const TransactItems = actions.map(itemOf);
   const command = new TransactWriteCommand({ TransactItems, ...(ClientRequestToken && { ClientRequestToken }) });
   return client.send(command, optionsOf(signal));
@@ -50,9 +50,9 @@ function send({ name: TableName, client, signal }: Table, actions: readonly Acti
 
 /**
  * Outcome of a transaction. Unless it is `applied` or `in progress`, nothing is written:
- * - `changed`: a condition does not hold. `stored`: the row of the failed action, if it is the only one and returns its row
+ * - `changed`: a condition does not hold. `stored`: the row of the failed action, if only one failed and it returns its row
  * - `conflict`: another transaction uses one of the rows
- * - `in progress`: an earlier attempt of this one is running, and may be applied
+ * - `in progress`: an earlier attempt of this transaction is still running, and may be applied
  * - `throttled`: not enough write units
  * - `refused`: DynamoDB rejects it as invalid: it, or a resulting row, is too large
  */
@@ -76,7 +76,7 @@ export async function transactOnce(table: Table, actions: readonly Action[]): Pr
   }
 }
 
-/** The outcome that an error stands for; undefined: unknown. Of several reasons, the first of this order decides. */
+/** The outcome that an error stands for; undefined: unknown. If there are several reasons, the one that is checked first decides. */
 function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
@@ -97,7 +97,7 @@ function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | un
 }
 
 const MAX_ATTEMPTS = 8;
-/** Repeats of a request whose outcome is unknown. Each is several attempts of the SDK. */
+/** Maximum repeats of a request whose outcome is unknown. In each the SDK itself makes several attempts. */
 const MAX_REPEATS = 2;
 
 /**
@@ -120,7 +120,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
-        // An earlier attempt may have been applied late, after its check.
+        // An earlier attempt may have been applied only after `verify` looked for its row.
         if (failed >= 0) return attempt > 1 && (await findRow(table, lastPut)) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;

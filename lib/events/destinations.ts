@@ -1,4 +1,4 @@
-/** Sends what `relay` has found to queues and to the event bus. */
+/** Sends messages to queues and events to the event bus, for `relay`. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
@@ -28,21 +28,21 @@ export interface DestinationOptions {
 }
 
 export function createDestinations({ eventBus, region, endpoint }: DestinationOptions): Destinations {
-  const queues = createSqsClient({ region, endpoint });
-  const bus: EventBridgeClient = new EventBridgeClient({
+  const sqs = createSqsClient({ region, endpoint });
+  const eventBridge: EventBridgeClient = new EventBridgeClient({
     region,
     maxAttempts: PATIENT.maxAttempts,
     requestHandler: createHttpHandler(PATIENT.timeouts),
-    signer: createSigner(() => bus.config, 'events'),
+    signer: createSigner(() => eventBridge.config, 'events'),
     ...(endpoint && { endpoint, credentials: LOCAL_CREDENTIALS }),
   });
 
-  // If a call fails, nothing in it is accepted.
+  // If a call fails, none of its messages or events counts as accepted.
   return {
     async send(QueueUrl, bodies) {
       const accepted = new Set<string | undefined>();
       for (const Entries of messageBatches(bodies)) {
-        const call = queues.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+        const call = sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
         const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
         for (const { Id } of Successful) accepted.add(Id);
       }
@@ -58,7 +58,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
           Time: new Date(Number(detail.at_ms)),
           Detail: stringifyJson(detail),
         }));
-        const call = bus.send(new PutEventsCommand({ Entries: entries }));
+        const call = eventBridge.send(new PutEventsCommand({ Entries: entries }));
         const { Entries = [] } = await call.catch(() => ({ Entries: [] }));
         accepted.push(...batch.map((_, index) => Entries[index]?.EventId !== undefined));
       }

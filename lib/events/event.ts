@@ -1,4 +1,4 @@
-/** Makes the events that the service publishes. Each is made from the stream record of the write that it reports. */
+/** Makes the events that the service publishes, each from the stream record of the write that it reports. */
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -19,20 +19,21 @@ export interface ServiceEvent {
   readonly detail: Readonly<Record<string, unknown>> & { readonly id: string };
 }
 
-/** What is common to all events. */
+/** What all events have in common. */
 interface EventCommon {
   account: Int64;
   atMs: number;
   by: string;
   /** Unique among the account's events of the type. */
   dedupKey: string;
-  from: { request_id: string } | { command: string };
+  /** The API call or the operator's command that caused the event. */
+  cause: { request_id: string } | { command: string };
 }
 
 /** Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id. */
-function createEvent(type: string, { account, atMs, by, dedupKey, from }: EventCommon, fields: object): ServiceEvent {
+function createEvent(type: string, { account, atMs, by, dedupKey, cause }: EventCommon, fields: object): ServiceEvent {
   const id = createHash('sha256').update(`${type}\n${account}\n${dedupKey}`).digest('hex').slice(0, 32);
-  return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...from, by, ...fields } };
+  return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...cause, by, ...fields } };
 }
 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
@@ -50,7 +51,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
     case 'feedEntry':
       return record.eventName === 'INSERT' ? entryEvent(table, account, row as Stored<'feedEntry'>) : undefined;
     case 'mergeOrder': {
-      // The row itself has no time. The record's is in whole seconds.
+      // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
       return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
     }
@@ -66,9 +67,9 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
 
 async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<ServiceEvent> {
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false, moved = {} } = entry;
-  const common = { account, atMs: at_ms, by, dedupKey: merge_id, from: { request_id } };
+  const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
   const movedIds = Object.values(moved).flat();
-  // Of a large entry it is not known yet which alerts stay in their incident.
+  // For a large entry it is not known yet which alerts are in the incident already, so all are counted.
   const alerts = large ? entry.alerts : movedIds.length;
   if (kind === 'merge_undone')
     return createEvent('MergeUndone', common, {
@@ -90,7 +91,7 @@ async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry
   });
 }
 
-/** Alert ids of the first row of a large entry's list. @throws EntryUnreadableError when the row is missing */
+/** The alert ids in the first row of a large entry's alert list. @throws EntryUnreadableError when the row is missing */
 async function firstAlertIdsOf(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<string[]> {
   const row = await getRow(table, keys.feedAlerts(account, entry.incident_id, entry.sequence, 0));
   if (!row) throw new EntryUnreadableError(`entry ${entry.sequence} of incident ${entry.incident_id} lacks its list`);
@@ -106,9 +107,9 @@ async function completedEvent(
   if (!completed) return undefined;
   const { incident_id, sequence } = completed;
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
-  // An undo has one event, when it is committed.
+  // An undo has only the event at its commit.
   if (entry?.kind !== 'merge') return undefined;
-  const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, from: { request_id: entry.request_id } };
+  const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, cause: { request_id: entry.request_id } };
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.length });
 }
 
@@ -116,7 +117,7 @@ function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | u
   const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request_id } = row;
   if (atMs === undefined || by === undefined || request_id === undefined) return undefined;
   const dedupKey = `${work_item_id}\n${atMs}\n${request_id}`;
-  const common = { account, atMs, by, dedupKey, from: { request_id } };
+  const common = { account, atMs, by, dedupKey, cause: { request_id } };
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
@@ -125,7 +126,7 @@ function operatorEvent(account: Int64, row: Stored<'audit'>): ServiceEvent | und
   if (type === undefined || result !== 'done') return undefined;
   return createEvent(
     type,
-    { account, atMs: at_ms, by: `operator ${by}`, dedupKey: id, from: { command } },
+    { account, atMs: at_ms, by: `operator ${by}`, dedupKey: id, cause: { command } },
     { ...detail },
   );
 }

@@ -15,13 +15,14 @@ export interface RelayQueues {
   deadLetters: string;
 }
 
-/** What to send, and the index of its record in the batch. */
+/** What to send, and the index of its stream record in the batch. */
 type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
- * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. If some cannot be
- * sent, it reports the first of their records. Lambda then delivers that record and all after it again, so that everything is sent at least
- * once. A record that can never be relayed, such as a malformed one, goes to the dead letters at once, since it would block its shard.
+ * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. If something cannot
+ * be sent, it reports the earliest stream record concerned. Lambda then delivers that record and all later ones again, so that everything is
+ * sent at least once. A record that can never be relayed, such as a malformed one, goes to the dead letters at once, since it would block
+ * its shard.
  */
 export function createRelay(
   { table, log }: Pick<Deps, 'table' | 'log'>,
@@ -53,13 +54,13 @@ export function createRelay(
     }
 
     async function sendAll<Payload>(
-      all: Outgoing<Payload>[],
+      outgoing: Outgoing<Payload>[],
       sendPayloads: (payloads: Payload[]) => Promise<boolean[]>,
     ): Promise<void> {
       // Restores the order of the stream, since the records were read concurrently.
-      all.sort((a, b) => a.index - b.index);
-      const accepted = await sendPayloads(all.map(({ payload }) => payload));
-      for (const [at, { index }] of all.entries()) if (!accepted[at]) failed.add(index);
+      outgoing.sort((a, b) => a.index - b.index);
+      const accepted = await sendPayloads(outgoing.map(({ payload }) => payload));
+      for (const [position, { index }] of outgoing.entries()) if (!accepted[position]) failed.add(index);
     }
 
     await forEach([...Records.entries()], ([index, record]) => classify(record, index));
@@ -75,7 +76,7 @@ export function createRelay(
   };
 }
 
-/** The key of the large feed entry that a record inserts, in the form that finish-merges reads; undefined if it inserts none. */
+/** The key of the large feed entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
 function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
   const row = writtenRowOf(table, record) as Stored<'feedEntry'> | undefined;
   if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;

@@ -21,12 +21,12 @@ type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
 const validators = new Map(Object.entries(generated as unknown as Readonly<Record<string, LineValidator>>));
 
 /** Problems of a parsed import line; empty if it is an `Entity`. */
-export const problemsOf = (line: unknown) => problemsBy(line, 'data');
+export const problemsOf = (line: unknown) => lineProblems(line, 'data');
 
 /** Problems of a parsed feed record. */
-export const recordProblems = (record: unknown) => problemsBy(record, 'feed');
+export const recordProblems = (record: unknown) => lineProblems(record, 'feed');
 
-function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
+function lineProblems(line: unknown, source: 'data' | 'feed'): string[] {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
   const { kind, retired } = line as { kind?: Kind; retired?: unknown };
   const kinds: readonly (Kind | undefined)[] = source === 'data' ? KINDS : FEED_KINDS;
@@ -43,14 +43,14 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
     problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
-  if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${UNSTORABLE_NAMES}`);
+  if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${NAME_PROBLEM}`);
   for (const [field, value] of Object.entries(line))
     for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
       problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
 }
 
-/** A status report without the fields that it removes. */
+/** A status report without the fields that it removes, which are null. */
 const withoutRemoved = (report: object) =>
   Object.fromEntries(Object.entries(report).filter(([field, value]) => value !== null || !REMOVABLE_FIELDS.has(field)));
 
@@ -69,7 +69,7 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** A work item's own fields must not have these names: attributes of the service's rows. */
+/** Names that a work item's further fields must not have, since the service has attributes of these names. */
 const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
 
 /** Maximum nesting levels of a row, counting the row itself. */
@@ -78,7 +78,7 @@ const MAX_DEPTH = 31;
 const SMALLEST_NUMBER = 1e-130;
 
 const isStorableName = (name: string) => name !== '' && name.isWellFormed();
-const UNSTORABLE_NAMES = 'must not contain field names that are empty or not well-formed Unicode';
+const NAME_PROBLEM = 'must not contain field names that are empty or not well-formed Unicode';
 
 function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
@@ -99,12 +99,12 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
   if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (!isStorableName(name)) yield UNSTORABLE_NAMES;
+      if (!isStorableName(name)) yield NAME_PROBLEM;
       yield* storageProblems(inner, depth + 1);
     }
 }
 
-/** An error of ajv in words. */
+/** The text for an error of ajv. */
 function problemText(error: LineError, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;

@@ -7,11 +7,11 @@ import type { Entity } from './kinds.ts';
 
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
-/** The fields of these names that are present, in lower case, as ids are stored. */
+/** Those of the named fields that are present, in lower case: ids are stored that way. */
 const inLowerCase = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
   Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
-/** The row of an entity, without the order of its record. `packages/admin` writes accounts and app keys. */
+/** The row of an entity, without `feed_order`. Throws for accounts and app keys, whose rows `packages/admin` writes. */
 export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
@@ -26,7 +26,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // With `deleted_request_id`, relay would publish the deletion again, as the exporting deployment has done.
+      // With `deleted_request_id`, relay would publish the deletion, which the exporting deployment has published already.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),
@@ -49,7 +49,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
   }
 }
 
-/** Converts the fields of a kind that may have further fields, of any JSON value. */
+/** Converts the fields of an entity that may have further fields, with any JSON values. */
 const storableFields = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
@@ -63,13 +63,13 @@ function storable(value: unknown): unknown {
   return new Map(Object.entries(value).map(([name, member]) => [name, storable(member)]));
 }
 
-/** Bytes of a row that are reserved for what the service writes to it in a merge or a deletion. */
+/** Bytes that a row leaves free for what a merge or a deletion writes to it. */
 const HEADROOM_BYTES = 2 * 1024;
 /** Maximum bytes of a row's key. */
-const KEY_BYTES = 600;
+const MAX_KEY_BYTES = 600;
 const MAX_BYTES = MAX_ITEM_BYTES - HEADROOM_BYTES;
 
-/** Fields that are in the headroom, so that a row that the service has written to can always be imported again. */
+/** These fields count towards the headroom, so that a row that the service has written to can always be imported again. */
 const WRITTEN_BY_THE_SERVICE = new Set([
   'incident_id',
   'owner_id',
@@ -80,17 +80,20 @@ const WRITTEN_BY_THE_SERVICE = new Set([
   'undone_deletion',
 ]);
 
-/** A shorter line never makes a row that is too large, since DynamoDB counts at most three bytes for a character of JSON. */
-const SHORT_LINE = 80_000;
+/** A line with fewer characters never makes a row that is too large: DynamoDB counts at most three bytes for a character of JSON. */
+const MIN_CHECKED_LENGTH = 80_000;
 
-/** Why the row of an entity leaves too little room for the service's writes; undefined if it does not. @param text its line */
+/**
+ * Why the row of an entity is too large, counting the headroom; undefined if it is not.
+ * @param text the line of the entity
+ */
 export function sizeProblem(
   { kind: _kind, account_id: _account, ...fields }: Entity,
   text: string,
 ): string | undefined {
-  if (text.length < SHORT_LINE) return undefined;
-  const sent = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
-  const bytes = itemBytes(marshall(storable(sent), { removeUndefinedValues: true })) + KEY_BYTES;
+  if (text.length < MIN_CHECKED_LENGTH) return undefined;
+  const counted = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
+  const bytes = itemBytes(marshall(storable(counted), { removeUndefinedValues: true })) + MAX_KEY_BYTES;
   return bytes <= MAX_BYTES
     ? undefined
     : `makes a row of ${bytes} bytes, more than the ${MAX_BYTES} allowed: shorten it`;

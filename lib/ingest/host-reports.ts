@@ -1,7 +1,7 @@
 /**
- * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order. So the row has for each
- * field the order (see `order.ts`) of the report that it is from. Fields that are usually reported together are a group, with one attribute
- * for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
+ * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order. So the row stores, for each
+ * field, the order (see `order.ts`) of the report that the value comes from. Fields that are usually reported together form a group, with
+ * one attribute for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */
 import type { Table } from '../dynamodb/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../dynamodb/expression.ts';
@@ -12,11 +12,14 @@ import type { Int64 } from '../shared/json.ts';
 import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
 
-/** DynamoDB removes the rows of a retired host after this time. Until then older records change nothing, and a later one brings it back. */
-const KEPT_DAYS = 30;
+/**
+ * DynamoDB removes the rows of a retired host after this time. Until then, records from before the retirement change nothing, and a later
+ * one brings the host back.
+ */
+const RETENTION_DAYS = 30;
 
-/** The time to live of the rows that a retirement leaves, in Unix seconds. */
-export const removalTime = (retiredAtMs: number): number => Math.ceil(retiredAtMs / 1000) + KEPT_DAYS * 24 * 3600;
+/** When DynamoDB removes the rows of a host that was retired at this time: the value of their attribute `ttl`, in Unix seconds. */
+export const removalTime = (retiredAtMs: number): number => Math.ceil(retiredAtMs / 1000) + RETENTION_DAYS * 24 * 3600;
 
 const { host_id: _key, ...STATUS_FIELDS } = STATUS_SCHEMA.properties;
 type Field = keyof typeof STATUS_FIELDS | 'ttl';
@@ -40,7 +43,10 @@ const SNAPSHOT_FIELDS: readonly Field[] = [
   'snapshot_degraded',
 ];
 
-/** The fields of each group, by the attribute that stores the group's order. */
+/**
+ * The fields of each group, by the attribute that stores the group's order. `feed_order` is the order of the retirement that set `ttl`, or of
+ * the record that cancelled it.
+ */
 const GROUPS = Object.entries({
   feed_order: ['ttl'],
   snapshot_order: SNAPSHOT_FIELDS,
@@ -50,7 +56,7 @@ const GROUPS = Object.entries({
 
 const ownOrder = (field: Field) => `${field}_order`;
 
-/** All attributes of a status row that are orders. */
+/** All attributes of a status row that store orders. */
 export const REPORT_ORDERS = [...GROUPS.map(([group]) => group), ...SNAPSHOT_FIELDS.map(ownOrder)];
 
 /** Values of required fields that were never reported or were removed. */
@@ -83,9 +89,9 @@ export function cellsOf(records: readonly FeedRecord[]): Cells {
   return cells;
 }
 
-/** The time to live that counts from the latest of these orders, in Unix seconds. */
+/** The time to live, in Unix seconds, counted from the time of the highest of these orders. */
 const removalTimeAfter = (orders: readonly bigint[]) =>
-  removalTime(timeOf(orders.reduce((last, order) => (order > last ? order : last), 0n)));
+  removalTime(timeOf(orders.reduce((highest, order) => (order > highest ? order : highest), 0n)));
 
 /** The orders and the time to live of a stored row. */
 type StoredOrders = Readonly<Record<string, unknown>>;
@@ -95,9 +101,9 @@ const storedOrder = (row: StoredOrders, group: string, field: Field) =>
   (row[ownOrder(field)] ?? row[group] ?? 0) as Int64;
 
 /**
- * Writes each field that is later than the stored one. The first attempt takes one write and no read: it succeeds if all fields are later
- * than the orders of their groups, and the host is not retired. Otherwise the failed condition returns the row, by which the next attempt
- * chooses the fields.
+ * Writes each field whose report is later than that of the stored field. The first attempt is one write without a read: it succeeds if all
+ * fields are later than the orders of their groups, and the host is not retired. Otherwise the failed condition returns the row, from which
+ * the next attempt chooses the fields.
  * @returns whether anything was written
  */
 export async function writeReports(
@@ -107,17 +113,17 @@ export async function writeReports(
 ): Promise<boolean> {
   let stored: StoredOrders | undefined;
   for (;;) {
-    const known = stored;
-    const later = known
-      ? new Map([...cells].filter(([field, { order }]) => order > storedOrder(known, groupOf(field), field)))
+    const row = stored;
+    const laterCells = row
+      ? new Map([...cells].filter(([field, { order }]) => order > storedOrder(row, groupOf(field), field)))
       : cells;
-    if (later.size === 0) return false;
-    const { update, condition } = known ? writeAsRead(known, later) : writeUnread(later);
-    const { done, row } = await updateRow(table, key, update, condition, {
+    if (laterCells.size === 0) return false;
+    const { update, condition } = row ? writeToReadRow(row, laterCells) : writeToUnreadRow(laterCells);
+    const { done, row: found } = await updateRow(table, key, update, condition, {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     if (done) return true;
-    stored = (row ?? {}) as StoredOrders;
+    stored = (found ?? {}) as StoredOrders;
   }
 }
 
@@ -128,7 +134,7 @@ interface Write {
   condition: Expression;
 }
 
-/** Removes the time to live of a status row, since a record of this order has brought its retired host back. */
+/** Removes the time to live of a status row, since the record with this order has brought its retired host back. */
 export async function cancelRemoval(
   table: Table,
   key: ReturnType<typeof keys.hostStatus>,
@@ -138,8 +144,8 @@ export async function cancelRemoval(
   await updateRow(table, key, set({ feed_order: order, ttl: undefined }), isRetired);
 }
 
-/** The write of a row that was not read, on condition that all cells are later than the orders of their groups. */
-function writeUnread(cells: Cells): Write {
+/** A write without reading the row first, on condition that all cells are later than the orders of their groups. */
+function writeToUnreadRow(cells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = cells.has('ttl') ? [] : [is('ttl', undefined)];
   for (const [group, fields] of GROUPS) {
@@ -148,20 +154,20 @@ function writeUnread(cells: Cells): Write {
       for (const field of fields) changes.setDefault(field);
       continue;
     }
-    const [first, last] = orders.reduce(
+    const [lowest, highest] = orders.reduce(
       ([low, high], order) => [order < low ? order : low, order > high ? order : high],
       [orders[0], orders[0]] as [bigint, bigint],
     );
-    conditions.push(isBelow(group, first));
-    changes.set(group, last);
+    conditions.push(isBelow(group, lowest));
+    changes.set(group, highest);
     for (const field of fields) {
       const cell = cells.get(field);
-      if (cell) changes.cell(field, cell, last, fields.length > 1);
+      if (cell) changes.setCell(field, cell, highest, fields.length > 1);
       else {
-        // Keeps the order of the stored field, which the group's new order would replace; it is 0 in a row without reports.
-        const own = attribute(ownOrder(field));
-        const before = expression`if_not_exists(${attribute(group)}, ${0})`;
-        changes.add(expression`${own} = if_not_exists(${own}, ${before})`);
+        // Gives the stored field an order of its own, since the group's new order does not apply to it. In a row without reports it is 0.
+        const fieldOrder = attribute(ownOrder(field));
+        const oldGroupOrder = expression`if_not_exists(${attribute(group)}, ${0})`;
+        changes.add(expression`${fieldOrder} = if_not_exists(${fieldOrder}, ${oldGroupOrder})`);
         changes.setDefault(field);
       }
     }
@@ -169,16 +175,17 @@ function writeUnread(cells: Cells): Write {
   return { update: changes.update(), condition: all(...conditions) };
 }
 
-/** The write on condition that the row still has the orders and the time to live that were read. */
-function writeAsRead(row: StoredOrders, later: Cells): Write {
+/** A write on condition that the row still has the orders and the time to live that were read. */
+function writeToReadRow(row: StoredOrders, laterCells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = [is('ttl', row.ttl)];
-  const cells = new Map(later);
+  const cells = new Map(laterCells);
   const removal =
-    later.get('ttl') ?? (row.ttl === undefined ? undefined : { order: BigInt(storedOrder(row, 'feed_order', 'ttl')) });
+    laterCells.get('ttl') ??
+    (row.ttl === undefined ? undefined : { order: BigInt(storedOrder(row, 'feed_order', 'ttl')) });
   if (removal) {
     const orders = GROUPS.flatMap(([group, fields]) =>
-      fields.map((field) => later.get(field)?.order ?? BigInt(storedOrder(row, group, field))),
+      fields.map((field) => laterCells.get(field)?.order ?? BigInt(storedOrder(row, group, field))),
     );
     cells.set('ttl', { value: removalTimeAfter(orders), order: removal.order });
   }
@@ -186,14 +193,14 @@ function writeAsRead(row: StoredOrders, later: Cells): Write {
     const isTouched = fields.some((field) => cells.has(field));
     if (isTouched) conditions.push(is(group, row[group]));
     const orders = fields.map((field) => BigInt(cells.get(field)?.order ?? storedOrder(row, group, field)));
-    const last = orders.reduce((high, order) => (order > high ? order : high), 0n);
-    if (isTouched) changes.set(group, last);
+    const highest = orders.reduce((high, order) => (order > high ? order : high), 0n);
+    if (isTouched) changes.set(group, highest);
     for (const [index, field] of fields.entries()) {
       const cell = cells.get(field);
       if (isTouched && fields.length > 1) conditions.push(is(ownOrder(field), row[ownOrder(field)]));
-      if (cell) changes.cell(field, cell, last, fields.length > 1);
+      if (cell) changes.setCell(field, cell, highest, fields.length > 1);
       else {
-        if (isTouched && orders[index] !== last) changes.set(ownOrder(field), orders[index]);
+        if (isTouched && orders[index] !== highest) changes.set(ownOrder(field), orders[index]);
         changes.setDefault(field);
       }
     }
@@ -201,7 +208,7 @@ function writeAsRead(row: StoredOrders, later: Cells): Write {
   return { update: changes.update(), condition: all(...conditions) };
 }
 
-/** Collects the changes of an update. */
+/** Collects the assignments and removals of an update. */
 function createChanges() {
   const sets: Expression[] = [];
   const removed: Expression[] = [];
@@ -210,15 +217,14 @@ function createChanges() {
     add: (change: Expression) => void sets.push(change),
     set: assign,
     /**
-     * Writes a field and, if it differs from that of the group, its order.
-     * @param last the order of the group
-     * @param isOfMany whether the group has more fields, so that this one may have an order of its own
+     * Writes a field and, if its order differs from that of the group, that order.
+     * @param isOneOfMany whether the group has more fields, so that this one may have an order of its own
      */
-    cell(field: Field, { value, order }: Cell, last: bigint, isOfMany: boolean) {
+    setCell(field: Field, { value, order }: Cell, groupOrder: bigint, isOneOfMany: boolean) {
       if (value === undefined) removed.push(attribute(field));
       else assign(field, value);
-      if (order !== last) assign(ownOrder(field), order);
-      else if (isOfMany) removed.push(attribute(ownOrder(field)));
+      if (order !== groupOrder) assign(ownOrder(field), order);
+      else if (isOneOfMany) removed.push(attribute(ownOrder(field)));
     },
     /** Gives a required field its default, unless the row has it. */
     setDefault(field: Field) {

@@ -10,20 +10,21 @@ import type { Queues, Refusal } from './queues.ts';
 import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
 import { rowsOf } from './write-records.ts';
 
-/** Writing ends this long before the function's time-out. Milliseconds. */
-const EARLY_MS = 5_000;
-/** Rows that are written concurrently. */
+/** Milliseconds before the function's time-out at which writing ends, so that what failed can still be reported. */
+const STOP_EARLY_MS = 5_000;
+/** Maximum number of rows that are written concurrently. */
 const CONCURRENCY = 32;
-const KNOWN_ACCOUNTS = 10_000;
-/** Seconds until a message that failed once is received again. Each further failure doubles them, up to the maximum. */
-const DELAY = { first: 10, max: 900 } as const;
+const MAX_KNOWN_ACCOUNTS = 10_000;
+/** Seconds until a failed message is received again. They double with each failure, up to the maximum. */
+const RETRY_DELAY = { first: 10, max: 900 } as const;
 
 interface Message {
   messageId: string;
   receiptHandle: string;
   sentMs: number;
-  receives: number;
-  /** The records, each with the number, from 1, and the text of its line. */
+  /** How often the message was received, including this time. */
+  receiveCount: number;
+  /** The records, each with its line: the number, counting from 1, and the text. */
   records: Map<FeedRecord, { line: number; text: string }>;
   refusals: Refusal[];
   isFailed: boolean;
@@ -31,17 +32,17 @@ interface Message {
 
 /**
  * Applies the records of a batch of messages of the ingest queue to the table. A record that can never be applied goes to the queue of
- * refused records. One that may succeed later fails its message, which is received again after a growing delay.
+ * refused records. If one fails that may succeed later, its whole message fails, and is received again after a growing delay.
  */
 export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
   /** Accounts that exist. The cache has no expiry, since accounts are never deleted. */
-  const known = new QuickLRU<string, true>({ maxSize: KNOWN_ACCOUNTS });
+  const knownAccounts = new QuickLRU<string, true>({ maxSize: MAX_KNOWN_ACCOUNTS });
 
   async function hasAccount(table: Table, account: Int64): Promise<boolean> {
     const name = String(account);
-    if (known.has(name)) return true;
+    if (knownAccounts.has(name)) return true;
     const row = await getRow(table, keys.account(account), ['account_id']);
-    if (row) known.set(name, true);
+    if (row) knownAccounts.set(name, true);
     return row !== undefined;
   }
 
@@ -49,7 +50,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     event: SQSEvent,
     { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
   ): Promise<SQSBatchResponse> {
-    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
+    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS));
     const tableWithSignal = withSignal(table, signal);
     const messages = event.Records.map(messageOf);
     const messageByRecord = new Map(
@@ -64,7 +65,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     }
     /** How many records failed, by the name of the error. */
     const failures = new Map<string, number>();
-    /** Fails the messages of records, whatever the error. They are received again, and become dead letters if it lasts. */
+    /** Fails the messages of records, whatever the error. They are received again, and become dead letters if the error persists. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
       for (const record of records) (messageByRecord.get(record) as Message).isFailed = true;
       const { name } = error as Error;
@@ -87,7 +88,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       rowsOf(writable.flat()),
       async ({ records, write }) => {
         try {
-          // The client takes a millisecond to refuse a call after the signal. For thousands of rows that is longer than the time left.
+          // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
           signal.throwIfAborted();
           if (!(await write(tableWithSignal))) counts.late += records.length;
         } catch (error) {
@@ -108,30 +109,30 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     metrics.records(counts);
     const failed = messages.filter(({ isFailed }) => isFailed);
     await queues
-      .delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })))
+      .delay(failed.map(({ receiptHandle, receiveCount }) => ({ receiptHandle, seconds: delayAfter(receiveCount) })))
       // Messages that are not delayed are received again after the queue's visibility timeout.
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-const delayAfter = (receives: number) => Math.min(DELAY.max, DELAY.first * 2 ** (receives - 1));
+const delayAfter = (receiveCount: number) => Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receiveCount - 1));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const sentMs = Number(attributes.SentTimestamp);
   const records: Message['records'] = new Map();
   const refusals: Refusal[] = [];
-  const refusal = { message_id: messageId, sent_at_ms: sentMs };
+  const origin = { message_id: messageId, sent_at_ms: sentMs };
   const lines = body.split('\n');
   if (lines.length > MAX_LINES + Number(lines.at(-1) === ''))
-    refusals.push({ reason: `has more than ${MAX_LINES} lines: send several messages`, ...refusal, record: body });
+    refusals.push({ reason: `has more than ${MAX_LINES} lines: send several messages`, ...origin, record: body });
   else
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue;
-      const found = recordOf(line, sentMs);
-      if ('record' in found) records.set(found.record, { line: index + 1, text: line });
-      else refusals.push({ reason: found.problem, ...refusal, line: index + 1, record: line });
+      const result = recordOf(line, sentMs);
+      if ('record' in result) records.set(result.record, { line: index + 1, text: line });
+      else refusals.push({ reason: result.problem, ...origin, line: index + 1, record: line });
     }
-  const receives = Number(attributes.ApproximateReceiveCount);
-  return { messageId, receiptHandle, sentMs, receives, records, refusals, isFailed: false };
+  const receiveCount = Number(attributes.ApproximateReceiveCount);
+  return { messageId, receiptHandle, sentMs, receiveCount, records, refusals, isFailed: false };
 }

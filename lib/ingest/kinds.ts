@@ -1,5 +1,5 @@
 /**
- * The kinds of entities that import and the feed take. The checks of both, `feed.schema.json` and the documented lines of
+ * The kinds of entities that import and the feed accept. The checks of both, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
 import { getRumResource, operations } from '../http/operations.ts';
@@ -16,7 +16,7 @@ export const MAX_NOTE_LENGTH = 512;
 const name = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
-/** Unix seconds up to the year 5138: larger numbers are milliseconds by mistake. */
+/** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
 /** Unix milliseconds of at most 13 digits, up to the year 2286. */
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
@@ -27,11 +27,11 @@ const PERMISSIONS = [
 ];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
-const usageNames: readonly string[] = USAGE_FIELDS;
-const recordNames = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageNames.includes(field));
+const usageFields: readonly string[] = USAGE_FIELDS;
+const resourceFields = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageFields.includes(field));
 const TIMES = new Set(['created_at', 'updated_at', 'window_start_time', 'window_end_time']);
-const pick = (names: readonly string[]) =>
-  Object.fromEntries(names.map((field) => [field, TIMES.has(field) ? UNIX_SECONDS : rumFields[field]]));
+const rumSchemas = (fields: readonly string[]) =>
+  Object.fromEntries(fields.map((field) => [field, TIMES.has(field) ? UNIX_SECONDS : rumFields[field]]));
 
 export interface KindSchema {
   readonly required: readonly string[];
@@ -66,8 +66,8 @@ const SCHEMAS = {
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
   host,
   host_status: STATUS_SCHEMA,
-  rum_resource: { required: recordNames, properties: { ...pick(recordNames), deleted: flag } },
-  rum_usage: { required: USAGE_FIELDS, properties: pick(USAGE_FIELDS) },
+  rum_resource: { required: resourceFields, properties: { ...rumSchemas(resourceFields), deleted: flag } },
+  rum_usage: { required: USAGE_FIELDS, properties: rumSchemas(USAGE_FIELDS) },
   work_item: {
     required: ['work_item_id', 'version', 'title'],
     properties: {
@@ -92,10 +92,10 @@ const SCHEMAS = {
 export type Kind = keyof typeof SCHEMAS;
 export const KINDS = Object.keys(SCHEMAS) as Kind[];
 
-/** Kinds that give access: only import takes them. */
-const ACCESS = ['account', 'app_key'] as const;
-export type FeedKind = Exclude<Kind, (typeof ACCESS)[number]>;
-export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS as readonly Kind[]).includes(kind));
+/** Kinds that give access to the API: import accepts them, the feed does not. */
+const ACCESS_KINDS = ['account', 'app_key'] as const;
+export type FeedKind = Exclude<Kind, (typeof ACCESS_KINDS)[number]>;
+export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS_KINDS as readonly Kind[]).includes(kind));
 
 /** An entity that passed the checks of its kind. */
 export type Entity<OfKind extends Kind = Kind> = { kind: OfKind; account_id: Int64 } & Record<string, unknown>;
@@ -109,11 +109,11 @@ export interface LineSchema {
 }
 
 function lineSchema(kind: Kind, { required, properties, open = false }: KindSchema): LineSchema {
-  const isFed = (FEED_KINDS as readonly Kind[]).includes(kind);
+  const isFeedKind = (FEED_KINDS as readonly Kind[]).includes(kind);
   return {
     type: 'object',
     required: ['account_id', ...required],
-    properties: { kind: text, account_id: accountId, ...(isFed && { at_ms: atMs }), ...properties },
+    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: atMs }), ...properties },
     additionalProperties: open,
   };
 }
@@ -133,7 +133,7 @@ export const DATA_LINES = Object.fromEntries(
  */
 export const FEED_LINES = {
   host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...statusFields } }),
-  // A source without ObjectIDs sends an id of its own as `source_id`, from which `recordOf` makes the alert's id.
+  // A source that has no ObjectIDs sends its own id as `source_id`, from which `recordOf` makes the alert's id.
   alert: lineSchema('alert', {
     required: ['title'],
     properties: { ...SCHEMAS.alert.properties, source_id: { type: 'string', minLength: 1, maxLength: 1_024 } },
@@ -145,8 +145,8 @@ export const FEED_LINES = {
 } as const;
 
 /**
- * The field that identifies an entity of a kind within its account. Kinds without one have one entity an account, but for app keys, which
- * `packages/admin` identifies by their hash.
+ * The field that identifies an entity of a kind within its account. An account has only one entity of each other kind, except app keys,
+ * which `packages/admin` identifies by their hash.
  */
 const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
   member: 'member_id',
@@ -165,5 +165,5 @@ export function identityOf(entity: Entity): string {
   return `${entity.kind} ${entity.account_id} ${comparable}`;
 }
 
-/** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
+/** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;

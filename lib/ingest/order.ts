@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { stringifyJson } from '../shared/json.ts';
 
-/** An order ends in 12 digits of a hash, so that of two records of one millisecond the later does not depend on which arrives first. */
+/** An order ends in 12 digits of a hash. So which of two records of the same millisecond counts as later does not depend on their arrival. */
 const HASH_RANGE = 10n ** 12n;
 
-/** The order of a record among those of its row: by time, then by content. It has at most 25 digits, of DynamoDB's 38. */
+/** The order of a record among those of its row: by time, then by content. It has at most 25 digits; DynamoDB stores 38. */
 export const orderOf = (atMs: number, content: object): bigint =>
   BigInt(atMs) * HASH_RANGE + (BigInt(`0x${hash('sha256', canonical(content), 'hex').slice(0, 16)}`) % HASH_RANGE);
 

@@ -13,7 +13,7 @@ export interface Refusal {
   line?: number;
   /** The record as received. */
   record: string;
-  /** Present if `reason` and `record` are only beginnings, since all of them would be too large for a message. */
+  /** Present if only the beginnings of `reason` and `record` are sent, since the whole would be too large for a message. */
   cut?: true;
 }
 
@@ -23,7 +23,7 @@ export interface Delay {
   seconds: number;
 }
 
-/** Calls of the queues of ingest-records. */
+/** What ingest-records does with its queues. */
 export interface Queues {
   /** Sends refused records to their queue. */
   refuse(refusals: readonly Refusal[]): Promise<void>;
@@ -32,12 +32,12 @@ export interface Queues {
 }
 
 /**
- * A longer record is cut, since its beginning is enough to find it at its source. A character of JSON takes at most six bytes, and two
- * texts are cut.
+ * Maximum characters of `reason` and `record` if both are cut: the beginning is enough to find a record at its source. A character takes
+ * at most six bytes in JSON.
  */
 const MAX_CUT_LENGTH = MAX_BATCH_BYTES / 12 - 1_000;
 
-/** Both methods throw if a call fails, and `refuse` also if SQS does not take all messages. */
+/** Connects to the queues. Both methods throw if a call fails, and `refuse` also if SQS does not accept all messages. */
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   const isLocal = refusedUrl.startsWith('http:');
   const client = createSqsClient(isLocal ? { endpoint: new URL(refusedUrl).origin, region: 'local' } : {});

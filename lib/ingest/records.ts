@@ -15,11 +15,11 @@ export interface FeedRecord {
 
 /** Maximum number of lines of a message. */
 export const MAX_LINES = 1_000;
-/** How far a sender's clock may be ahead. A record with a later time would make all records until then count as late. */
+/** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
-/** A report with a value of one of these fields has a snapshot; `received_at_ms` is the time of that snapshot. */
-const SNAPSHOT_SIGNS = ['node_count', 'edge_count', 'observed_at_ms'];
+/** A report that has a value for one of these fields contains a snapshot; `received_at_ms` says when that was received. */
+const SNAPSHOT_MARKERS = ['node_count', 'edge_count', 'observed_at_ms'];
 
 /**
  * Checks a line of a message.
@@ -38,7 +38,7 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   const { at_ms = sentMs, ...entity } = parsed as Entity<FeedKind> & { at_ms?: number };
   const retired = entity.kind === 'host' && entity.retired === true;
   if (retired) delete entity.retired;
-  // Exports contain this field of restored work items; only the service sets it.
+  // Exports of restored work items contain this field, which only the service may set.
   if (entity.kind === 'work_item') delete entity.undone_deletion;
   const tooLarge = sizeProblem(entity, line);
   if (tooLarge !== undefined) return { problem: tooLarge };
@@ -49,12 +49,12 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
     entity.alert_id = hash('sha256', `${entity.account_id} ${entity.source_id}`, 'hex').slice(0, 24);
     delete entity.source_id;
   }
-  const isSnapshot = SNAPSHOT_SIGNS.some((name) => (entity[name] ?? null) !== null);
-  if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
+  const hasSnapshot = SNAPSHOT_MARKERS.some((name) => (entity[name] ?? null) !== null);
+  if (kind === 'host_status' && hasSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
   return { record: recordOfEntity({ ...entity, at_ms }, retired) };
 }
 
-/** The record of an entity, whose time is its `at_ms`. */
+/** The record of an entity; its time is the entity's `at_ms`. */
 export function recordOfEntity({ at_ms, ...rest }: Entity, retired = false): FeedRecord {
   const entity = rest as Entity<FeedKind>;
   const atMs = Number(at_ms);

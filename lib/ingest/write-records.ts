@@ -33,9 +33,9 @@ type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>
 const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
   records.reduce((latest, record) => (record.order > latest.order ? record : latest));
 
-/** Condition: the row was last written by an earlier record. */
+/** Condition: no record wrote the row, or the last that did is earlier. */
 const storedIsEarlier = (order: bigint) => isBelow('feed_order', order);
-const STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+const RETURN_STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 interface Ordered {
   /** The order of the latest record that was written to the row. */
@@ -44,8 +44,8 @@ interface Ordered {
 /** Whether a record is not newer than the stored row. */
 const isOutdated = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
 
-/** Replaces the row by the latest record. */
-async function writeWhole(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+/** Replaces the whole row by the latest record. */
+async function replaceRow(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const { entity, order } = latest;
   return (await putRow(table, { ...rowOf(entity), feed_order: order }, storedIsEarlier(order))).done;
@@ -53,8 +53,8 @@ async function writeWhole(table: Table, records: readonly FeedRecord[]): Promise
 
 /**
  * Replaces the inventory row by the latest record. A retirement first empties the status row and gives it a time to live, so that a later
- * record that brings the host back finds the time to live and cancels it. Any other record is first written on condition that the host is
- * active; after a failed attempt, on condition that the row is as it was returned.
+ * record that brings the host back finds the time to live and cancels it. If the latest record is not a retirement, the first attempt
+ * requires that the host is active. Each further attempt requires that the row is still as the failed attempt returned it.
  */
 async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
@@ -69,7 +69,7 @@ async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<
   const isActive = all(EXISTS, storedIsEarlier(order), is('retired', undefined));
   let condition = retired ? storedIsEarlier(order) : isActive;
   for (;;) {
-    const { done, row: found } = await putRow(table, row, condition, STORED);
+    const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
     if (done || (stored && isOutdated(stored, latest))) {
       if (retirements.length > 0 && !stored?.retired) await cancelRemoval(table, status, stored?.feed_order ?? order);
@@ -101,12 +101,14 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   const deletions = records.filter(isDeletion);
   if (deletions.length > 0) {
     const { entity, order } = latestOf(deletions);
-    const isFirst = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
-    const condition = expression`(${isFirst}) OR deletion_order < ${order}`;
-    // With `feed_order`, since an operator may restore the item: records from before the deletion must not change it then.
+    const isNeverDeleted = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
+    // Only a deletion by a caller of the API has `deleted_request_id`.
+    const isLaterDeletion = expression`deletion_order < ${order} AND attribute_not_exists(deleted_request_id)`;
+    const condition = expression`(${isNeverDeleted}) OR (${isLaterDeletion})`;
+    // Has `feed_order`, since an operator may restore the item: then records from before the deletion must not change it.
     const deletion = { ...rowOf(entity), feed_order: order, deletion_order: order };
     const { done } = await putRow(table, deletion, condition);
-    // A deletion that is not new may have been undone since, and then the other records count.
+    // If a stored deletion is as late, it may have been undone since, and then the other records count.
     if (done || deletions.length === records.length) return done;
   }
   const latest = latestOf(records.filter((record) => !isDeletion(record)));
@@ -119,52 +121,52 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
     const undone = stored?.undone_deletion;
     const kept = undone && {
       undone_deletion: undone,
-      // A repetition of the record that deleted the item must not delete it again.
+      // Kept, so that a repetition of the record that deleted the item does not delete it again.
       deletion_order: stored?.deletion_order,
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
-    const isRead = stored && all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive);
-    const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isNeverRestored, STORED);
+    const isAsStored = stored && all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive);
+    const { done, row: found } = await putRow(table, { ...row, ...kept }, isAsStored ?? isNeverRestored, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, latest)) return false;
   }
 }
 
-/** Changes title and owner, but not one that a merge has changed later than the record. */
+/** Changes title and owner, except one that a merge has changed after the record. The sequence of a merge is comparable to `atMs`. */
 async function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const { entity, order, atMs } = latest;
   const { incident_id, title, owner_id } = rowOf(entity) as unknown as IncidentRow;
   const key = keys.incident(entity.account_id, incident_id);
-  const isUnmergedSince = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
+  const hasNoLaterChange = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
   let update = set({ incident_id, title, owner_id, feed_order: order });
-  let condition = all(storedIsEarlier(order), isUnmergedSince);
+  let condition = all(storedIsEarlier(order), hasNoLaterChange);
   for (;;) {
-    const { done, row } = await updateRow(table, key, update, condition, STORED);
+    const { done, row } = await updateRow(table, key, update, condition, RETURN_STORED);
     if (done) return true;
     const stored = row as IncidentRow & Ordered;
     if (isOutdated(stored, latest)) return false;
-    const merged = await mergedSince(table, entity, stored, atMs);
-    const kept = { ...(!merged.title && { title }), ...(!merged.owner && { owner_id }) };
-    update = set({ incident_id, ...kept, feed_order: order });
+    const changed = await changedByMerges(table, entity, stored, atMs);
+    const applied = { ...(!changed.title && { title }), ...(!changed.owner && { owner_id }) };
+    update = set({ incident_id, ...applied, feed_order: order });
     condition = isAsRead(stored, ['feed_order', 'last_change', 'loaded_after']);
   }
 }
 
 /** Whether merges after `atMs` have changed the title of an incident, and whether its owner. */
-async function mergedSince(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
+async function changedByMerges(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
   const { last_change: last, loaded_after: loadedAfter = 0 } = row;
   if (!last || last.sequence <= atMs) return { title: false, owner: false };
   const items = await readFeed(table, account_id, String(incident_id));
-  const since = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > Math.max(atMs, loadedAfter));
+  const laterEntries = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > Math.max(atMs, loadedAfter));
   return {
-    title: last.old_title !== undefined || since.some(({ new_title }) => new_title !== undefined),
-    owner: last.old_owner_id !== undefined || since.some(({ new_owner_id }) => new_owner_id !== undefined),
+    title: last.old_title !== undefined || laterEntries.some(({ new_title }) => new_title !== undefined),
+    owner: last.old_owner_id !== undefined || laterEntries.some(({ new_owner_id }) => new_owner_id !== undefined),
   };
 }
 
-/** Creates an alert in the incident of its first record. Later records do not move it: only merges do. */
+/** Creates an alert in the incident of its earliest record. Later records do not move it: only merges do. */
 async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const first = records.reduce((earliest, record) => (record.order < earliest.order ? record : earliest));
@@ -181,11 +183,11 @@ async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise
 }
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {
-  member: writeWhole,
+  member: replaceRow,
   host: writeHost,
   host_status: writeStatus,
-  rum_resource: writeWhole,
-  rum_usage: writeWhole,
+  rum_resource: replaceRow,
+  rum_usage: replaceRow,
   work_item: writeWorkItem,
   incident: writeIncident,
   alert: writeAlert,

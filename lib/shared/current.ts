@@ -1,5 +1,6 @@
 /**
- * Whether a value cached at `sinceMs` is still current. It is not if the clock was set back to before that, since then its age is unknown.
+ * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
+ * not current.
  * @param sinceMs Unix milliseconds
  * @param nowMs Unix milliseconds
  */

@@ -25,7 +25,7 @@ export interface Deps {
 /**
  * The composition root of a deployed function.
  * @param connections opened to DynamoDB before the first call: as many as the call's first reads use concurrently
- * @param patient uses the longer time limits of an operator's commands, since nobody waits for the answer
+ * @param patient whether DynamoDB calls have the longer time limits of an operator's commands: for functions whose answer nobody waits for
  * @throws SettingsError
  */
 export async function createDeps({

@@ -3,16 +3,16 @@ import { codePoints } from './code-points.ts';
 import { endOfString } from './json.ts';
 
 const WHITESPACE = /[ \t\n\r]*/y;
-/** A string without its closing quote. The match ends there, or before the first character that a string may not hold. */
+/** A string without its closing quote. The match ends before that quote, or before the first character that is invalid in a string. */
 const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
 /**
- * The index of the first syntax error; undefined for valid JSON. It points at the wrong character, or at the start of the word, number or
- * escape around it. `JSON.parse` reports it only for some errors.
+ * The index of the first syntax error; undefined for valid JSON. It is the index of the wrong character, or of the start of the word, number
+ * or escape that contains it. `JSON.parse` reports an index only for some errors.
  */
 export function syntaxErrorAt(text: string): number | undefined {
-  /** The closing brackets of the objects and arrays that are open. */
+  /** The closing brackets that the open objects and arrays need. */
   const closing: string[] = [];
   let at = 0;
   function take(pattern: RegExp): boolean {
@@ -41,11 +41,11 @@ export function syntaxErrorAt(text: string): number | undefined {
       closing.push(']');
       if (text[at] !== ']') continue;
     } else if (!takeString() && !(take(SCALAR) && take(WHITESPACE))) return at;
-    // A value has ended: closes the objects and arrays that end after it.
+    // A value has ended: takes the brackets that close the objects and arrays around it.
     while (closing.length > 0 && takeMark(closing.at(-1) as string)) closing.pop();
-    const inside = closing.at(-1);
-    if (inside === undefined) return at < text.length ? at : undefined;
-    if (!takeMark(',') || (inside === '}' && !takeName())) return at;
+    const nextClosing = closing.at(-1);
+    if (nextClosing === undefined) return at < text.length ? at : undefined;
+    if (!takeMark(',') || (nextClosing === '}' && !takeName())) return at;
   }
 }
 

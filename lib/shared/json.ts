@@ -25,11 +25,11 @@ type SourceReviver = (this: unknown, key: string, value: unknown, context: { sou
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
-/** Integers of more digits are not read exactly. An int64 has at most 19. */
+/** An integer with more digits may be rounded. An int64 has at most 19. */
 const MAX_DIGITS = 20;
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 
-/** The exact value of a JSON number, by its text; `fraction` for one, `large` for an integer of more than 20 digits. */
+/** The exact value of the integer in a JSON text; `fraction` if it is no integer, `large` if it has over {@link MAX_DIGITS} digits. */
 function exactValue(source: string): bigint | 'fraction' | 'large' {
   const [, sign = '', whole = '', fraction = '', exponent = ''] = NUMBER.exec(source) ?? [];
   const digits = whole + fraction;
@@ -37,13 +37,13 @@ function exactValue(source: string): bigint | 'fraction' | 'large' {
   while (digits[first] === '0') first += 1;
   while (end > first && digits[end - 1] === '0') end -= 1;
   if (first === end) return 0n;
-  const zeros = Number(exponent) - fraction.length + digits.length - end;
-  if (zeros < 0) return 'fraction';
-  if (end - first + zeros > MAX_DIGITS) return 'large';
-  return BigInt(`${sign}${digits.slice(first, end)}${'0'.repeat(zeros)}`);
+  const trailingZeros = Number(exponent) - fraction.length + digits.length - end;
+  if (trailingZeros < 0) return 'fraction';
+  if (end - first + trailingZeros > MAX_DIGITS) return 'large';
+  return BigInt(`${sign}${digits.slice(first, end)}${'0'.repeat(trailingZeros)}`);
 }
 
-/** Corrects a number that `JSON.parse` has read from this text. */
+/** Corrects a number that `JSON.parse` may have rounded, by its source text. */
 function exactNumber(value: number, source: string): number | bigint {
   if (Number.isSafeInteger(value) && String(value) === source) return value;
   const exact = exactValue(source);
@@ -53,8 +53,8 @@ function exactNumber(value: number, source: string): number | bigint {
 }
 
 /**
- * Parses JSON. An integer of up to 20 digits, in whatever notation, is read exactly: as a number or, beyond 2^53, as a bigint. A fraction
- * that a double rounds to an integer becomes NaN, so that it does not pass for an integer. A member named `__proto__` is dropped.
+ * Parses JSON. An integer of up to 20 digits, in any notation, is read exactly: as a number or, beyond 2^53, as a bigint. A fraction that a
+ * double would round to an integer becomes NaN, so that nobody takes it for an integer. A member named `__proto__` is dropped.
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string): unknown {

@@ -2,7 +2,7 @@ import { stringifyJson } from './json.ts';
 
 type Write = (message: string, fields: Record<string, unknown>) => void;
 
-/** Writes structured log lines. Of what a caller sent, they contain only ids. */
+/** Writes structured log lines. They contain nothing that a caller sent, except ids. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', Write>>;
 
 /** The service's name in log lines and metrics. */

@@ -12,7 +12,7 @@ export const METRICS = {
   refused: 'RefusedRecords',
 } as const;
 
-/** Error codes that are the service's failures: a rollout compares how often each version answers them. */
+/** Error codes for failures of the service itself: a rollout compares how often each version answers with them. */
 const FAILURE_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable']);
 
 /** Something that an operator must know. */
@@ -24,12 +24,12 @@ export interface RecordCounts {
   refused: number;
 }
 
-/** The service's metrics. None is by app key or account. */
+/** The service's metrics. No dimension is an app key or an account. */
 export interface MetricsSink {
-  /** One answered call, by its operation and the code of its answer. */
+  /** Counts an answered call, by its operation and the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
-  /** Records of the ingest queue. `late` ones were not newer than the stored rows, and changed nothing. */
+  /** Counts records of the ingest queue. `late` ones were not newer than the stored rows, and changed nothing. */
   records(counts: RecordCounts): void;
 }
 
@@ -43,17 +43,20 @@ export function createMetrics({
   now = Date.now,
 }: {
   namespace?: string | undefined;
-  /** The function's version, if calls may be served by several; only then failures are counted, in all and by version. */
+  /** The function's version. If it is present, failures are also counted: in total, and for each version. */
   version?: string | undefined;
   now?: () => number;
 } = {}): MetricsSink {
-  /** Writes a line. @param sets names of dimensions: CloudWatch makes of each value a metric by each set */
-  function emit(sets: string[][], dimensions: Record<string, string>, values: Record<string, number>): void {
+  /**
+   * Writes a line.
+   * @param dimensionSets sets of names of dimensions: CloudWatch makes a metric of each value for each set
+   */
+  function emit(dimensionSets: string[][], dimensions: Record<string, string>, values: Record<string, number>): void {
     const Metrics = Object.keys(values).map((Name) => ({
       Name,
       Unit: Name === METRICS.duration ? 'Milliseconds' : 'Count',
     }));
-    const CloudWatchMetrics = [{ Namespace: namespace, Dimensions: sets, Metrics }];
+    const CloudWatchMetrics = [{ Namespace: namespace, Dimensions: dimensionSets, Metrics }];
     const line = { _aws: { Timestamp: now(), CloudWatchMetrics }, service: SERVICE, ...dimensions, ...values };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }

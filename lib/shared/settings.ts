@@ -10,7 +10,7 @@ type SettingSpec =
  * docs/deploy.md describes them for operators.
  */
 export const SETTINGS = {
-  /** Largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
+  /** Largest request body, decoded. With more than 3 MiB, the event could be larger than Lambda accepts. */
   maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 3 * 1024 * 1024 },
   /** How long a warm handler trusts a key that it has looked up. */
   appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
@@ -42,67 +42,69 @@ export interface Settings extends SettingValues {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings are missing or wrong; the message has a line for each. */
+/** Settings are missing or invalid; the message has a line for each. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** The environment of this function. Only this file reads it. */
-const OWN: Environment = process.env;
+/** The variables of this process. Functions read them only through this file. */
+const PROCESS_ENV: Environment = process.env;
 
 /** The value of a variable that the function requires. @throws SettingsError if it is absent or empty */
-export function requiredVariable(name: string, env: Environment = OWN): string {
+export function requiredVariable(name: string, env: Environment = PROCESS_ENV): string {
   const value = env[name];
   if (!value) throw new SettingsError(`${name} is required`);
   return value;
 }
 
 /** The value of a variable; undefined if it is absent or empty. */
-export const optionalVariable = (name: string, env: Environment = OWN): string | undefined => env[name] || undefined;
+export const optionalVariable = (name: string, env: Environment = PROCESS_ENV): string | undefined =>
+  env[name] || undefined;
 
 /**
  * Parses the text of a setting; undefined gives the default.
- * @param onWrong called for an invalid text with what the value must be
+ * @param onInvalid called for an invalid text with what the value must be
  */
 export function settingValue(
   spec: SettingSpec,
   text: string | undefined,
-  onWrong: (must: string) => void,
+  onInvalid: (requirement: string) => void,
 ): number | boolean {
   if (text === undefined) return spec.default;
   if (spec.type === 'flag') {
-    if (text !== 'true' && text !== 'false') onWrong('true or false');
+    if (text !== 'true' && text !== 'false') onInvalid('true or false');
     return text === 'true';
   }
   const { min, max } = spec;
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max) onWrong(`an integer from ${min} to ${max}`);
+  if (!/^\d+$/.test(text) || number < min || number > max) onInvalid(`an integer from ${min} to ${max}`);
   return number;
 }
 
 /** Parses the values of all {@link SETTINGS}. @param textOf the text of a setting; undefined gives the default */
 export const settingValues = (
   textOf: (name: keyof typeof SETTINGS) => string | undefined,
-  onWrong: (name: keyof typeof SETTINGS, must: string) => void,
+  onInvalid: (name: keyof typeof SETTINGS, requirement: string) => void,
 ): SettingValues =>
   Object.fromEntries(
     Object.entries(SETTINGS).map(([key, setting]) => {
       const name = key as keyof typeof SETTINGS;
-      return [name, settingValue(setting, textOf(name), (must) => onWrong(name, must))];
+      return [name, settingValue(setting, textOf(name), (requirement) => onInvalid(name, requirement))];
     }),
   ) as SettingValues;
 
 const publishedVersion = (version: string | undefined) => (version === '$LATEST' ? undefined : version);
 
-/** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
-export function readSettings(env: Environment = OWN): Settings {
+/** Reads the settings. @throws SettingsError that names every missing or invalid variable, and what it must be */
+export function readSettings(env: Environment = PROCESS_ENV): Settings {
   const problems: string[] = [];
   const textOf = (variable: string) => optionalVariable(variable, env);
-  const wrong = (variable: string, must: string) =>
-    problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
+  const addProblem = (variable: string, requirement: string) =>
+    problems.push(`${variable} must be ${requirement}, not "${env[variable]}"`);
 
   const flag = (name: string) =>
-    settingValue({ type: 'flag', default: false }, textOf(name), (must) => wrong(name, must)) === true;
+    settingValue({ type: 'flag', default: false }, textOf(name), (requirement) => addProblem(name, requirement)) ===
+    true;
 
   const { TABLE_NAME: tableName = '' } = env;
   if (!tableName) problems.push('TABLE_NAME is required');
@@ -111,7 +113,7 @@ export function readSettings(env: Environment = OWN): Settings {
     dynamodbEndpoint: textOf('DYNAMODB_ENDPOINT'),
     ...settingValues(
       (name) => textOf(SETTINGS[name].env),
-      (name, must) => wrong(SETTINGS[name].env, must),
+      (name, requirement) => addProblem(SETTINGS[name].env, requirement),
     ),
     metricsNamespace: textOf('METRICS_NAMESPACE'),
     functionVersion: publishedVersion(textOf('AWS_LAMBDA_FUNCTION_VERSION')),

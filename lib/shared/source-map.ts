@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)/;
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The source map next to a file of a bundle; undefined if there is none, as for code that runs from its sources. */
+/** The source map next to a bundled file; undefined if there is none, as when the sources run without a bundle. */
 function mapOf(url: string): SourceMap | undefined {
   if (!maps.has(url))
     try {
@@ -16,7 +16,7 @@ function mapOf(url: string): SourceMap | undefined {
   return maps.get(url);
 }
 
-/** A source's path in the repository, wherever that is checked out. */
+/** The path of a source relative to the repository, wherever it is checked out. */
 export const inRepository = (source: string): string =>
   source.replace(/^(?:.*?(?=node_modules\/)|.*\/(?=(?:lib|functions|infra)\/))/, '');
 

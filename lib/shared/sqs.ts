@@ -5,9 +5,9 @@ import { createHttpHandler } from '../dynamodb/http-handler.ts';
 import { createSigner } from '../dynamodb/signer.ts';
 import { stringifyJson } from './json.ts';
 
-/** SQS's maximum for one call. */
+/** Maximum number of messages in one call to SQS. */
 export const MAX_BATCH = 10;
-/** A little less than the 1 MiB that SQS takes for one message, and for all messages of a call together. */
+/** A little less than SQS's limit of 1 MiB, which holds for one message and for all messages of a call together. */
 export const MAX_BATCH_BYTES = 1_000_000;
 
 /** Credentials for a local server, which checks none. */
@@ -36,12 +36,12 @@ export const messageText = (value: unknown): string =>
   stringifyJson(value).replace(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
 interface Entry {
-  /** Index of the message in the whole list. */
+  /** Index of the message in the list that the batches were made from. */
   readonly Id: string;
   readonly MessageBody: string;
 }
 
-/** Splits messages into batches that SQS takes. A message that is too large for a call is alone in one, which SQS refuses. */
+/** Splits messages into batches within SQS's limits. A message that is too large gets a batch of its own, which SQS refuses. */
 export function messageBatches(bodies: readonly string[]): Entry[][] {
   const batches: Entry[][] = [];
   let batch: Entry[] = [];

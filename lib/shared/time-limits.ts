@@ -1,11 +1,11 @@
 /** How long the parts of a call may take, in milliseconds. */
 export const TIME_LIMITS = {
   /**
-   * Counted from the request's first byte, but at most a second of a cold start. Then calls to DynamoDB are cancelled, which leaves time
-   * to answer within 3 s.
+   * The whole call, from its arrival at API Gateway; of the time before the handler starts, at most one second counts. When the time is up,
+   * calls to DynamoDB are cancelled, which leaves time to answer within 3 s.
    */
   callMs: 2_700,
-  /** The authorizer's lookup of the app key, part of `callMs`. After that it fails, and API Gateway answers 503. */
+  /** The authorizer's lookup of the app key, which counts towards `callMs`. If it takes longer, it fails, and API Gateway answers 503. */
   authorizerMs: 900,
   /** Reading the inventory for a fleet page, which then ends early. DynamoDB reads 1 MB at a time, and rows may be large. */
   inventoryMs: 800,

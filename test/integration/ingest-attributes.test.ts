@@ -31,13 +31,13 @@ async function newTenant() {
 
 describe('a work item that a record has deleted and an operator has restored', () => {
   async function restoredItem() {
-    const { feed, newRecord, itemRow, restore } = await newTenant();
+    const { feed, newRecord, itemRow, restore, remove } = await newTenant();
     const record = (title: string, at: number, more: object = {}) =>
       newRecord('work_item', { work_item_id: 'w', version: 1, title, ...more }, at);
     const deletion = record('deleted', NOW - 20, { deleted_at_ms: 5 });
     await feed.send(deletion);
     await restore();
-    return { feed, record, deletion, itemRow };
+    return { feed, record, deletion, itemRow, remove };
   }
 
   it('is not changed by records from before its deletion', async () => {
@@ -55,6 +55,15 @@ describe('a work item that a record has deleted and an operator has restored', (
     expect(row).toMatchObject({ title: 'later', version: 2 });
     await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: 6 }));
     expect(await itemRow()).toMatchObject({ title: 'deleted later', deleted_at_ms: 6 });
+  });
+
+  it('stays as a caller has deleted it, and the deletion can be retried', async () => {
+    const { feed, record, itemRow, remove } = await restoredItem();
+    await remove(2);
+    const deleted = await itemRow();
+    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: 6 }));
+    expect(await itemRow()).toEqual(deleted);
+    await remove(2);
   });
 });
 
