@@ -139,7 +139,7 @@ describe('an app key', () => {
     const old = { hash: hashAppKey(appKey) };
     await admin(`app-key revoke ${idOf(appKey)} --account ${id}`); // after the key was read for the rotation
     const identity = identityOfAppKey(newAppKey());
-    const rotating = rotateAppKey(table, account, old, { identity, limits: { created_at: 1 } }, 4_000_000_000);
+    const rotating = rotateAppKey(table, account, old, { identity, details: { created_at: 1 } }, 4_000_000_000);
     await expect(rotating).rejects.toThrow('the key has just been changed');
     expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
   });

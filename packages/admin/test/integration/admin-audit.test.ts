@@ -169,7 +169,7 @@ describe('the audit', () => {
     await admin(`fleet simulate --account ${id} --hosts 1 --for 2h --interval 1h`, stop);
     expect((await rowsOf(id)).at(-1)).toMatchObject({
       ...{ command: 'fleet simulate', result: 'failed' },
-      detail: 'Stopped before its end.',
+      detail: 'Stopped before it finished.',
     });
     const audit = createAudit(table, 'import', 'ada', now);
     await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
