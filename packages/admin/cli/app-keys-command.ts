@@ -116,7 +116,7 @@ async function rotate(session: WritingSession<RotateOptions>, id: string): Promi
     throw new CliError(`Key ${old.app_key_id} is ${state}: issue a new one with \`app-key issue\`.`);
   if (dryRun)
     return {
-      text: `Key ${old.app_key_id} would expire ${timeText(overlapEnd * 1000)}, and a new key would be issued.`,
+      text: `Key ${old.app_key_id} would expire ${timeText(oldExpiresAt * 1000)}, and a new key would be issued.`,
       json: { old_app_key_id: old.app_key_id },
     };
   const key = newAppKey();

@@ -15,6 +15,7 @@ import {
 } from '../../../../test/support/service.ts';
 import { changeAccount, putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
+import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -229,6 +230,8 @@ describe('an app key', () => {
   test('keeps its earlier expiry if it is rotated, and is not rotated once it is revoked', async ({ id }) => {
     const old = await issue(id, '--expires', '1h');
     const { expires_at } = await keyRow(old);
+    const planned = await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h --dry-run`);
+    expect(planned.err).toContain(`would expire ${timeText(Number(expires_at) * 1000)}`);
     await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h`);
     expect(await keyRow(old)).toMatchObject({ expires_at });
     await admin(`app-key revoke ${idOf(old)} --account ${id}`);
