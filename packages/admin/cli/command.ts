@@ -5,7 +5,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { withPatience } from '../local-service/patience.ts';
 import { accountId } from './arguments.ts';
-import { type Audit, createAudit } from './audited.ts';
+import { type Audit, createAudit } from './audit-trail.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
 

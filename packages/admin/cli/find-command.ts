@@ -39,8 +39,8 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
   };
 }
 
-const lineOf = ({ words, stored }: Found['command']) =>
-  stored === undefined ? words : `${words} -- ${shellWord(stored)}`;
+const lineOf = ({ words, idArgument }: Found['command']) =>
+  idArgument === undefined ? words : `${words} -- ${shellWord(idArgument)}`;
 
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)

@@ -16,7 +16,7 @@ import { listRunning } from '../local-service/running.ts';
 import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
-import { localUser } from './audited.ts';
+import { localUser } from './audit-trail.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {

@@ -53,7 +53,7 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
     const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
     merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).entries);
   });
-  return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
+  return merges.sort((a, b) => a.entry.sequence - b.entry.sequence);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function listLatestMerges(
   await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
     items.push(...(await readFeed(table, account, id)));
   });
-  return { incidents, items: items.sort((one, other) => other.entry.sequence - one.entry.sequence), next: page.next };
+  return { incidents, items: items.sort((a, b) => b.entry.sequence - a.entry.sequence), next: page.next };
 }
 
 /**
@@ -85,8 +85,8 @@ export async function listLatestMerges(
 export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf: (id: Int64) => string = String) {
   const isMerge = entry.kind === 'merge';
   const { old_owner_id, new_owner_id } = entry;
-  const byOther = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
-  const effects: { text: string; incident?: string }[] = [...byOther].map(([incident, { length }]) => {
+  const byOtherIncident = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
+  const effects: { text: string; incident?: string }[] = [...byOtherIncident].map(([incident, { length }]) => {
     const text = `${countText(length, 'alert')} ${isMerge ? 'from' : 'back to'}`;
     return incident ? { text, incident } : { text: `${text} no incident` };
   });

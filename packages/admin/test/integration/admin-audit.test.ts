@@ -7,7 +7,7 @@ import { inventory, live } from '../../../../test/support/fleet.ts';
 import { objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, everythingIn, newTable, put, stored, storedUnder } from '../../../../test/support/service.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
-import { createAudit } from '../../cli/audited.ts';
+import { createAudit } from '../../cli/audit-trail.ts';
 import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';
 
 const table = await newTable();
