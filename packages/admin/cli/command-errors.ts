@@ -8,7 +8,7 @@ import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
-import { NoAnswerError } from '../local-service/patience.ts';
+import { NoAnswerError } from '../local-service/answer-timeout.ts';
 import { countText, printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 

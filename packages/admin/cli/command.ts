@@ -3,11 +3,11 @@ import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import { withPatience } from '../local-service/patience.ts';
+import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit-trail.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
-import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
+import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
 /** What a command's action gets. */
 export interface Session<Options = object> {
@@ -47,7 +47,7 @@ export interface WriteResult {
 }
 
 /** Milliseconds until a waiting message, and until the command gives up. */
-const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
+const ANSWER_TIMEOUT = { warnAfterMs: 3_000, failAfterMs: 30_000 };
 
 type WhenToWrite = 'never' | 'unless --dry-run' | 'if --write';
 type Action<ActionSession, Args extends unknown[], Result = void> = (
@@ -150,12 +150,12 @@ export class AdminCommand extends Command {
     return this.action(async () => {
       const io = this.#io;
       const options = this.optsWithGlobals<CommonOptions & Options>();
-      const waitMessage = setTimeout(() => say(io, 'Still waiting for AWS.'), PATIENCE.sayMs);
+      const waitMessage = setTimeout(() => say(io, 'Still waiting for AWS.'), ANSWER_TIMEOUT.warnAfterMs);
       const target = await connectTarget(options, io.env).finally(() => clearTimeout(waitMessage));
       const onWaiting = () => say(io, 'Still waiting for DynamoDB.');
       // A command that writes checks the signal itself, so that it stops only where running it again completes the change.
       const stoppable = when === 'never' ? withSignal(target.table, io.signal) : target.table;
-      const { table, stop } = withPatience(stoppable, { ...PATIENCE, onWaiting });
+      const { table, stop } = withAnswerTimeout(stoppable, { ...ANSWER_TIMEOUT, onWaiting });
       try {
         const dryRun = when === 'if --write' ? !options.write : (options.dryRun ?? false);
         let by = '';
@@ -165,7 +165,7 @@ export class AdminCommand extends Command {
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
             await confirmWrite(target, options, io);
-            by = await callerOf(target);
+            by = await operatorOf(target);
           }
         }
         const audit = createAudit(table, this.#fullName(), by, io.now);

@@ -8,7 +8,7 @@ import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '..
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
-import { countMessages, type Feed, feedOf } from '../feed/queues.ts';
+import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -81,7 +81,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     service: url,
     url,
     measure: () => measureLocal(url),
-    ...feedOf(new Map(Object.entries(running.outputs)), undefined),
+    ...connectFeed(new Map(Object.entries(running.outputs)), undefined),
   };
 }
 
@@ -99,7 +99,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
   return {
     ...connect({ tableName, region, accountPlanId }),
-    ...feedOf(outputs, region),
+    ...connectFeed(outputs, region),
     ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
     ...(url && { url }),
     ...(eventBus &&
@@ -200,7 +200,7 @@ export async function targetText(target: Target): Promise<string> {
 }
 
 /** Who writes to a target, for the audit. */
-export const callerOf = async (target: Target): Promise<string> =>
+export const operatorOf = async (target: Target): Promise<string> =>
   target.endpoint === undefined ? (await identify(target)).arn : localUser();
 
 /** The AWS account and identity of the credentials, and the region that calls go to. */

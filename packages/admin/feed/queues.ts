@@ -39,7 +39,7 @@ export type Feed = ReturnType<typeof createFeed>;
  * The feed, if the outputs have the URLs of all its queues.
  * @param region of the queues on AWS
  */
-export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
+export function connectFeed(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
   const [feed, refused, deadLetters] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
   return feed && refused && deadLetters ? { feed: createFeed({ feed, refused, deadLetters }, region) } : {};
 }

@@ -60,18 +60,22 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
  * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the
  * highest ids.
  * @param before id of an incident: reads those with lower ids; undefined: from the newest
- * @param also further incidents whose merges are read
+ * @param extraIncidents ids of further incidents whose merges are read
  * @returns `next`: the value of `before` for the next call; undefined after the last incident
  */
 export async function listLatestMerges(
   table: Table,
   account: Int64,
-  { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
+  {
+    incidents: limit,
+    before,
+    extraIncidents = [],
+  }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedEntryWithAlerts[]; next: string | undefined }> {
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items: FeedEntryWithAlerts[] = [];
-  await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
+  await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) => {
     items.push(...(await readFeed(table, account, id)));
   });
   return { incidents, items: items.sort((a, b) => b.entry.sequence - a.entry.sequence), next: page.next };
