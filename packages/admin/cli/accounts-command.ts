@@ -52,9 +52,9 @@ export function addAccountCommands(program: AdminCommand): void {
       .explain(description, `account ${verb} 42 monit`)
       .argument('<account>', 'its number', accountId)
       .argument('<permission...>', 'permissions', permissions)
-      .writes((session: WritingSession, id: Int64, named: string[]) =>
-        applyChange(session, id, named.join(' '), ({ permissions: current }) => ({
-          permissions: [...new Set(current)[setMethod](new Set(named))],
+      .writes((session: WritingSession, id: Int64, changed: string[]) =>
+        applyChange(session, id, changed.join(' '), ({ permissions: current }) => ({
+          permissions: [...new Set(current)[setMethod](new Set(changed))],
         })),
       );
 

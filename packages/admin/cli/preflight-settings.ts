@@ -22,7 +22,7 @@ const CONTEXT_FILES = [
   ['cdk.json', (file: { context?: object }) => file.context],
   ['cdk.context.json', (file: object) => file],
 ] as const;
-/** Minimum of concurrent executions that are available: with fewer there are too few to reserve. */
+/** Minimum of available concurrent executions: fewer leave too few to reserve. */
 const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;

@@ -40,7 +40,7 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
     part === undefined ? null : 'value' in part ? (part.value ?? null) : { error: sentenceOf(part.error) };
   const figures = known(measured);
   const merges = known(pending);
-  const found = known(accounts);
+  const accountsStatus = known(accounts);
   return {
     at_ms,
     service: service && {
@@ -55,12 +55,12 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
       : jsonOfPart(measured),
     pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfPart(pending),
     dead_letters: jsonOfPart(dead_letters),
-    accounts: found
+    accounts: accountsStatus
       ? {
-          count: found.count,
-          without_gateway_key: found.withoutGatewayKey,
-          over_quota: found.overQuota,
-          expiring_keys: found.expiringKeys,
+          count: accountsStatus.count,
+          without_gateway_key: accountsStatus.withoutGatewayKey,
+          over_quota: accountsStatus.overQuota,
+          expiring_keys: accountsStatus.expiringKeys,
         }
       : jsonOfPart(accounts),
   };
@@ -84,10 +84,10 @@ function statusText(status: Status, url?: string): string {
 /** Names and values of the parts of the status, or the reasons why they are unknown. */
 function headRows({ service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string): string[][] {
   const dynamodb = known(measured)?.dynamodb;
-  const found = known(accounts);
+  const accountsStatus = known(accounts);
   const textOfPart = <Value>(part: Part<Value> | undefined, text: (value: Value) => string) =>
     part === undefined ? UNKNOWN_HERE : 'value' in part ? text(part.value) : sentenceOf(part.error);
-  const quotas = found?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`);
+  const quotas = accountsStatus?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`);
   return [
     [
       'service',
@@ -106,9 +106,9 @@ function headRows({ service, table_ms, measured, pending, dead_letters, accounts
     ['pending merges', textOfPart(pending, ({ length }) => String(length))],
     ['dead letters', textOfPart(dead_letters, (count) => (count === undefined ? UNKNOWN_HERE : String(count)))],
     ['accounts', textOfPart(accounts, ({ count }) => String(count))],
-    ['  without gateway key', found ? found.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
+    ['  without gateway key', accountsStatus ? accountsStatus.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
     ['  over a RUM quota', quotas ? quotas.join(', ') || 'none' : 'unknown'],
-    [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(found?.expiringKeys.length ?? 'unknown')],
+    [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(accountsStatus?.expiringKeys.length ?? 'unknown')],
   ];
 }
 

@@ -11,7 +11,7 @@ import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { NoAnswerError, withAnswerTimeout } from '../local-service/answer-timeout.ts';
-import { asksLoopback } from '../local-service/loopback.ts';
+import { isLoopbackHost } from '../local-service/loopback.ts';
 import { printable } from '../text/printable.ts';
 import { accountPage } from './account-page.ts';
 import { feedPage } from './feed-page.ts';
@@ -92,7 +92,7 @@ export function createConsole(options: ConsoleOptions) {
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
     const { method, headers, socket } = c.env.incoming;
-    if (!asksLoopback(headers.host, socket.localPort))
+    if (!isLoopbackHost(headers.host, socket.localPort))
       return refuse(c, 403, 'Refused', 'Use the address that was printed.');
     if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(c.req.path))) return next();
     c.header('Allow', 'GET');

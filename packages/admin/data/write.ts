@@ -31,10 +31,7 @@ const isActive = (entity: Entity) => {
 /** Whether merges, too, write rows of this kind. */
 export const isWrittenByMerges = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/**
- * Whether a line has the time of its change. It is then written like a record of the feed, unless the stored row is
- * newer.
- */
+/** Whether a line has the time of its change, and so is written like a record of the feed: not over newer data. */
 const isTimed = (entity: Entity): entity is Entity<FeedKind> =>
   entity.at_ms !== undefined && !isWrittenByMerges(entity);
 
@@ -45,7 +42,10 @@ export interface WriteOptions {
   latest: ReadonlyMap<Int64, number>;
 }
 
-/** Writes the rows of entities other than accounts and app keys; each replaces the stored row as a whole. */
+/**
+ * Writes the rows of entities other than accounts and app keys. A line without a time replaces the stored row as a whole;
+ * one with a time is written like a record of the feed.
+ */
 export async function writeRows(
   table: Table,
   entities: readonly Entity[],

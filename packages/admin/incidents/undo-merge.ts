@@ -162,17 +162,17 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const origins = new Map(merge.moves.map(({ alertId, from }) => [alertId, from]));
   const decide = decideUndo(entry, origins);
   const { moves } = planMoves([...origins.keys()], assignments, decide);
-  const movedIds = new Set(moves.map(({ alertId }) => alertId));
+  const idsToMove = new Set(moves.map(({ alertId }) => alertId));
   const prepared: Omit<PreparedEntry, 'large'> = {
     account,
     entry,
-    alertIds: [...movedIds],
+    alertIds: [...idsToMove],
     decide,
     assignments,
     incident,
     order,
   };
-  const left = [...origins.keys()].filter((id) => !movedIds.has(id));
+  const left = [...origins.keys()].filter((id) => !idsToMove.has(id));
   return { undo: { moves, left }, prepared, pending };
 }
 
