@@ -1,7 +1,7 @@
 /** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { asksLoopback } from '../admin/local-service/loopback.ts';
+import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
 import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
@@ -60,7 +60,7 @@ export async function startService(options: LocalServiceOptions) {
       return true;
     }
     if (queues.answer(request, response)) return true;
-    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;
+    if (!isLoopbackHost(request.headers.host, request.socket.localPort)) return false;
     if (answerEvents(request, response, options.eventsFile)) return true;
     if (request.method !== 'GET') return false;
     if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);

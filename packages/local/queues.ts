@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
-import { asksLoopback } from '../admin/local-service/loopback.ts';
+import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 
@@ -93,7 +93,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
     answer(request: IncomingMessage, response: ServerResponse): boolean {
       const { host, 'x-amz-target': target } = request.headers;
       if (request.method !== 'POST' || !String(target).startsWith('AmazonSQS.')) return false;
-      if (asksLoopback(host, request.socket.localPort))
+      if (isLoopbackHost(host, request.socket.localPort))
         requestHandler(request, response).catch(() => response.destroy());
       else
         response

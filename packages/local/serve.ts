@@ -15,11 +15,11 @@ import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
 import { checkAgainst, countsText, writeData } from '../admin/data/load.ts';
-import { feedOf } from '../admin/feed/queues.ts';
+import { connectFeed } from '../admin/feed/queues.ts';
+import { NoAnswerError, withAnswerTimeout } from '../admin/local-service/answer-timeout.ts';
 import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
 import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-table.ts';
-import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
-import { noteRunning } from '../admin/local-service/running.ts';
+import { registerRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
@@ -83,9 +83,9 @@ export async function serve(
   });
   atEnd(service.stop);
   const { url, queueUrls: outputs } = service;
-  const { feed } = feedOf(new Map(Object.entries(outputs)), undefined);
+  const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
   try {
-    atEnd(noteRunning({ pid: process.pid, url, endpoint, tableName: LOCAL_TABLE_NAME, outputs }));
+    atEnd(registerRunning({ pid: process.pid, url, endpoint, tableName: LOCAL_TABLE_NAME, outputs }));
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
@@ -122,7 +122,7 @@ async function prepareTable(
   void ended.then((message) => fail(new CliError(message)));
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
-  const patient = withPatience(table, { sayMs: NOTICE_AFTER_MS, endMs: FAIL_AFTER_MS, onWaiting });
+  const patient = withAnswerTimeout(table, { warnAfterMs: NOTICE_AFTER_MS, failAfterMs: FAIL_AFTER_MS, onWaiting });
   try {
     await createTable(endpoint, LOCAL_TABLE_NAME);
     await loadTable(patient.table, options);

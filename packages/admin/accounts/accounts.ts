@@ -52,12 +52,12 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
 /**
  * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and
  * its keys, and stays suspended: only {@link changeAccount} ends a suspension.
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  */
 export function putAccount(
   table: Table,
   { account_id, name, permissions, suspended }: Pick<AccountRow, 'account_id' | 'name' | 'permissions' | 'suspended'>,
-  also: readonly Action[] = [],
+  extraActions: readonly Action[] = [],
 ): Promise<AccountRow> {
   const cursor_secret = randomBytes(SECRET_BYTES);
   const change = set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret });
@@ -66,28 +66,28 @@ export function putAccount(
     table,
     account_id,
     () => change,
-    (update) => [listed, update, ...also],
+    (update) => [listed, update, ...extraActions],
   );
 }
 
 /**
  * Changes an account, and copies the change to its app keys before it returns. Warm functions see it when their
  * caches expire. After a failure, the same call completes the change.
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  * @returns the changed account; undefined if there is none
  */
 export function changeAccount(
   table: Table,
   account: Int64,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
-  also: readonly Action[] = [],
+  extraActions: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
   const changeOf = (row: AccountRow | undefined) => {
     if (!row) return undefined;
     const { permissions, suspended = false } = { ...row, ...change(row) };
     return set({ permissions, suspended });
   };
-  return writeAccount(table, account, changeOf, (update) => [update, ...also]);
+  return writeAccount(table, account, changeOf, (update) => [update, ...extraActions]);
 }
 
 /** Stores an account's gateway key in its row, and in the rows of its app keys, where calls read it. */

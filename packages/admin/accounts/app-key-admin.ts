@@ -22,7 +22,7 @@ export interface AppKeyIdentity {
 }
 
 /** When a key was made, until when it is valid, and its note. */
-export type AppKeyLimits = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
+export type AppKeyDetails = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
 
 /** A key cannot be stored or changed. The message says why, in lower case and without a full stop. */
 export class AppKeyError extends Error {
@@ -40,15 +40,15 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
 /**
  * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation,
  * and its expiry can only become earlier.
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  * @throws AppKeyError if the key belongs to another account, or the account has too many keys
  */
 export async function putAppKey(
   table: Table,
   account: AccountRow,
   identity: AppKeyIdentity,
-  limits: AppKeyLimits,
-  also: readonly Action[] = [],
+  details: AppKeyDetails,
+  extraActions: readonly Action[] = [],
 ): Promise<void> {
   for (let row: AccountRow | undefined = account; row; row = await readAccount(table, account.account_id)) {
     const stored = await getRow(table, keys.appKey(identity.hash));
@@ -56,7 +56,7 @@ export async function putAppKey(
       throw new AppKeyError('the key belongs to another account: issue a new one');
     if ((row.app_keys?.size ?? 0) >= MAX_KEYS && !row.app_keys?.has(identity.hash))
       throw new AppKeyError(`account ${row.account_id} has ${MAX_KEYS} app keys, which is the maximum`);
-    const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
+    const actions = [listAction(row, identity.hash), keyAction(row, identity, details, stored), ...extraActions];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
     // Action 0 or 1 fails if the account or the row of the key has changed: read both and try again. The caller's own
@@ -74,7 +74,7 @@ const listAction = ({ account_id, revision }: AccountRow, hash: string) =>
 function keyAction(
   account: AccountRow,
   { hash, lastDigits }: AppKeyIdentity,
-  { created_at, expires_at, revoked_at, note }: AppKeyLimits,
+  { created_at, expires_at, revoked_at, note }: AppKeyDetails,
   stored: AppKeyRow | undefined,
 ): Action {
   const expiries = [expires_at, stored?.expires_at].filter((expiry) => expiry !== undefined);
@@ -98,7 +98,7 @@ function keyAction(
 /**
  * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the
  * first time.
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  * @throws AppKeyError if the account has no such key
  */
 export async function revokeAppKey(
@@ -106,31 +106,31 @@ export async function revokeAppKey(
   account: Int64,
   hash: string,
   nowSeconds: number,
-  also: readonly Action[] = [],
+  extraActions: readonly Action[] = [],
 ): Promise<void> {
   const revoked = updateAction(keys.appKey(hash), set({}, { revoked_at: nowSeconds }), is('account_id', account));
-  if ((await transact(table, [revoked, ...also])) !== undefined)
+  if ((await transact(table, [revoked, ...extraActions])) !== undefined)
     throw new AppKeyError(`account ${account} has no such key`);
 }
 
 /**
  * Adds a new key and sets the expiry of the old one, in one transaction.
  * @param expiresAt new expiry of the old key, in Unix seconds; an earlier one is kept
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  * @throws AppKeyError if the old key was revoked meanwhile
  */
 export async function rotateAppKey(
   table: Table,
   account: AccountRow,
   old: { hash: string; expires_at?: number | undefined },
-  fresh: { identity: AppKeyIdentity; limits: AppKeyLimits },
+  replacement: { identity: AppKeyIdentity; details: AppKeyDetails },
   expiresAt: number,
-  also: readonly Action[] = [],
+  extraActions: readonly Action[] = [],
 ): Promise<void> {
   const ending = updateAction(
     keys.appKey(old.hash),
     set({ expires_at: Math.min(expiresAt, old.expires_at ?? expiresAt) }),
     all(is('account_id', account.account_id), is('revoked_at', undefined)),
   );
-  await putAppKey(table, account, fresh.identity, fresh.limits, [ending, ...also]);
+  await putAppKey(table, account, replacement.identity, replacement.details, [ending, ...extraActions]);
 }

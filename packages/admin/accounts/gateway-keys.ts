@@ -18,7 +18,7 @@ import { storeGatewayKey } from './accounts.ts';
 const MAX_ATTEMPTS = 8;
 const BUSY_BACKOFF = { baseMs: 100, maxMs: 12_800 };
 /** Maximum keys in a page of API Gateway. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** API Gateway makes one change at a time and answers others with a conflict. Its rate limit for these calls is low. */
 const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
 
@@ -42,7 +42,7 @@ const prefixOf = ({ name }: Table) => `${name}-account-`;
 
 /** All gateway keys whose names have this prefix. */
 async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<ListedGatewayKey> {
-  const pages = paginateGetApiKeys({ client, pageSize: PAGE }, { nameQuery: prefix, includeValues: true });
+  const pages = paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { nameQuery: prefix, includeValues: true });
   for await (const { items = [] } of pages)
     for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
 }
@@ -93,7 +93,7 @@ export async function usagePlanOf(client: APIGateway, table: Table): Promise<str
   for await (const { items: plans = [] } of paginateGetUsagePlans({ client }, {}))
     for (const { id: usagePlanId } of plans) {
       const query = { usagePlanId, nameQuery: prefixOf(table) };
-      for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE }, query))
+      for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, query))
         if (items.some(({ name }) => isOfTable(table, name))) return usagePlanId;
     }
   return undefined;
@@ -112,10 +112,10 @@ const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefine
   });
 
 /** Retries while API Gateway is busy. */
-async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
+async function retried<Result>(call: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await act();
+      return await call();
     } catch (error) {
       if (!BUSY.has((error as Error).name) || attempt === MAX_ATTEMPTS) throw error;
       await backoff(attempt, BUSY_BACKOFF);

@@ -20,17 +20,21 @@ export interface AccountRows {
 export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
   for (const [account, row] of accounts) {
     const finding = findingsOf(account);
-    const list = keys.listedAccount(account);
+    const listKey = keys.listedAccount(account);
     if (!row) {
       const [what, ...fixes] = listed.has(account)
-        ? (['the list of accounts has it', deleteAction(list), conditionCheck(keys.account(account), IS_NEW)] as const)
+        ? ([
+            'the list of accounts has it',
+            deleteAction(listKey),
+            conditionCheck(keys.account(account), IS_NEW),
+          ] as const)
         : (['it has rows'] as const);
       yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
       continue;
     }
     if (!listed.has(account)) {
       const detail = '`account list` and exports of all accounts do not show it';
-      yield finding('account_unlisted', {}, detail, putAction(list));
+      yield finding('account_unlisted', {}, detail, putAction(listKey));
     }
     for (const hash of row.app_keys ?? []) {
       if (appKeys.get(hash)?.account_id === account) continue;

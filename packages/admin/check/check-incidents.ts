@@ -33,7 +33,7 @@ export function* checkIncidents(
     const isMissing = recorded !== undefined && !isInFeed(recorded.sequence);
     const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
     const { previous_sequence: previous = 0 } = recorded ?? {};
-    /** Whether the entry that changed the incident before is missing, too. */
+    /** Whether the entry before that one is missing, too. */
     const isPreviousMissing = isMissing && previous > loadedAfter && !isInFeed(previous);
     if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
@@ -46,14 +46,14 @@ export function* checkIncidents(
     if (isPreviousMissing) appliedUpTo = 0;
     else if (isMissing) appliedUpTo = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
     for (const entry of changes) if (entry.sequence > appliedUpTo) expected = applied(expected, entry);
-    const put = updateAction(
+    const update = updateAction(
       keys.incident(account, incidentId),
       set({ title: expected.title, owner_id: expected.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
       isAsRead(incident, ['title', 'owner_id', 'last_change']),
     );
     yield isMissing
-      ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', put)
-      : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, put);
+      ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', update)
+      : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, update);
   }
 }
 

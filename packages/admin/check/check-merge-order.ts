@@ -18,12 +18,12 @@ export function* checkMergeOrder(
   const key = keys.mergeOrder(account);
   const finding = findingsOf(account);
   const isPending = (sequence: number, incidentId: string) => expression`${pendingAt(sequence)} = ${incidentId}`;
-  const latest = (of: readonly FeedEntryWithAlerts[]) =>
-    of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
+  const latestIn = (candidates: readonly FeedEntryWithAlerts[]) =>
+    candidates.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
-    ['last', order.last, latest(entries)],
-    ['last_large', order.lastLarge ?? 0, latest(largeEntries)],
+    ['last', order.last, latestIn(entries)],
+    ['last_large', order.lastLarge ?? 0, latestIn(largeEntries)],
   ] as const) {
     const raiseTo = updateAction(key, set({ [name]: last }), isBelow(name, last));
     if (last > known)

@@ -1,7 +1,7 @@
 /**
  * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert
- * belongs, and all other rows must follow them. A restored table may contain any part of the last transactions before
- * its time. An entry that a feed has counts as committed, any other as never made.
+ * belongs, and all other rows must follow them. A table restored to a point in time may contain only a part
+ * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
  */
 import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
@@ -18,8 +18,8 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedEntryWithAlerts) => !entry.large || alertIds.length === entry.alerts;
   const incomplete = rows.entries.filter((item) => !isWhole(item));
-  const entries = rows.entries.filter(isWhole).sort((one, other) => one.entry.sequence - other.entry.sequence);
-  const has = new Set(entries.map(({ entry }) => entryName(entry.incident_id, entry.sequence)));
+  const entries = rows.entries.filter(isWhole).sort((a, b) => a.entry.sequence - b.entry.sequence);
+  const entryNames = new Set(entries.map(({ entry }) => entryName(entry.incident_id, entry.sequence)));
   const isOfIncomplete = (key: Key) => {
     const [incidentId, sequence] = parseKey(key)?.parts ?? [];
     return incomplete.some(({ entry }) => entry.incident_id === incidentId && entry.sequence === sequence);
@@ -43,7 +43,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const { incident_id, sequence, alerts } = entry;
       const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      // The rows of a transaction may become visible one by one. If the missing row does, nothing is removed.
+      // The rows of a transaction may become visible one by one. If the missing row has appeared, nothing is removed.
       const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
       const isMissing = conditionCheck(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
       return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
@@ -56,7 +56,9 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
     }),
     ...checkMergeOrder(rows, entries, nowMs),
     ...idempotencyKeys
-      .filter(({ incident_id, sequence }) => sequence !== undefined && !has.has(entryName(incident_id, sequence)))
+      .filter(
+        ({ incident_id, sequence }) => sequence !== undefined && !entryNames.has(entryName(incident_id, sequence)),
+      )
       .map((row) => {
         const { incident_id, sequence } = row;
         const detail = 'a repeated call would be answered as done';
@@ -86,11 +88,11 @@ interface History {
 /** The history of each alert, from the entries in order; those before its last import do not count. */
 function historiesOf(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
   const histories = new Map<string, History>();
-  const record = (alertId: string, sequence: number, what: Pick<History, 'last' | 'stay'>) => {
+  const record = (alertId: string, sequence: number, event: Pick<History, 'last' | 'stay'>) => {
     if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
     const { sequences = new Set<number>(), last, stay } = histories.get(alertId) ?? {};
     const previous = stay?.sequence ?? last?.sequence;
-    histories.set(alertId, { ...(last && { last }), ...what, previous, sequences: sequences.add(sequence) });
+    histories.set(alertId, { ...(last && { last }), ...event, previous, sequences: sequences.add(sequence) });
   };
   for (const { entry, moves, stayed } of entries) {
     const { sequence, incident_id: incidentId } = entry;

@@ -15,9 +15,9 @@ export async function checkAccount(table: Table, account: Int64, nowMs?: number)
 /** The findings of the whole table: accounts and keys, then the merges of each account. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
-  const first = [...checkAccounts(rows)];
-  yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], first);
-  const accounts = [...rows.accounts.keys()].sort((one, other) => (one < other ? -1 : 1));
+  const firstFindings = [...checkAccounts(rows)];
+  yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], firstFindings);
+  const accounts = [...rows.accounts.keys()].sort((a, b) => (a < b ? -1 : 1));
   for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
 }
 
@@ -29,11 +29,12 @@ const MAX_READS = 5;
 
 /**
  * The findings that two consecutive readings share. Rows are read one by one while calls change them, which may look
- * inconsistent; at the next reading such a finding is gone. If all findings of a reading are new, it is read once more.
+ * inconsistent; at the next reading such a finding is gone. If all findings of a reading are new, the rows are read once
+ * more.
  */
-async function confirmed(readFindings: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
+async function confirmed(readFindings: () => Promise<Finding[]>, firstFindings?: Finding[]): Promise<Finding[]> {
   const nameOf = ({ kind, account, ids, detail }: Finding) => JSON.stringify([kind, String(account), ids, detail]);
-  let before = first ?? (await readFindings());
+  let before = firstFindings ?? (await readFindings());
   for (let readings = 1; before.length > 0 && readings < MAX_READS; readings += 1) {
     const findings = await readFindings();
     const known = new Set(before.map(nameOf));

@@ -54,7 +54,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     kinds.flatMap((kind) => rowsOf.get(kind) ?? []) as Stored<Kind>[];
   const byId = <Kind extends RowKind>(kind: Kind) => new Map(ofKinds(kind).map((row) => [row.sk, row]));
   const feeds = Map.groupBy(ofKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
-  const read = [...feeds.values()].map(feedOf);
+  const contents = [...feeds.values()].map(feedOf);
   return {
     account,
     order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
@@ -62,9 +62,9 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     /** The entries of all feeds. */
-    entries: read.flatMap(({ entries }) => entries),
+    entries: contents.flatMap(({ entries }) => entries),
     /** Rows of entries that no feed has. */
-    orphans: read.flatMap(({ orphans }) => orphans),
+    orphans: contents.flatMap(({ orphans }) => orphans),
     /** The other rows of entries: their lists of alerts, and their moves. */
     rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
     idempotencyKeys: ofKinds('idempotency'),
@@ -98,7 +98,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         const [appKey] = ofKind('appKey', [row]);
         if (appKey) appKeys.set(String(parts[0]), appKey);
         if (kind === 'listedAccount' && account !== undefined) listed.add(account);
-        for (const own of ofKind('account', [row])) accounts.set(own.account_id, own);
+        for (const accountRow of ofKind('account', [row])) accounts.set(accountRow.account_id, accountRow);
         const owner = appKey?.account_id ?? account;
         if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
       }

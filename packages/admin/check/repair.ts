@@ -8,7 +8,7 @@ import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Finding } from './finding.ts';
 
-/** Findings fixed in one transaction; each has one or two writes. Few, since calls may conflict with the transaction. */
+/** Findings fixed in one transaction; each has one or two writes. Few, so that calls seldom conflict with it. */
 const FINDINGS_AT_ONCE = 25;
 
 /**
@@ -54,13 +54,13 @@ async function writeFixes(table: Table, findings: readonly Finding[]): Promise<b
 /** Groups findings, in order, so that no two findings of a group concern the same row. */
 function disjointGroupsOf(findings: readonly Finding[]): Finding[][] {
   const groups: Finding[][] = [];
-  const nextOf = new Map<string, number>();
+  const nextGroupOf = new Map<string, number>();
   for (const finding of findings) {
     const rows = finding.fixes.map(rowNameOf);
-    const group = Math.max(...rows.map((row) => nextOf.get(row) ?? 0));
+    const group = Math.max(...rows.map((row) => nextGroupOf.get(row) ?? 0));
     groups[group] ??= [];
     groups[group].push(finding);
-    for (const row of rows) nextOf.set(row, group + 1);
+    for (const row of rows) nextGroupOf.set(row, group + 1);
   }
   return groups;
 }

@@ -3,8 +3,8 @@ import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
-import { accountId, permissions, text } from './arguments.ts';
-import { type AdminCommand, requireAccount, type Session, type WritingSession, type Written } from './command.ts';
+import { accountId, permissions, textOfLength } from './arguments.ts';
+import { type AdminCommand, requireAccount, type Session, type WriteResult, type WritingSession } from './command.ts';
 import { CliError, say } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
@@ -18,7 +18,7 @@ export function addAccountCommands(program: AdminCommand): void {
       'account create 42 --name "Acme" --permission monit',
     )
     .argument('<account>', 'its number, a positive integer', accountId)
-    .requiredOption('--name <name>', 'display name', text(1, MAX_NAME_LENGTH))
+    .requiredOption('--name <name>', 'display name', textOfLength(1, MAX_NAME_LENGTH))
     .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
     .writes(create);
 
@@ -43,28 +43,28 @@ export function addAccountCommands(program: AdminCommand): void {
       return { json: shown, text: () => recordsTable(shown, columns) };
     });
 
-  for (const [verb, sentence, change] of [
+  for (const [verb, description, setMethod] of [
     ['grant', 'Grant permissions to an account', 'union'],
     ['revoke', 'Revoke permissions of an account', 'difference'],
   ] as const)
     group
       .command(verb)
-      .explain(sentence, `account ${verb} 42 monit`)
+      .explain(description, `account ${verb} 42 monit`)
       .argument('<account>', 'its number', accountId)
       .argument('<permission...>', 'permissions', permissions)
-      .writes((session: WritingSession, id: Int64, given: string[]) =>
-        applyChange(session, id, given.join(' '), ({ permissions: has }) => ({
-          permissions: [...new Set(has)[change](new Set(given))],
+      .writes((session: WritingSession, id: Int64, changed: string[]) =>
+        applyChange(session, id, changed.join(' '), ({ permissions: current }) => ({
+          permissions: [...new Set(current)[setMethod](new Set(changed))],
         })),
       );
 
-  for (const [verb, sentence, suspended] of [
+  for (const [verb, description, suspended] of [
     ['suspend', 'Suspend an account. Within 30 s, all its calls are refused.', true],
     ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
     group
       .command(verb)
-      .explain(sentence, `account ${verb} 42`)
+      .explain(description, `account ${verb} 42`)
       .argument('<account>', 'its number', accountId)
       .writes((session: WritingSession, id: Int64) =>
         applyChange(session, id, '', () => ({ suspended }), {
@@ -89,25 +89,25 @@ type CreateOptions = { name: string; permission?: string[] };
 async function create(
   { io, target, dryRun, audit, options }: WritingSession<CreateOptions>,
   id: Int64,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { table, gatewayKeys } = target;
-  const { name, permission: given = [] } = options;
+  const { name, permission: requested = [] } = options;
   const before = await readAccount(table, id);
   if (before && before.name !== name)
     throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
-  if (before && given.some((permission) => !before.permissions.includes(permission)))
+  if (before && requested.some((permission) => !before.permissions.includes(permission)))
     throw new CliError(`Account ${id} already exists, with other permissions: change them with \`account grant\`.`);
   const json = { account_id: id, created: !before };
   if (dryRun) return { text: before ? `Account ${id} already exists.` : `Account ${id} would be created.`, json };
-  const what = `permissions: ${given.join(' ') || 'none'}`;
+  const auditTarget = `permissions: ${requested.join(' ') || 'none'}`;
   const row =
     before ??
-    (await audit.inTransaction(id, what, (also) =>
-      putAccount(table, { account_id: id, name, permissions: given }, also),
+    (await audit.inTransaction(id, auditTarget, (extraActions) =>
+      putAccount(table, { account_id: id, name, permissions: requested }, extraActions),
     ));
   if (!gatewayKeys)
     say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
-  // Even if the account has a gateway key, since that may not be in the usage plan yet.
+  // An account that has a gateway key is not skipped, since its key may not be in the usage plan yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
 }
@@ -115,19 +115,24 @@ async function create(
 async function applyChange(
   { table, dryRun, audit }: WritingSession,
   id: Int64,
-  given: string,
+  auditTarget: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
   event?: CommandEvent,
-): Promise<Written> {
+): Promise<WriteResult> {
   const before = await requireAccount(table, id);
-  const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
-    line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
-  const jsonOf = ({ permissions: may, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => {
-    return { account_id: id, permissions: may, suspended };
+  const stateOf = ({ permissions: granted, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
+    line`permissions: ${granted.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
+  const jsonOf = ({ permissions: granted, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => {
+    return { account_id: id, permissions: granted, suspended };
   };
   const planned = { ...before, ...change(before) };
   if (dryRun) return { text: `Account ${id} would have ${stateOf(planned)}.`, json: jsonOf(planned) };
-  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), event);
+  const after = await audit.inTransaction(
+    id,
+    auditTarget,
+    (extraActions) => changeAccount(table, id, change, extraActions),
+    event,
+  );
   if (!after) throw new CliError(`Account ${id} no longer exists.`);
   return { text: `Account ${id} has ${stateOf(after)}.`, json: jsonOf(after) };
 }

@@ -1,11 +1,11 @@
 /** `npm run admin -- …`: the operator's commands. */
-import { endWithReader } from './io.ts';
+import { exitOnClosedPipe } from './io.ts';
 import { runAdmin } from './program.ts';
 
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
-endWithReader(process.stdout);
+exitOnClosedPipe(process.stdout);
 // A command does its work, and has its exit code, even if nobody reads its messages any more.
 process.stderr.on('error', () => undefined);
 

@@ -5,15 +5,15 @@ import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/printable.ts';
-import { duration, type Lifetime, lifetime, text } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
+import { duration, type Lifetime, lifetime, textOfLength } from './arguments.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
 import { recordsTable } from './output.ts';
 
 type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
 type RotateOptions = AccountOptions & { expires?: Lifetime; overlap: number };
 
-const OF_KEY = 'account of the key';
+const ACCOUNT_DESCRIPTION = 'account of the key';
 const ID_ARGUMENT = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
 
 export function addAppKeyCommands(program: AdminCommand): void {
@@ -25,15 +25,15 @@ export function addAppKeyCommands(program: AdminCommand): void {
       'Issue a key. It is printed only once; what is stored is its hash.',
       'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
     )
-    .ofAccount(OF_KEY)
+    .ofAccount(ACCOUNT_DESCRIPTION)
     .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
-    .option('--note <text>', 'what it is for', text(0, MAX_NOTE_LENGTH))
+    .option('--note <text>', 'what it is for', textOfLength(0, MAX_NOTE_LENGTH))
     .writes(issue);
 
   group
     .command('list')
     .explain('List the keys of an account, without the keys themselves', 'app-key list --account 42')
-    .ofAccount(OF_KEY)
+    .ofAccount(ACCOUNT_DESCRIPTION)
     .shows(list);
 
   group
@@ -43,7 +43,7 @@ export function addAppKeyCommands(program: AdminCommand): void {
       'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
     )
     .argument(...ID_ARGUMENT)
-    .ofAccount(OF_KEY)
+    .ofAccount(ACCOUNT_DESCRIPTION)
     .writes(revoke);
 
   group
@@ -53,8 +53,8 @@ export function addAppKeyCommands(program: AdminCommand): void {
       'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
     )
     .argument(...ID_ARGUMENT)
-    .ofAccount(OF_KEY)
-    .optionOr('--overlap <duration>', 'how long the old key stays valid', duration, '24h')
+    .ofAccount(ACCOUNT_DESCRIPTION)
+    .optionWithDefault('--overlap <duration>', 'how long the old key stays valid', duration, '24h')
     .option(
       '--expires <duration>',
       'how long the new key is valid, or never (default: the lifetime of the old one)',
@@ -63,27 +63,27 @@ export function addAppKeyCommands(program: AdminCommand): void {
     .writes(rotate);
 }
 
-async function issue(session: WritingSession<IssueOptions>): Promise<Written> {
+async function issue(session: WritingSession<IssueOptions>): Promise<WriteResult> {
   const { io, table, account, options, dryRun, audit } = session;
   if (dryRun)
     return { text: `A key of account ${options.account} would be issued.`, json: { account_id: account.account_id } };
   const key = newAppKey();
-  const limits = limitsOf(io, options);
+  const details = detailsOf(io, options);
   const identity = identityOfAppKey(key);
   const app_key_id = appKeyIdOf(identity.hash);
   await audit.inTransaction(
     options.account,
     `key ${app_key_id}`,
-    (also) => putAppKey(table, account, identity, limits, also),
+    (extraActions) => putAppKey(table, account, identity, details, extraActions),
     { event: 'AppKeyIssued', event_detail: { app_key_id } },
   );
-  return issued(io, key, limits);
+  return issuedResult(io, key, details);
 }
 
-async function list({ io, table, account, options }: Session<AccountOptions>): Promise<Shown> {
+async function list({ io, table, account, options }: Session<AccountOptions>): Promise<ReadResult> {
   const shown = (await listAppKeys(table, account))
     .map((row) => shownKey(row, io.now()))
-    .sort((one, other) => one.created_at.localeCompare(other.created_at));
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
   const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'last_used_at', 'note'] as const;
   return {
     json: shown,
@@ -92,53 +92,54 @@ async function list({ io, table, account, options }: Session<AccountOptions>): P
   };
 }
 
-async function revoke(session: WritingSession<AccountOptions>, id: string): Promise<Written> {
+async function revoke(session: WritingSession<AccountOptions>, id: string): Promise<WriteResult> {
   const { io, table, account, dryRun, audit } = session;
   const { account_id } = account;
-  const { app_key_id, hash } = await find(table, account, id);
+  const { app_key_id, hash } = await findKey(table, account, id);
   if (dryRun) return { text: `Key ${app_key_id} would be revoked.`, json: { app_key_id } };
   await audit.inTransaction(
     account_id,
     `key ${app_key_id}`,
-    (also) => revokeAppKey(table, account_id, hash, secondsOf(io.now()), also),
+    (extraActions) => revokeAppKey(table, account_id, hash, secondsOf(io.now()), extraActions),
     { event: 'AppKeyRevoked', event_detail: { app_key_id } },
   );
   return { text: `Key ${app_key_id} revoked.`, json: { app_key_id } };
 }
 
-async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<Written> {
+async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<WriteResult> {
   const { io, table, account, options, dryRun, audit } = session;
-  const old = await find(table, account, id);
-  const ends = secondsOf(io.now() + options.overlap);
+  const old = await findKey(table, account, id);
+  const overlapEnd = secondsOf(io.now() + options.overlap);
+  const oldExpiresAt = Math.min(overlapEnd, old.expires_at ?? overlapEnd);
   const state = appKeyState(old, io.now());
   if (state !== 'valid')
     throw new CliError(`Key ${old.app_key_id} is ${state}: issue a new one with \`app-key issue\`.`);
   if (dryRun)
     return {
-      text: `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`,
+      text: `Key ${old.app_key_id} would expire ${timeText(oldExpiresAt * 1000)}, and a new key would be issued.`,
       json: { old_app_key_id: old.app_key_id },
     };
   const key = newAppKey();
-  const limits = limitsOf(io, {
+  const details = detailsOf(io, {
     expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
     ...(old.note !== undefined && { note: old.note }),
   });
-  const fresh = { identity: identityOfAppKey(key), limits };
-  const app_key_id = appKeyIdOf(fresh.identity.hash);
+  const replacement = { identity: identityOfAppKey(key), details };
+  const app_key_id = appKeyIdOf(replacement.identity.hash);
   await audit.inTransaction(
     options.account,
     `key ${old.app_key_id} to key ${app_key_id}`,
-    (also) => rotateAppKey(table, account, old, fresh, ends, also),
+    (extraActions) => rotateAppKey(table, account, old, replacement, oldExpiresAt, extraActions),
     { event: 'AppKeyIssued', event_detail: { app_key_id } },
   );
-  const { text, json } = issued(io, key, limits);
-  say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
+  const { text, json } = issuedResult(io, key, details);
+  say(io, `The old key ${old.app_key_id} expires ${timeText(oldExpiresAt * 1000)}.`);
   return { text, json: { ...json, old_app_key_id: old.app_key_id } };
 }
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string }) {
+function detailsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string }) {
   return {
     created_at: secondsOf(io.now()),
     ...(expires !== 'never' && { expires_at: secondsOf(io.now() + expires) }),
@@ -146,8 +147,8 @@ function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; not
   };
 }
 
-/** The result of a new key. Only the key goes to standard output, so that a script can capture it. */
-function issued(io: Io, key: string, { expires_at }: { expires_at?: number }): Written {
+/** The result of a command that issues a key. Only the key goes to standard output, so that a script can capture it. */
+function issuedResult(io: Io, key: string, { expires_at }: { expires_at?: number }): WriteResult {
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
   const app_key_id = appKeyIdOf(identityOfAppKey(key).hash);
   say(io, `The key is shown only once. Its id is ${app_key_id}; it ${until}.`);
@@ -173,11 +174,11 @@ const MIN_ID_LENGTH = 8;
  * The key with this id, or whose id begins with it.
  * @throws CliError unless there is exactly one
  */
-async function find(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
+async function findKey(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
   if (id.length < MIN_ID_LENGTH) throw new CliError(`Give at least ${MIN_ID_LENGTH} characters of the id.`);
   const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
-  const [first, ...others] = found;
-  if (!first) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);
+  const [key, ...others] = found;
+  if (!key) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);
   if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more characters.`);
-  return first;
+  return key;
 }

@@ -11,6 +11,9 @@ export function accountId(value: string): Int64 {
   return id;
 }
 
+/** A member's id: a positive integer, like that of an account. */
+export const memberId = (value: string): Int64 => accountId(value);
+
 export function objectId(value: string): string {
   if (!/^[0-9a-f]{24}$/i.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');
   return value.toLowerCase();
@@ -26,23 +29,23 @@ const MAX_DURATION = '1000y';
 
 /** Milliseconds of a duration such as `90d`, {@link MAX_DURATION} at the most. */
 export function duration(value: string): number {
-  const length = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
-  if (length === undefined || Number.isNaN(length))
+  const milliseconds = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
+  if (milliseconds === undefined || Number.isNaN(milliseconds))
     throw new InvalidArgumentError('It must be a duration such as 30s, 10m, 24h or 90d.');
-  if (length > ms(MAX_DURATION)) throw new InvalidArgumentError(`It must be at most ${MAX_DURATION}.`);
-  return length;
+  if (milliseconds > ms(MAX_DURATION)) throw new InvalidArgumentError(`It must be at most ${MAX_DURATION}.`);
+  return milliseconds;
 }
 
-/** A {@link duration} of whole milliseconds from 1. */
+/** A {@link duration} that is a whole number of milliseconds, at least 1. */
 export function interval(value: string): number {
-  const length = duration(value);
-  if (!Number.isInteger(length) || length < 1)
+  const milliseconds = duration(value);
+  if (!Number.isInteger(milliseconds) || milliseconds < 1)
     throw new InvalidArgumentError('It must be a whole number of milliseconds, at least 1ms.');
-  return length;
+  return milliseconds;
 }
 
-/** Well-formed text whose length in code points is from `min` to `max`: what `import` accepts, too. */
-export const text =
+/** Well-formed text whose length in code points is from `min` to `max`, as `import` requires it, too. */
+export const textOfLength =
   (min: number, max: number) =>
   (value: string): string => {
     const length = codePoints(value);
@@ -71,8 +74,8 @@ const PERMISSIONS = [
 ];
 
 /** Collects the permissions of an option that can be repeated. */
-export function permissions(value: string, before: string[] = []): string[] {
+export function permissions(value: string, previous: string[] = []): string[] {
   if (!(PERMISSIONS as string[]).includes(value))
     throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);
-  return [...new Set([...before, value])];
+  return [...new Set([...previous, value])];
 }

@@ -8,7 +8,7 @@ import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
-import { NoAnswerError } from '../local-service/patience.ts';
+import { NoAnswerError } from '../local-service/answer-timeout.ts';
 import { countText, printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 
@@ -17,7 +17,7 @@ const FAILED = 1;
 const WRONG_USE = 2;
 const STOPPED = 130;
 
-const CREDENTIALS = new Set([
+const CREDENTIAL_ERRORS = new Set([
   'CredentialsProviderError',
   'ExpiredToken',
   'ExpiredTokenException',
@@ -25,10 +25,10 @@ const CREDENTIALS = new Set([
   'InvalidClientTokenId',
   'TokenProviderError',
 ]);
-const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
+const ACCESS_ERRORS = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
 
 /** The message and the exit code of a failure. The message is empty if commander has already printed it. */
-export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
+export function failureOf(error: unknown, stopped: boolean): { line: string; exitCode: number } {
   if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
   if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
   const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
@@ -42,21 +42,21 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (error instanceof ApiError) return messageOf(en, error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const first = message.split('\n')[0] ?? '';
-  if (error instanceof NoAnswerError) return `${first}. Then run the same command again.`;
-  if (error instanceof AppKeyError) return `${first[0]?.toUpperCase()}${first.slice(1)}.`;
-  if (error instanceof TooManyPendingError) return `${first}: run \`merge finish\`, then the same command again.`;
-  if (error instanceof EntryUnreadableError) return `Feed ${first}: run \`check\`, which finds what is missing.`;
-  if (error instanceof UndoError) return `Cannot undo: ${first}.`;
-  if (name === 'AbortError') return 'Stopped before its end.';
-  if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
-  if (REFUSED.has(name)) return `AWS denied access: ${first}`;
+  const firstLine = message.split('\n')[0] ?? '';
+  if (error instanceof NoAnswerError) return `${firstLine}. Then run the same command again.`;
+  if (error instanceof AppKeyError) return `${firstLine[0]?.toUpperCase()}${firstLine.slice(1)}.`;
+  if (error instanceof TooManyPendingError) return `${firstLine}: run \`merge finish\`, then the same command again.`;
+  if (error instanceof EntryUnreadableError) return `Feed ${firstLine}: run \`check\`, which finds what is missing.`;
+  if (error instanceof UndoError) return `Cannot undo: ${firstLine}.`;
+  if (name === 'AbortError') return 'Stopped before it finished.';
+  if (CREDENTIAL_ERRORS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
+  if (ACCESS_ERRORS.has(name)) return `AWS denied access: ${firstLine}`;
   if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';
   if (/region is missing/i.test(message)) return 'No region given: pass --region or set AWS_REGION.';
   if (isRowTooLarge(error))
-    return 'A row would be larger than the 400 KB that DynamoDB holds: shorten its data, then run the same command again.';
+    return 'A row would exceed the 400 KB that DynamoDB allows: shorten its data, then run the same command again.';
   if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';
   if (isUnavailable(error))
     return `DynamoDB or another service of AWS does not respond (${(error as { code?: string }).code ?? name}): check the network, --endpoint and --region, then run the same command again.`;
-  return `${name}: ${first}`;
+  return `${name}: ${firstLine}`;
 }

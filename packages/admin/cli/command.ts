@@ -3,11 +3,11 @@ import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import { withPatience } from '../local-service/patience.ts';
+import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
-import { type Audit, createAudit } from './audited.ts';
+import { type Audit, createAudit } from './audit-trail.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
-import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
+import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
 /** What a command's action gets. */
 export interface Session<Options = object> {
@@ -30,16 +30,16 @@ export interface AccountOptions {
   account: Int64;
 }
 
-/** What a command has read, as JSON and as text. */
-export interface Shown {
+/** What a command that reads prints: as JSON or as text. */
+export interface ReadResult {
   readonly json: unknown;
   readonly text: () => string;
   /** Printed instead of the text if there is nothing to show. */
   readonly ifEmpty?: string | false;
 }
 
-/** What a command has written, or in a dry run would write. */
-export interface Written {
+/** What a command that writes prints: what it has written, or in a dry run would write. */
+export interface WriteResult {
   readonly text: string;
   /** Printed before the text: the planned writes, one by one. */
   readonly lines?: readonly string[];
@@ -47,11 +47,11 @@ export interface Written {
 }
 
 /** Milliseconds until a waiting message, and until the command gives up. */
-const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
+const ANSWER_TIMEOUT = { warnAfterMs: 3_000, failAfterMs: 30_000 };
 
 type WhenToWrite = 'never' | 'unless --dry-run' | 'if --write';
-type Action<OneSession, Args extends unknown[], Result = void> = (
-  session: OneSession,
+type Action<ActionSession, Args extends unknown[], Result = void> = (
+  session: ActionSession,
   ...args: Args
 ) => Promise<Result>;
 type CommonOptions = TargetOptions & { dryRun?: boolean; write?: boolean; account?: Int64 | Int64[] };
@@ -97,17 +97,22 @@ export class AdminCommand extends Command {
   }
 
   /** Adds an option whose default the help shows as a user would type it, such as `7d`. */
-  optionOr<Value>(flags: string, description: string, parse: (text: string) => Value, otherwise: string): this {
-    return this.addOption(new Option(flags, description).argParser(parse).default(parse(otherwise), otherwise));
+  optionWithDefault<Value>(
+    flags: string,
+    description: string,
+    parse: (text: string) => Value,
+    defaultText: string,
+  ): this {
+    return this.addOption(new Option(flags, description).argParser(parse).default(parse(defaultText), defaultText));
   }
 
   /** Runs an action that only reads. */
-  reads<Options, Args extends unknown[]>(act: Action<Session<Options>, Args>): this {
-    return this.runs('never', act);
+  reads<Options, Args extends unknown[]>(action: Action<Session<Options>, Args>): this {
+    return this.runs('never', action);
   }
 
   /** Runs an action that only reads, and prints its result as text or, with `--json`, as JSON. */
-  shows<Options, Args extends unknown[]>(read: Action<Session<Options>, Args, Shown>): this {
+  shows<Options, Args extends unknown[]>(read: Action<Session<Options>, Args, ReadResult>): this {
     return this.option(...jsonOption).reads(async (session: Session<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options } = session;
       const { json, text, ifEmpty } = await read(session as Session<Options>, ...args);
@@ -118,18 +123,21 @@ export class AdminCommand extends Command {
   }
 
   /** Runs an action that writes, unless `--dry-run` is given, and prints its result as text or, with `--json`, as JSON. */
-  writes<Options, Args extends unknown[]>(act: Action<WritingSession<Options>, Args, Written>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').reports('unless --dry-run', act);
+  writes<Options, Args extends unknown[]>(action: Action<WritingSession<Options>, Args, WriteResult>): this {
+    return this.option('--dry-run', 'show what would be written, without writing it').reports(
+      'unless --dry-run',
+      action,
+    );
   }
 
   /** Runs an action that may write, and prints its result as text or, with `--json`, as JSON. */
   reports<Options, Args extends unknown[]>(
     when: WhenToWrite,
-    act: Action<WritingSession<Options>, Args, Written>,
+    action: Action<WritingSession<Options>, Args, WriteResult>,
   ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
-      const { text, lines = [], json } = await act(session as WritingSession<Options>, ...args);
+      const { text, lines = [], json } = await action(session as WritingSession<Options>, ...args);
       if (options.json) return printJson(io, { dry_run: dryRun, ...json });
       for (const line of lines) print(io, line);
       (dryRun ? say : print)(io, text);
@@ -138,16 +146,16 @@ export class AdminCommand extends Command {
   }
 
   /** Runs an action on the table that the options name, after the user has confirmed a write to another machine. */
-  runs<Options, Args extends unknown[]>(when: WhenToWrite, act: Action<WritingSession<Options>, Args>): this {
+  runs<Options, Args extends unknown[]>(when: WhenToWrite, action: Action<WritingSession<Options>, Args>): this {
     return this.action(async () => {
       const io = this.#io;
       const options = this.optsWithGlobals<CommonOptions & Options>();
-      const waiting = setTimeout(() => say(io, 'Still waiting for AWS.'), PATIENCE.sayMs);
-      const target = await connectTarget(options, io.env).finally(() => clearTimeout(waiting));
+      const waitMessage = setTimeout(() => say(io, 'Still waiting for AWS.'), ANSWER_TIMEOUT.warnAfterMs);
+      const target = await connectTarget(options, io.env).finally(() => clearTimeout(waitMessage));
       const onWaiting = () => say(io, 'Still waiting for DynamoDB.');
-      // A command that writes uses the signal itself, to stop only where repeating it completes the change.
+      // A command that writes checks the signal itself, so that it stops only where running it again completes the change.
       const stoppable = when === 'never' ? withSignal(target.table, io.signal) : target.table;
-      const { table, stop } = withPatience(stoppable, { ...PATIENCE, onWaiting });
+      const { table, stop } = withAnswerTimeout(stoppable, { ...ANSWER_TIMEOUT, onWaiting });
       try {
         const dryRun = when === 'if --write' ? !options.write : (options.dryRun ?? false);
         let by = '';
@@ -157,15 +165,15 @@ export class AdminCommand extends Command {
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
             await confirmWrite(target, options, io);
-            by = await callerOf(target);
+            by = await operatorOf(target);
           }
         }
-        const audit = createAudit(table, this.#words(), by, io.now);
+        const audit = createAudit(table, this.#fullName(), by, io.now);
         let account: AccountRow | undefined;
-        const named = this.#createsAccounts ? [] : [options.account ?? []].flat();
-        for (const id of named) account = await requireAccount(table, id);
+        const accountIds = this.#createsAccounts ? [] : [options.account ?? []].flat();
+        for (const id of accountIds) account = await requireAccount(table, id);
         const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
-        await act(session as WritingSession<Options>, ...(this.processedArgs as Args));
+        await action(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
         stop();
         target.close();
@@ -173,10 +181,10 @@ export class AdminCommand extends Command {
     });
   }
 
-  /** Such as `app-key revoke`. */
-  #words(): string {
+  /** The name with those of its groups, such as `app-key revoke`. */
+  #fullName(): string {
     const { parent } = this;
-    return parent instanceof AdminCommand && parent.parent ? `${parent.#words()} ${this.name()}` : this.name();
+    return parent instanceof AdminCommand && parent.parent ? `${parent.#fullName()} ${this.name()}` : this.name();
   }
 }
 

@@ -16,8 +16,8 @@ export function addCompletionCommands(program: AdminCommand): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action((shell: string) => {
       // The scripts run Node directly, since npm would take twice as long.
-      const own = [process.execPath, fileURLToPath(new URL('./admin.ts', import.meta.url))].map(shellWord);
-      new RootCommand().setup(NAME, own.join(' '), shell);
+      const runAdmin = [process.execPath, fileURLToPath(new URL('./admin.ts', import.meta.url))].map(shellWord);
+      new RootCommand().setup(NAME, runAdmin.join(' '), shell);
     });
 
   // The library's scripts call the program with this word.
@@ -35,7 +35,7 @@ function completionOf(program: Command): RootCommand {
     const added = words.length === 0 ? root : root.command(words.join(' '), command.description());
     for (const { long, description, required, optional, argChoices = [] } of [...command.options, ...program.options]) {
       if (!long) continue;
-      // For the library an option without a function of choices takes no value.
+      // The library takes an option without a function of choices for one that has no value.
       if (required || optional) added.option(long.slice(2), description, choicesOf(argChoices));
       else added.option(long.slice(2), description);
     }

@@ -14,7 +14,7 @@ import { linesOf } from '../data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
 import { countText, line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
-import type { AdminCommand, Session, WritingSession, Written } from './command.ts';
+import type { AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
 import { startProgress } from './output.ts';
 import { confirm, type TargetOptions } from './target.ts';
@@ -59,7 +59,7 @@ export function addDataCommands(program: AdminCommand): void {
 async function importFile(
   { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
   file: string,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
   const source = file === '-' ? 'stdin' : file;
@@ -71,7 +71,7 @@ async function importFile(
   if (options.account === undefined) await confirm(target, options, io);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
-  const writing: LoadOptions = {
+  const loadOptions: LoadOptions = {
     nowSeconds: Math.floor(io.now() / 1000),
     onWritten: progress.add,
     onKeptDeleted: () => {
@@ -82,7 +82,7 @@ async function importFile(
   };
   const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
   const report = await audit
-    .around(accounts, file, () => writeData(table, entities, writing))
+    .around(accounts, file, () => writeData(table, entities, loadOptions))
     .finally(progress.end)
     .catch((error: unknown) => {
       if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
@@ -97,26 +97,28 @@ async function importFile(
 /** For each account, what the file adds to it, so that the operator notices a key for the wrong account. */
 async function summariesOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
   const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
-  const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
+  const appKeys = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
   const { rows } = await batchGet(
     table,
-    keysGiven.map(({ hash }) => keys.appKey(hash)),
+    appKeys.map(({ hash }) => keys.appKey(hash)),
   );
-  return [...byAccount].map(([id, own]) => {
-    const account = own.find(({ kind }) => kind === 'account');
+  return [...byAccount].map(([id, accountEntities]) => {
+    const account = accountEntities.find(({ kind }) => kind === 'account');
     const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;
-    const added = own
+    const added = accountEntities
       .filter((entity) => entity.kind === 'app_key' && !rows.of(keys.appKey(appKeyOf(entity).hash)))
       .map((entity) => {
         const { lastDigits } = appKeyOf(entity);
         return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
       });
     const name = account ? ` ${account.name}` : '';
-    return line`Account ${id}${name}: ${[countText(own.length, 'line'), permissions ?? [], ...added].flat().join('; ')}`;
+    return line`Account ${id}${name}: ${[countText(accountEntities.length, 'line'), permissions ?? [], ...added].flat().join('; ')}`;
   });
 }
 
-const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
+const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [
+  ...new Set([...previous, accountId(value)]),
+];
 
 const keptDeletedText = (count: number) =>
   count === 0 ? '' : `; ${count} of them ${count === 1 ? 'remains' : 'remain'} deleted`;

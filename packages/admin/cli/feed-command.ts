@@ -5,7 +5,7 @@ import { accountsIn, refusalOf, replayOf } from '../feed/messages.ts';
 import type { FeedQueue } from '../feed/queues.ts';
 import { line, timeText } from '../text/printable.ts';
 import { integer } from './arguments.ts';
-import type { AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
+import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { say } from './io.ts';
 import { plainTable, recordsTable, startProgress } from './output.ts';
 import { requireFeed } from './target.ts';
@@ -42,7 +42,7 @@ export function addFeedCommands(program: AdminCommand): void {
     .reports('if --write', replay);
 }
 
-async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<Shown> {
+async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<ReadResult> {
   const feed = requireFeed(target);
   const { queues, ...metrics } = await readFeedStatus(feed, io.now());
   const refused =
@@ -72,7 +72,7 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   return { json, text };
 }
 
-async function replay(session: WritingSession<ReplayOptions>): Promise<Written> {
+async function replay(session: WritingSession<ReplayOptions>): Promise<WriteResult> {
   const { io, target, table, options, audit, dryRun } = session;
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
@@ -84,8 +84,8 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
     const lines = replays.map(({ sentAtMs, body }) => line`${timeText(sentAtMs)} ${body}`);
     return { text: `${what} would be sent again.`, lines, json };
   }
-  const named = new Set(replays.flatMap(({ body }) => accountsIn(body)));
-  const rows = await Promise.all([...named].map((id) => readAccount(table, id)));
+  const accountIds = new Set(replays.flatMap(({ body }) => accountsIn(body)));
+  const rows = await Promise.all([...accountIds].map((id) => readAccount(table, id)));
   const accounts = rows.flatMap((row) => row?.account_id ?? []);
   const progress = startProgress(io, 'replay', replays.length);
   await audit

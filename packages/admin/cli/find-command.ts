@@ -1,6 +1,6 @@
 import { FEEDS_SEARCHED, type Found, find, REQUEST_ID } from '../find/find.ts';
 import { printable, shellWord } from '../text/printable.ts';
-import type { AdminCommand, Session, Shown } from './command.ts';
+import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError } from './io.ts';
 import { plainTable } from './output.ts';
 
@@ -15,7 +15,7 @@ export function addFindCommand(program: AdminCommand): void {
     .shows(findId);
 }
 
-async function findId({ table }: Session, id: string): Promise<Shown> {
+async function findId({ table }: Session, id: string): Promise<ReadResult> {
   const found = await find(table, id);
   if (found.length === 0) throw new CliError(nothingText(id));
   return {
@@ -39,10 +39,10 @@ async function findId({ table }: Session, id: string): Promise<Shown> {
   };
 }
 
-const lineOf = ({ words, stored }: Found['command']) =>
-  stored === undefined ? words : `${words} -- ${shellWord(stored)}`;
+const lineOf = ({ words, idArgument }: Found['command']) =>
+  idArgument === undefined ? words : `${words} -- ${shellWord(idArgument)}`;
 
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)
     ? `No merge has the request_id ${id} among the newest ${FEEDS_SEARCHED} incidents of each account: the logs have every call.`
-    : `No account has anything with the id ${id}. Ids of hosts and work items are exact, also in case.`;
+    : `No account has anything with the id ${id}. Ids of hosts and work items must match exactly, including case.`;

@@ -3,10 +3,10 @@ import { reportedStatus, reportOf } from '../../../infra/generate/simulated-flee
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { messagesOf } from '../feed/messages.ts';
 import { duration, integer, interval } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
+import type { AccountOptions, AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
 import { say } from './io.ts';
 import { startProgress } from './output.ts';
-import { writerOf } from './target.ts';
+import { recordSenderOf } from './target.ts';
 
 const HOSTS_IN_BATCH = 250;
 const CONCURRENCY = 8;
@@ -31,7 +31,7 @@ export function addFleetCommands(program: AdminCommand): void {
     .ofAccount('account of the hosts')
     .requiredOption('--hosts <count>', 'how many hosts to simulate', integer(1, 1_000_000))
     .option('--for <duration>', 'how long to keep reporting; 0 reports once', duration, 0)
-    .optionOr('--interval <duration>', 'how often each host reports', interval, '30s')
+    .optionWithDefault('--interval <duration>', 'how often each host reports', interval, '30s')
     .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
     .costs(costText)
     .writes(async (session: WritingSession<SimulateOptions>) => {
@@ -42,18 +42,18 @@ export function addFleetCommands(program: AdminCommand): void {
     });
 }
 
-function* reportsOf(options: SimulateOptions, first: number, count: number, round: number, nowMs: number) {
+function* reportsOf(options: SimulateOptions, firstIndex: number, count: number, round: number, nowMs: number) {
   const { account, seed, hosts, interval: intervalMs } = options;
-  for (let index = first; index < first + count; index += 1) {
+  for (let index = firstIndex; index < firstIndex + count; index += 1) {
     const { host, status } = reportOf({ seed, hosts, intervalMs }, index, round, nowMs);
     if (host) yield { kind: 'host', account_id: account, ...host };
     if (status) yield { kind: 'host_status', account_id: account, ...reportedStatus(status) };
   }
 }
 
-async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<Written> {
+async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<WriteResult> {
   const { account, hosts } = options;
-  const feed = writerOf(target, io);
+  const feed = recordSenderOf(target, io);
   const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);
   const began = io.now();
   let sent = 0;
@@ -61,9 +61,9 @@ async function simulate({ io, target, options }: Session<SimulateOptions>): Prom
   for (let round = 0; ; round += 1) {
     const progress = round === 0 ? startProgress(io, 'first reports', hosts) : undefined;
     const roundBegan = io.now();
-    const reportBatch = async (first: number) => {
-      const count = Math.min(HOSTS_IN_BATCH, hosts - first);
-      const records = [...reportsOf(options, first, count, round, io.now())];
+    const reportBatch = async (firstIndex: number) => {
+      const count = Math.min(HOSTS_IN_BATCH, hosts - firstIndex);
+      const records = [...reportsOf(options, firstIndex, count, round, io.now())];
       await feed.send([...messagesOf(String(account), records)]);
       sent += records.length;
       progress?.add(count);
@@ -83,8 +83,8 @@ const WRITE_UNIT_DOLLARS = 0.625 / 1_000_000;
 const REQUEST_DOLLARS = 0.4 / 1_000_000;
 const RECORDS_IN_MESSAGE = 150;
 
-function costText({ hosts, interval, for: length }: SimulateOptions): string {
-  const records = hosts * (2 + Math.floor(length / interval));
+function costText({ hosts, interval, for: durationMs }: SimulateOptions): string {
+  const records = hosts * (2 + Math.floor(durationMs / interval));
   const dollars = records * WRITE_UNIT_DOLLARS + Math.ceil(records / RECORDS_IN_MESSAGE) * 3 * REQUEST_DOLLARS;
   return `About ${records.toLocaleString('en')} records; they cost about $${dollars.toFixed(dollars < 1 ? 4 : 2)} (docs/cost.md).`;
 }

@@ -4,7 +4,7 @@ import { listAccounts, removeGatewayKeys } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlanOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { countText } from '../text/printable.ts';
-import type { AdminCommand, WritingSession, Written } from './command.ts';
+import type { AdminCommand, WriteResult, WritingSession } from './command.ts';
 import { CliError, type Io, UsageError } from './io.ts';
 import { startProgress } from './output.ts';
 
@@ -32,43 +32,48 @@ export function addGatewayKeysCommands(program: AdminCommand): void {
     .writes(remove);
 }
 
-async function create({ io, target, dryRun, audit }: WritingSession): Promise<Written> {
+async function create({ io, target, dryRun, audit }: WritingSession): Promise<WriteResult> {
   const { table, gatewayKeys } = target;
   if (!gatewayKeys) throw new UsageError('Unknown usage plan: pass --stack NAME instead of --table.');
   const accounts = await listAccounts(table);
   const json = { accounts: accounts.length };
   if (dryRun) return { text: `${countText(accounts.length, 'account')} would have a gateway key of this stack.`, json };
   await audit.around(accounts, 'gateway key', () =>
-    each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
+    forEachWithProgress(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
   );
   return { text: `Gateway keys of ${countText(accounts.length, 'account')} exist.`, json };
 }
 
-async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Written> {
+async function remove({ io, target, dryRun, audit }: WritingSession): Promise<WriteResult> {
   const { table, endpoint, region } = target;
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
   const client = new APIGateway(clientConfig(region));
-  const left = await listGatewayKeys(client, table);
+  const gatewayKeys = await listGatewayKeys(client, table);
   const plan = await usagePlanOf(client, table);
   if (plan !== undefined)
     throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
-  const json = { gateway_keys: left.length };
-  if (dryRun) return { text: `${left.length} gateway keys would be deleted.`, json };
+  const json = { gateway_keys: gatewayKeys.length };
+  if (dryRun) return { text: `${gatewayKeys.length} gateway keys would be deleted.`, json };
   const accounts = await listAccounts(table).catch((error: Error) => {
-    // The table may have been deleted with its stack. If there are no keys of it either, its name is wrong.
-    if (error.name === 'ResourceNotFoundException' && left.length > 0) return undefined;
+    // The table may have been deleted with its stack. If it has no gateway keys either, its name is wrong.
+    if (error.name === 'ResourceNotFoundException' && gatewayKeys.length > 0) return undefined;
     throw error;
   });
   await audit.around(accounts ?? [], 'gateway key', async () => {
-    await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
-    // The API Gateway of another stack would refuse calls with deleted keys.
+    await forEachWithProgress(io, 'gateway keys', gatewayKeys, (key) => deleteGatewayKey(client, key));
+    // If accounts kept the deleted keys, the API Gateway of a stack that adopts the table would refuse their calls.
     if (accounts) await removeGatewayKeys(table);
   });
-  return { text: `${left.length} gateway keys deleted.`, json };
+  return { text: `${gatewayKeys.length} gateway keys deleted.`, json };
 }
 
-function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {
+function forEachWithProgress<Item>(
+  io: Io,
+  what: string,
+  items: readonly Item[],
+  action: (item: Item) => Promise<unknown>,
+) {
   const progress = startProgress(io, what, items.length);
-  const one = (item: Item) => act(item).then(() => progress.add(1));
-  return forEach(items, one, { concurrency: 1 }).finally(progress.end);
+  const actAndCount = (item: Item) => action(item).then(() => progress.add(1));
+  return forEach(items, actAndCount, { concurrency: 1 }).finally(progress.end);
 }

@@ -4,10 +4,10 @@ import { messagesOf } from '../feed/messages.ts';
 import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
+import type { AccountOptions, AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
 import { print, printJson, say } from './io.ts';
 import { recordsTable, startProgress } from './output.ts';
-import { writerOf } from './target.ts';
+import { recordSenderOf } from './target.ts';
 
 type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };
 type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
@@ -22,7 +22,7 @@ export function addHostCommands(program: AdminCommand): void {
       'host list --account 42 --status stale',
       'host retire --account 42 --stale-for 30d --dry-run',
     );
-  filtered(host.command('list'))
+  withFilterOptions(host.command('list'))
     .explain(
       'List hosts with their status, the reason for it, and their last report',
       'host list --account 42 --status stale',
@@ -32,7 +32,7 @@ export function addHostCommands(program: AdminCommand): void {
     .option('--json', 'print JSON')
     .option('--csv', 'print CSV with a heading')
     .reads(list);
-  filtered(host.command('retire'))
+  withFilterOptions(host.command('retire'))
     .explain(
       'Remove from the fleet the hosts that have stopped reporting; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
       'host retire --account 42 --stale-for 30d --dry-run',
@@ -41,7 +41,7 @@ export function addHostCommands(program: AdminCommand): void {
     .writes(retire);
 }
 
-const filtered = (command: AdminCommand) =>
+const withFilterOptions = (command: AdminCommand) =>
   command
     .ofAccount()
     .addOption(new Option('--status <status>', 'only hosts of this status').choices(FLEET_STATUSES))
@@ -86,7 +86,7 @@ const csvLine = (cells: readonly string[]) =>
     .join(',');
 
 /** Retires hosts as of the time at which they were read, so that a later report brings a host back. */
-async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
+async function retire(session: WritingSession<RetireOptions>): Promise<WriteResult> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;
   const stale = await findMatching(session);
@@ -97,7 +97,7 @@ async function retire(session: WritingSession<RetireOptions>): Promise<Written> 
     const lines = stale.map(({ host }) => line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
     return { text: `${text} would be retired.`, lines, json };
   }
-  const feed = writerOf(target, io);
+  const feed = recordSenderOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
   const records = stale.map(({ host: { host_id }, readAtMs }) => {
     return { kind: 'host', account_id: account, host_id, retired: true, at_ms: readAtMs };

@@ -25,11 +25,13 @@ export class UsageError extends CliError {
 
 /** Prints a value as JSON: exact, and safe on a terminal. */
 export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));
+/** Prints a result: to standard output. */
 export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${text}\n`);
+/** Prints a message to the user: to standard error. */
 export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${text}\n`);
 
-/** A reader of standard output that stops early, such as `head`, ends the program without an error. */
-export function endWithReader(stdout: NodeJS.WriteStream): void {
+/** Exits without an error if the reader of standard output stops early, as `head` does. */
+export function exitOnClosedPipe(stdout: NodeJS.WriteStream): void {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(0);

@@ -3,10 +3,13 @@ import { stringifyJson } from '../../../lib/shared/json.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { printable, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
-import type { AdminCommand, Session, Shown } from './command.ts';
+import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** After so many lines no further page of a log is read. The oldest come first: a shorter `--since` shows later ones. */
+/**
+ * Once a log has returned this many lines, no further page of it is read. The oldest come first: a shorter `--since`
+ * shows later ones.
+ */
 const MAX_LINES = 1_000;
 
 interface LogsOptions {
@@ -22,13 +25,13 @@ export function addLogsCommand(program: AdminCommand): void {
       'logs 9c29ccd0-8a26-4dba-b194-9e140490c3c1 --stack IncidentMonitoringRum --region eu-west-1',
       "logs --message 'call failed' --since 15m --stack IncidentMonitoringRum --region eu-west-1",
     )
-    .argument('[request-id]', 'the request_id of an answer, also its header Svc-Request-Id')
+    .argument('[request-id]', 'the request_id of a response, also in its header Svc-Request-Id')
     .option('--message <text>', 'lines with exactly this message, such as `call failed`')
-    .optionOr('--since <duration>', 'how far to look back', duration, '1h')
+    .optionWithDefault('--since <duration>', 'how far to look back', duration, '1h')
     .shows(showLogs);
 }
 
-async function showLogs({ io, target, options }: Session<LogsOptions>, requestId?: string): Promise<Shown> {
+async function showLogs({ io, target, options }: Session<LogsOptions>, requestId?: string): Promise<ReadResult> {
   const { outputs, region } = target;
   if (!outputs) throw new UsageError('Only a stack has logs to read: pass --stack NAME. npm start prints its own.');
   const { message, since } = options;
@@ -38,22 +41,24 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
   const filterPattern = `{ $.${field} = ${JSON.stringify(value)} }`;
   const client = new CloudWatchLogsClient(clientConfig(region));
   const range = { startTime: io.now() - since, endTime: io.now() };
-  const read = async (name: string, logGroupName: string) => {
+  const readLogGroup = async (name: string, logGroupName: string) => {
     const lines: LogLine[] = [];
     for await (const { events = [] } of paginateFilterLogEvents(
       { client },
       { logGroupName, filterPattern, ...range },
     )) {
       for (const { timestamp: at_ms = 0, message: text = '' } of events)
-        lines.push({ at_ms, log: name, line: parsed(text) });
+        lines.push({ at_ms, log: name, line: fieldsOf(text) });
       if (lines.length >= MAX_LINES) break;
     }
     return lines;
   };
   const groups = [...outputs].flatMap(([name, group]) => (name?.endsWith('Logs') && group ? [{ name, group }] : []));
   if (groups.length === 0) throw new UsageError('The stack has no outputs of logs: deploy it again.');
-  const lines = (await Promise.all(groups.map(({ name, group }) => read(name.replace(/Logs$/, ''), group)))).flat();
-  lines.sort((one, other) => one.at_ms - other.at_ms);
+  const lines = (
+    await Promise.all(groups.map(({ name, group }) => readLogGroup(name.replace(/Logs$/, ''), group)))
+  ).flat();
+  lines.sort((a, b) => a.at_ms - b.at_ms);
   return {
     json: lines,
     ifEmpty:
@@ -71,7 +76,7 @@ interface LogLine {
 }
 
 /** The fields of a line. Lines that Lambda itself writes may be plain text. */
-function parsed(text: string): Record<string, unknown> {
+function fieldsOf(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {

@@ -7,13 +7,13 @@ import { effectsOf, listMerges } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { countText, line, timeText } from '../text/printable.ts';
-import { accountId, duration, feedEntry, objectId, text } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
+import { accountId, duration, feedEntry, memberId, objectId, textOfLength } from './arguments.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 import { addUndoCommand } from './undo-command.ts';
 
-/** Alert ids that the text shows of a merge; the others are counted. */
+/** Maximum of alert ids that the text lists for a merge; the others are only counted. */
 const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
@@ -33,11 +33,11 @@ export function addMergeCommands(program: AdminCommand): void {
       'merge alerts 64f000000000000000000001 64f0000000000000000000a1 64f0000000000000000000a2 --account 42 --dry-run',
     )
     .argument('<incident-id>', 'the incident that takes the alerts', objectId)
-    .argument('<alert-id...>', 'the alerts', (id: string, before: string[] = []) => [...before, objectId(id)])
+    .argument('<alert-id...>', 'the alerts', (id: string, previous: string[] = []) => [...previous, objectId(id)])
     .ofAccount()
-    .option('--title <text>', 'new title of the incident', text(1, 512))
-    .option('--owner <member>', 'member id of its new owner', accountId)
-    .option('--comment <text>', 'comment for the feed', text(1, 1024))
+    .option('--title <text>', 'new title of the incident', textOfLength(1, 512))
+    .option('--owner <member>', 'member id of its new owner', memberId)
+    .option('--comment <text>', 'comment for the feed', textOfLength(1, 1024))
     .writes(mergeAlerts);
 
   merge
@@ -53,7 +53,8 @@ export function addMergeCommands(program: AdminCommand): void {
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) return pendingMerges(table, account);
-      if (account === undefined) throw new UsageError('Pass --account, or --pending for those of all accounts.');
+      if (account === undefined)
+        throw new UsageError('Pass --account, or --pending for the pending merges of all accounts.');
       const from = since === undefined ? 0 : io.now() - since;
       const merges = await listMerges(table, account, from);
       return {
@@ -82,7 +83,7 @@ export function addMergeCommands(program: AdminCommand): void {
 
 type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };
 
-async function pendingMerges(table: Table, account: Int64 | undefined): Promise<Shown> {
+async function pendingMerges(table: Table, account: Int64 | undefined): Promise<ReadResult> {
   const merges = await readMergeProgress(table, account);
   const records = merges.map(
     ({ account_id, incident_id, sequence, at_ms = sequence, request_id = '', ...progress }) => ({
@@ -108,7 +109,7 @@ async function mergeAlerts(
   session: WritingSession<MergeOptions>,
   incidentId: string,
   alertIds: string[],
-): Promise<Written> {
+): Promise<WriteResult> {
   const { io, table, options, dryRun, audit } = session;
   const { account, title, comment, owner } = options;
   const body = {
@@ -142,14 +143,14 @@ async function mergeAlerts(
 }
 
 async function finish(
-  { io, table, options: { account: given, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
+  { io, table, options: { account: accountOption, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
   incidentId?: string,
   sequence?: number,
-): Promise<Written> {
-  if (all && given !== undefined) throw new UsageError('Pass either --account or --all.');
-  if (!all && given === undefined && incidentId === undefined)
+): Promise<WriteResult> {
+  if (all && accountOption !== undefined) throw new UsageError('Pass either --account or --all.');
+  if (!all && accountOption === undefined && incidentId === undefined)
     throw new UsageError('Name an incident, or pass --account or --all.');
-  const pending = given === undefined ? await readAllPending(table) : await readPending(table, given);
+  const pending = accountOption === undefined ? await readAllPending(table) : await readPending(table, accountOption);
   const chosen = pending.filter(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),
@@ -164,8 +165,8 @@ async function finish(
   if (chosen.length === 0) return { text: 'No merges are pending.', json };
   const lines: string[] = [];
   for (const { account, entryId } of chosen) {
-    const of = given === undefined ? ` of account ${account}` : '';
-    const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${of}`;
+    const ofAccount = accountOption === undefined ? ` of account ${account}` : '';
+    const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${ofAccount}`;
     if (dryRun) {
       lines.push(`${name} would be finished.`);
       continue;

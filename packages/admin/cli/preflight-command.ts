@@ -11,7 +11,7 @@ import {
   change,
   codeFindings,
   concurrencyFindings,
-  type Found,
+  type Finding,
   leftoverFindings,
   ok,
   readSettings,
@@ -26,7 +26,7 @@ const OPERATIONS = 4;
 /** The version of the bootstrap that the CDK of package.json requires. */
 const BOOTSTRAP_VERSION = 6;
 
-type Finding = Found & { what: string };
+type NamedFinding = Finding & { what: string };
 
 interface Options {
   region?: string;
@@ -49,28 +49,29 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
       const findings = await preflight(options, io.env);
       if (options.json) printJson(io, findings);
       else for (const finding of findings) print(io, lineOf(finding));
-      const open = findings.filter(({ verdict }) => verdict !== 'ok').length;
-      if (open > 0) throw new CliError(`${open} to settle: see "Before the first deployment" in docs/deploy.md.`);
+      const unresolved = findings.filter(({ verdict }) => verdict !== 'ok').length;
+      if (unresolved > 0)
+        throw new CliError(`${unresolved} to resolve: see "Before the first deployment" in docs/deploy.md.`);
     });
 }
 
-const collect = (value: string, before: string[]) => [...before, value];
+const collect = (value: string, previous: string[]) => [...previous, value];
 
-const lineOf = ({ what, ...finding }: Finding) =>
+const lineOf = ({ what, ...finding }: NamedFinding) =>
   `${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
 
 /** Runs all checks. One that fails becomes a finding, and does not end the others. */
-async function preflight({ region, stack: named, context }: Options, env: Io['env']): Promise<Finding[]> {
+async function preflight({ region, stack: stackOption, context }: Options, env: Io['env']): Promise<NamedFinding[]> {
   const settings = readSettings(context, ROOT);
-  const stack = named ?? settings.stackName;
+  const stack = stackOption ?? settings.stackName;
   const resolvedRegion = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   const config = clientConfig(resolvedRegion);
-  const isDeployed = async () => (await describe(config, stack)) !== undefined;
-  const checks: [string, () => Promise<Found | Found[]>][] = [
-    ['Lambda', async () => lambda(config, settings, await isDeployed())],
-    ['API Gateway', async () => gateway(config, settings.stageRate, await isDeployed())],
-    ['CDK bootstrap', () => bootstrap(config)],
-    ['stack and table', () => stackAndTables(config, stack)],
+  const isDeployed = async () => (await describeStack(config, stack)) !== undefined;
+  const checks: [string, () => Promise<Finding | Finding[]>][] = [
+    ['Lambda', async () => checkLambda(config, settings, await isDeployed())],
+    ['API Gateway', async () => checkApiGateway(config, settings.stageRate, await isDeployed())],
+    ['CDK bootstrap', () => checkBootstrap(config)],
+    ['stack and table', () => checkStackAndTables(config, stack)],
     ['settings', async () => leftoverFindings(settings, await identify({ region: resolvedRegion }))],
   ];
   const findings = await Promise.all(
@@ -87,7 +88,11 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
 
 type ClientConfig = ReturnType<typeof clientConfig>;
 
-async function lambda(config: ClientConfig, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
+async function checkLambda(
+  config: ClientConfig,
+  settings: DeploymentSettings,
+  isDeployed: boolean,
+): Promise<Finding[]> {
   const { AccountLimit = {}, AccountUsage = {} } = await new Lambda(config).getAccountSettings({});
   const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
   return [
@@ -96,7 +101,7 @@ async function lambda(config: ClientConfig, settings: DeploymentSettings, isDepl
   ];
 }
 
-async function gateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Found[]> {
+async function checkApiGateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Finding[]> {
   const { throttleSettings, cloudwatchRoleArn } = await new APIGateway(config).getAccount({});
   const rate = throttleSettings?.rateLimit ?? 0;
   const found = `${rate} calls a second for all APIs of the region`;
@@ -112,13 +117,13 @@ async function gateway(config: ClientConfig, stageRate: number, isDeployed: bool
 }
 
 /** Finding on the role with which API Gateway writes logs: a region has one for all its APIs. */
-function roleFinding(arn: string | undefined, isDeployed: boolean): Found {
+function roleFinding(arn: string | undefined, isDeployed: boolean): Finding {
   if (isDeployed) return ok('role for logs: not checked, since the stack is deployed');
   if (arn === undefined) return ok('no role for logs yet: the stack makes it');
   return change(`its role for logs is ${arn}`, 'Other APIs use it: deploy with -c apiGatewayAccount=false');
 }
 
-async function describe(config: ClientConfig, name: string): Promise<Stack | undefined> {
+async function describeStack(config: ClientConfig, name: string): Promise<Stack | undefined> {
   try {
     const { Stacks } = await new CloudFormation(config).describeStacks({ StackName: name });
     return Stacks?.[0];
@@ -128,8 +133,8 @@ async function describe(config: ClientConfig, name: string): Promise<Stack | und
   }
 }
 
-async function bootstrap(config: ClientConfig): Promise<Found> {
-  const stack = await describe(config, 'CDKToolkit');
+async function checkBootstrap(config: ClientConfig): Promise<Finding> {
+  const stack = await describeStack(config, 'CDKToolkit');
   const advice = 'Run npx cdk bootstrap';
   if (!stack) return change('missing', advice);
   const version = Number(stack.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue ?? 0);
@@ -138,8 +143,8 @@ async function bootstrap(config: ClientConfig): Promise<Found> {
 }
 
 /** Whether the stack exists; if not, the tables that an earlier one, or a failed first deployment, left behind. */
-async function stackAndTables(config: ClientConfig, name: string): Promise<Found[]> {
-  const stack = await describe(config, name);
+async function checkStackAndTables(config: ClientConfig, name: string): Promise<Finding[]> {
+  const stack = await describeStack(config, name);
   if (stack) return [ok(`stack ${name} is deployed (${stack.StackStatus}): this is an update`)];
   const tables: string[] = [];
   for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(config) }, {}))

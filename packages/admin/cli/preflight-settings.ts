@@ -9,20 +9,20 @@ import {
 import { UsageError } from './io.ts';
 
 /** What a check found, and whether something has to be changed. */
-export type Found =
+export type Finding =
   | { verdict: 'ok'; found: string }
   | { verdict: 'change'; found: string; advice: string }
   | { verdict: 'unknown'; found: string };
 
-export const ok = (found: string): Found => ({ verdict: 'ok', found });
-export const change = (found: string, advice: string): Found => ({ verdict: 'change', found, advice });
+export const ok = (found: string): Finding => ({ verdict: 'ok', found });
+export const change = (found: string, advice: string): Finding => ({ verdict: 'change', found, advice });
 
 /** The files that contain CDK context; the first one takes precedence. */
-const FILES = [
+const CONTEXT_FILES = [
   ['cdk.json', (file: { context?: object }) => file.context],
   ['cdk.context.json', (file: object) => file],
 ] as const;
-/** Minimum concurrent executions: fewer leave nothing to reserve. */
+/** Minimum of available concurrent executions: fewer leave too few to reserve. */
 const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
@@ -31,14 +31,14 @@ const MIN_CAP = 2;
 /** The storage for code counts as full once this share of it is used. */
 const CODE_STORAGE_SHARE = 0.9;
 
-/** @param given the values of `-c` @throws UsageError naming every invalid setting */
-export function readSettings(given: readonly string[], root: URL): DeploymentSettings {
+/** @param contextOptions the values of `-c` @throws UsageError naming every invalid setting */
+export function readSettings(contextOptions: readonly string[], root: URL): DeploymentSettings {
   const context: Record<string, unknown> = {};
-  for (const [name, contextOf] of FILES.toReversed()) {
+  for (const [name, contextOf] of CONTEXT_FILES.toReversed()) {
     const file = new URL(name, root);
     if (existsSync(file)) Object.assign(context, contextOf(JSON.parse(readFileSync(file, 'utf8'))));
   }
-  for (const setting of given) {
+  for (const setting of contextOptions) {
     const [, name, value] = /^(\w+)=(.*)$/.exec(setting) ?? [];
     if (name === undefined) throw new UsageError(`--context must be name=value, as for cdk deploy, not "${setting}".`);
     context[name] = value;
@@ -61,14 +61,14 @@ export function concurrencyFindings(
   { all, free }: { all: number; free: number },
   { reservedConcurrency: reserved, mergeConcurrency, feedConcurrency, concurrencyLimit }: DeploymentSettings,
   isDeployed: boolean,
-): Found[] {
+): Finding[] {
   const found = `${all} executions at once, ${free} of them not reserved`;
   const available = isDeployed ? all : free;
-  const own = reservedInAll(reserved);
+  const toReserve = reservedInAll(reserved);
   const reservable = Math.max(0, available - UNRESERVED);
-  const left = available - Math.min(own, reservable);
-  const cap = Math.max(MIN_CAP, Math.floor(left / 4));
-  const backlogs = `of ${left} that are not reserved, backlogs of merges take at most ${mergeConcurrency}, of the feed ${feedConcurrency}, and relay one for each shard of the table's stream`;
+  const unreserved = available - Math.min(toReserve, reservable);
+  const cap = Math.max(MIN_CAP, Math.floor(unreserved / 4));
+  const backlogs = `of ${unreserved} unreserved executions, a backlog of merges takes at most ${mergeConcurrency}, one of the feed ${feedConcurrency}, and relay one for each shard of the table's stream`;
   return [
     available >= MIN_CONCURRENCY
       ? ok(found)
@@ -82,16 +82,20 @@ export function concurrencyFindings(
           `the alarm on concurrency assumes a limit of ${concurrencyLimit}, not ${all}`,
           `Deploy with -c concurrencyLimit=${all}`,
         ),
-    mergeConcurrency + feedConcurrency <= left / 2
+    mergeConcurrency + feedConcurrency <= unreserved / 2
       ? ok(backlogs)
       : change(
-          `${backlogs}: that can starve the calls`,
+          `${backlogs}: too few may remain for calls`,
           `Deploy with -c mergeConcurrency=${Math.min(mergeConcurrency, cap)} -c feedConcurrency=${Math.min(feedConcurrency, cap)}`,
         ),
-    own <= reservable
-      ? ok(reserved === 0 ? noneReserved(Math.floor(reservable / 2)) : `${own} will be reserved, which leaves ${left}`)
+    toReserve <= reservable
+      ? ok(
+          reserved === 0
+            ? nothingReserved(Math.floor(reservable / 2))
+            : `${toReserve} will be reserved, which leaves ${unreserved}`,
+        )
       : change(
-          `${own} of ${available} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
+          `${toReserve} of ${available} would be reserved, and Lambda keeps ${UNRESERVED} unreserved`,
           `Deploy with -c reservedConcurrency=${asSetting(reservable)}`,
         ),
   ];
@@ -100,13 +104,13 @@ export function concurrencyFindings(
 /** The value for `reservedConcurrency`, which is 0 or at least the minimum. */
 const asSetting = (executions: number) => (executions < MIN_RESERVED ? 0 : executions);
 
-const noneReserved = (half: number) =>
-  `nothing is reserved: merges or callers without a key can leave too few for the authorizer and the reads${
+const nothingReserved = (half: number) =>
+  `nothing is reserved: merges or callers without a key can leave too few executions for the authorizer and the reads${
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
 
 /** Findings on Lambda's storage for code, which fills up if a rollout keeps earlier versions. */
-export function codeFindings(used: number, limit: number, { rollout }: DeploymentSettings): Found[] {
+export function codeFindings(used: number, limit: number, { rollout }: DeploymentSettings): Finding[] {
   if (rollout === 'all-at-once') return [];
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   const found = `${gigabytes(used)} of ${gigabytes(limit)} GB of code are used, and ${rollout} keeps earlier versions`;
@@ -118,12 +122,12 @@ export function codeFindings(used: number, limit: number, { rollout }: Deploymen
 export function leftoverFindings(
   { writesFrozen, backupVaultArn }: DeploymentSettings,
   deployment: { account: string; region: string },
-): Found[] {
-  const findings: Found[] = [];
+): Finding[] {
+  const findings: Finding[] = [];
   if (writesFrozen)
     findings.push(change('writesFrozen refuses deletions and merges', 'Leave it out, unless you restore a table'));
   const [, , , region, account] = backupVaultArn?.split(':') ?? [];
   if (region === deployment.region && account === deployment.account)
-    findings.push(change('backupVaultArn is of this account and region', 'Name a vault that is not lost with them'));
+    findings.push(change('backupVaultArn is of this account and region', 'Name a vault in another account or region'));
   return findings;
 }

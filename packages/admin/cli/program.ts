@@ -4,7 +4,7 @@ import { addAppKeyCommands } from './app-keys-command.ts';
 import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check-command.ts';
 import { AdminCommand } from './command.ts';
-import { explain } from './command-errors.ts';
+import { failureOf } from './command-errors.ts';
 import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
@@ -74,7 +74,7 @@ export async function runAdmin(args: readonly string[], io: Io): Promise<number>
     await createProgram(io).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    const { line, exitCode } = explain(error, io.signal.aborted);
+    const { line, exitCode } = failureOf(error, io.signal.aborted);
     if (line !== '') io.stderr.write(`${line}\n`);
     return exitCode;
   }

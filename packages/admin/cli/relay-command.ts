@@ -7,7 +7,7 @@ export function addRelayCommands(program: AdminCommand): void {
     .explain('Manage the relay of events: docs/events.md', 'relay replay')
     .command('replay')
     .explain(
-      'Relay the dead letters of relay again: large merges and events. The stream keeps changes for 24 hours; dead letters of older ones stay.',
+      'Relay again the large merges and events that are in the dead-letter queue of relay. The stream keeps changes for 24 hours; dead letters of older changes stay.',
       'relay replay --dry-run',
     )
     .writes(async ({ table, target, dryRun, audit }: WritingSession) => {

@@ -4,7 +4,7 @@ import { transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
-import type { AccountOptions, AdminCommand, WritingSession, Written } from './command.ts';
+import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 import { CliError } from './io.ts';
 
 type RestoreSession = WritingSession<AccountOptions>;
@@ -29,14 +29,14 @@ export function addRestoreCommands(program: AdminCommand): void {
     .writes(async ({ table, options: { account }, dryRun, audit }: RestoreSession) => {
       const json = { account_id: account };
       if (dryRun) return { text: `The RUM resource of account ${account} would be restored if it is deleted.`, json };
-      // Functions see it when their caches expire.
+      // Warm functions see the restored resource when their caches expire.
       const restored = updateAction(
         keys.rumResource(account),
         expression`REMOVE deleted`,
         expression`deleted = ${true}`,
       );
-      await audit.inTransaction(account, 'RUM resource', async (also) => {
-        if ((await transact(table, [restored, ...also])) !== undefined)
+      await audit.inTransaction(account, 'RUM resource', async (extraActions) => {
+        if ((await transact(table, [restored, ...extraActions])) !== undefined)
           throw new CliError(`Account ${account} has no deleted RUM resource.`);
       });
       return { text: `RUM resource of account ${account} restored.`, json };
@@ -46,7 +46,7 @@ export function addRestoreCommands(program: AdminCommand): void {
 async function restoreItem(
   { table, options: { account }, dryRun, audit }: RestoreSession,
   id: string,
-): Promise<Written> {
+): Promise<WriteResult> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
   if (stored.deleted_at_ms === undefined)
@@ -61,8 +61,8 @@ async function restoreItem(
   await audit.inTransaction(
     account,
     `work item ${id}`,
-    async (also) => {
-      if (!(await restoreWorkItem(table, account, stored, also)))
+    async (extraActions) => {
+      if (!(await restoreWorkItem(table, account, stored, extraActions)))
         throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
     },
     { event: 'WorkItemRestored', event_detail: { work_item_id: id, work_item_version } },

@@ -13,7 +13,7 @@ import { effectsOf, listIncidents } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, Shown } from './command.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError, type Io } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
@@ -66,7 +66,7 @@ export function addShowCommands(program: AdminCommand): void {
     .shows(showFleet);
 }
 
-async function showIncident({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+async function showIncident({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
   const { pk: _pk, sk: _sk, ...shown } = incident;
@@ -78,7 +78,7 @@ async function showIncident({ table, options: { account } }: ShowSession, id: st
   };
 }
 
-async function showIncidents({ table, options: { account } }: ShowSession): Promise<Shown> {
+async function showIncidents({ table, options: { account } }: ShowSession): Promise<ReadResult> {
   const incidents = await listIncidents(table, account);
   const records = incidents.map((incident) => ({ owner_id: 'none', ...incident }));
   return {
@@ -90,7 +90,7 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
   };
 }
 
-async function showAlert({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+async function showAlert({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const alert = await readAlert(table, account, id);
   if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
   const { pk: _pk, sk: _sk, ...fields } = alert;
@@ -100,7 +100,7 @@ async function showAlert({ table, options: { account } }: ShowSession, id: strin
   return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
 }
 
-async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
   const { pk: _pk, sk: _sk, ...item } = stored;
@@ -108,7 +108,7 @@ async function showWorkItem({ table, options: { account } }: ShowSession, id: st
   return { json: shown, text: () => fieldsText(shown) };
 }
 
-async function showHost({ io, table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+async function showHost({ io, table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const { host, live } = await readHost(table, account, id);
   if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
   const shown = host && explainHost(host, live, io.now());
@@ -121,7 +121,7 @@ async function showHost({ io, table, options: { account } }: ShowSession, id: st
   };
 }
 
-async function showFleet(session: ShowSession): Promise<Shown> {
+async function showFleet(session: ShowSession): Promise<ReadResult> {
   const { account } = session.options;
   const counts = await countFleet(session);
   const edge_clusters = Object.fromEntries(counts.edge_clusters);
@@ -153,14 +153,14 @@ function feedText(item: FeedEntryWithAlerts): string {
 type StatusCounts = Record<FleetStatus, number>;
 
 async function countFleet({ io, table, options: { account } }: ShowSession) {
-  const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
-  /** Counts by the name of the cluster. A map, since a name may be any text, such as `__proto__`. */
-  const counts = { hosts: 0, statuses: none(), edge_clusters: new Map<string, StatusCounts>() };
+  const zeroCounts = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
+  /** `edge_clusters` is a map, since the name of a cluster may be any text, such as `__proto__`. */
+  const counts = { hosts: 0, statuses: zeroCounts(), edge_clusters: new Map<string, StatusCounts>() };
   for await (const { hosts } of readFleet({ table, account, now: io.now, signal: io.signal }))
     for (const { edge_cluster, status } of hosts) {
       counts.hosts += 1;
       counts.statuses[status] += 1;
-      const cluster = counts.edge_clusters.get(edge_cluster) ?? none();
+      const cluster = counts.edge_clusters.get(edge_cluster) ?? zeroCounts();
       cluster[status] += 1;
       counts.edge_clusters.set(edge_cluster, cluster);
     }
@@ -185,12 +185,12 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
   const isColoured = io.stdout.isTTY && !io.env.NO_COLOR;
   const paint = (status: FleetStatus, text: string) =>
     isColoured ? styleText(BAR_STYLES[status][1], text, { validateStream: false }) : text;
-  const bar = (of: StatusCounts) => {
-    const total = FLEET_STATUSES.reduce((sum, status) => sum + of[status], 0);
+  const bar = (counts: StatusCounts) => {
+    const total = FLEET_STATUSES.reduce((sum, status) => sum + counts[status], 0);
     let reached = 0;
     let drawn = 0;
     const pieces = FLEET_STATUSES.map((status) => {
-      reached += of[status];
+      reached += counts[status];
       const until = total === 0 ? 0 : Math.round((reached / total) * BAR_WIDTH);
       const width = until - drawn;
       drawn = until;
@@ -198,15 +198,15 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
     });
     return { painted: pieces.join('') };
   };
-  const row = (name: string, of: StatusCounts) => [
+  const row = (name: string, counts: StatusCounts) => [
     name,
-    ...FLEET_STATUSES.map((status) => String(of[status])),
-    bar(of),
+    ...FLEET_STATUSES.map((status) => String(counts[status])),
+    bar(counts),
   ];
   const head = ['edge cluster', ...FLEET_STATUSES.map((status) => ({ painted: paint(status, status) })), ''];
-  const clusters = [...edge_clusters].sort(([one], [other]) => one.localeCompare(other));
+  const clusters = [...edge_clusters].sort(([a], [b]) => a.localeCompare(b));
   return [
-    plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),
+    plainTable([...clusters.map(([name, counts]) => row(name, counts)), row('all', statuses)], head),
     '',
     `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${BAR_STYLES[status][0]} ${status}`).join(', ')}.`,
   ].join('\n');

@@ -10,7 +10,7 @@ import {
   withAttempt,
 } from '../status/status.ts';
 import { countText, timeText } from '../text/printable.ts';
-import type { AdminCommand, Session, Shown } from './command.ts';
+import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
 import { plainTable } from './output.ts';
 
@@ -27,7 +27,7 @@ export function addStatusCommand(program: AdminCommand): void {
     .shows(showStatus);
 }
 
-async function showStatus({ io, target, table }: Session): Promise<Shown> {
+async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
   const { url, measure } = target;
   const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
   const status = await readStatus({ table, now: io.now, url, measure, deadLetters });
@@ -36,11 +36,11 @@ async function showStatus({ io, target, table }: Session): Promise<Shown> {
 
 /** Parts that could not be read have an `error` in place of their value. */
 function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
-  const plain = <Value>(part: Part<Value> | undefined) =>
+  const jsonOfPart = <Value>(part: Part<Value> | undefined) =>
     part === undefined ? null : 'value' in part ? (part.value ?? null) : { error: sentenceOf(part.error) };
   const figures = known(measured);
   const merges = known(pending);
-  const found = known(accounts);
+  const accountsStatus = known(accounts);
   return {
     at_ms,
     service: service && {
@@ -48,21 +48,21 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
       answers: 'value' in service,
       ...('value' in service ? { ms: service.value } : { problem: service.error.message }),
     },
-    table_read_ms: plain(table_ms),
+    table_read_ms: jsonOfPart(table_ms),
     window_minutes: WINDOW_MINUTES,
     figures: figures
       ? { operations: figures.operations, dynamodb: figures.dynamodb ?? null, alarms: figures.alarms ?? null }
-      : plain(measured),
-    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : plain(pending),
-    dead_letters: plain(dead_letters),
-    accounts: found
+      : jsonOfPart(measured),
+    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfPart(pending),
+    dead_letters: jsonOfPart(dead_letters),
+    accounts: accountsStatus
       ? {
-          count: found.count,
-          without_gateway_key: found.withoutGatewayKey,
-          over_quota: found.overQuota,
-          expiring_keys: found.expiringKeys,
+          count: accountsStatus.count,
+          without_gateway_key: accountsStatus.withoutGatewayKey,
+          over_quota: accountsStatus.overQuota,
+          expiring_keys: accountsStatus.expiringKeys,
         }
-      : plain(accounts),
+      : jsonOfPart(accounts),
   };
 }
 
@@ -84,29 +84,31 @@ function statusText(status: Status, url?: string): string {
 /** Names and values of the parts of the status, or the reasons why they are unknown. */
 function headRows({ service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string): string[][] {
   const dynamodb = known(measured)?.dynamodb;
-  const found = known(accounts);
-  const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string) =>
+  const accountsStatus = known(accounts);
+  const textOfPart = <Value>(part: Part<Value> | undefined, text: (value: Value) => string) =>
     part === undefined ? UNKNOWN_HERE : 'value' in part ? text(part.value) : sentenceOf(part.error);
-  const quotas = found?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`);
+  const quotas = accountsStatus?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`);
   return [
     [
       'service',
-      service && 'error' in service ? service.error.message : said(service, (ms) => `answers in ${ms} ms at ${url}`),
+      service && 'error' in service
+        ? service.error.message
+        : textOfPart(service, (ms) => `answers in ${ms} ms at ${url}`),
     ],
-    ['table', said(table_ms, (ms) => `a read takes ${ms} ms from here`)],
+    ['table', textOfPart(table_ms, (ms) => `a read takes ${ms} ms from here`)],
     ...(dynamodb ? [['DynamoDB', dynamoDbText(dynamodb)]] : []),
     [
       'alarms',
-      said(measured, ({ alarms }) =>
+      textOfPart(measured, ({ alarms }) =>
         alarms ? countText(alarms.length, 'raised alarm') : 'none: npm start has no alarms',
       ),
     ],
-    ['pending merges', said(pending, ({ length }) => String(length))],
-    ['dead letters', said(dead_letters, (count) => (count === undefined ? UNKNOWN_HERE : String(count)))],
-    ['accounts', said(accounts, ({ count }) => String(count))],
-    ['  without gateway key', found ? found.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
+    ['pending merges', textOfPart(pending, ({ length }) => String(length))],
+    ['dead letters', textOfPart(dead_letters, (count) => (count === undefined ? UNKNOWN_HERE : String(count)))],
+    ['accounts', textOfPart(accounts, ({ count }) => String(count))],
+    ['  without gateway key', accountsStatus ? accountsStatus.withoutGatewayKey.join(' ') || 'none' : 'unknown'],
     ['  over a RUM quota', quotas ? quotas.join(', ') || 'none' : 'unknown'],
-    [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(found?.expiringKeys.length ?? 'unknown')],
+    [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(accountsStatus?.expiringKeys.length ?? 'unknown')],
   ];
 }
 

@@ -8,7 +8,7 @@ import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '..
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
-import { countMessages, type Feed, feedOf } from '../feed/queues.ts';
+import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -16,7 +16,7 @@ import { listRunning } from '../local-service/running.ts';
 import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
-import { localUser } from './audited.ts';
+import { localUser } from './audit-trail.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {
@@ -66,7 +66,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   // An option that names another table takes precedence over the environment.
   const endpoint = options.endpoint ?? ((options.region ?? service) === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
-    // `localhost:8000` is a URL, too, with a protocol of that name.
+    // `localhost:8000` parses, too, as a URL with the protocol `localhost:`.
     if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
       throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
@@ -74,14 +74,14 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (options.table !== undefined) return connect({ tableName: options.table, region });
   if (options.region !== undefined)
     throw new UsageError('--region alone names no table: pass --stack NAME or --table NAME, too.');
-  const running = onlyRunning(service ?? env.SERVICE_URL);
+  const running = findRunning(service ?? env.SERVICE_URL);
   const { url } = running;
   return {
     ...connect(running),
     service: url,
     url,
     measure: () => measureLocal(url),
-    ...feedOf(new Map(Object.entries(running.outputs)), undefined),
+    ...connectFeed(new Map(Object.entries(running.outputs)), undefined),
   };
 }
 
@@ -99,8 +99,8 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
   return {
     ...connect({ tableName, region, accountPlanId }),
-    ...feedOf(outputs, region),
-    ...(mergeDeadLettersUrl && { deadLetters: () => countLetters(mergeDeadLettersUrl, region) }),
+    ...connectFeed(outputs, region),
+    ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
     ...(url && { url }),
     ...(eventBus &&
       mergeQueueUrl &&
@@ -115,9 +115,11 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   };
 }
 
-/** The feed to send records to. If its queues are unknown, records are written to the table as the feed's function does. */
-export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
-  feed ?? createDirectFeed(withSignal(table, signal), now);
+/** Sends records to the feed; if its queues are unknown, writes them to the table as the feed's function does. */
+export const recordSenderOf = (
+  { feed, table }: Target,
+  { now, signal }: Pick<Io, 'now' | 'signal'>,
+): Pick<Feed, 'send'> => feed ?? createDirectFeed(withSignal(table, signal), now);
 
 /** @throws CliError if the target's outputs do not name the feed's queues */
 export function requireFeed({ feed }: Target): Feed {
@@ -126,10 +128,11 @@ export function requireFeed({ feed }: Target): Feed {
   return feed;
 }
 
-function onlyRunning(url: string | undefined) {
+/** The running service: the one at the URL, or the only one. @throws UsageError unless there is exactly one */
+function findRunning(url: string | undefined) {
   const running = listRunning().filter((service) => url === undefined || service.url === url.replace(/\/$/, ''));
-  const [first, ...others] = running;
-  if (!first)
+  const [service, ...others] = running;
+  if (!service)
     throw new UsageError(
       url === undefined
         ? 'No service is running: start one with `npm start`, or pass --stack NAME, --table NAME or --endpoint URL.'
@@ -139,7 +142,7 @@ function onlyRunning(url: string | undefined) {
     throw new UsageError(
       `Several services are running: choose one with --service ${running.map((s) => s.url).join(' or ')}.`,
     );
-  return first;
+  return service;
 }
 
 /** Where a table is, and the usage plan of its stack. */
@@ -158,8 +161,8 @@ function connect({ tableName, endpoint, region, accountPlanId }: TableLocation):
   return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };
 }
 
-/** Number of visible and in-flight messages of a queue. */
-async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
+/** Approximate number of visible and in-flight messages of a dead-letter queue. */
+async function countDeadLetters(queueUrl: string, region: string | undefined): Promise<number> {
   const { waiting, underWay } = await countMessages(new SQS(clientConfig(region)), queueUrl);
   return waiting + underWay;
 }
@@ -197,7 +200,7 @@ export async function targetText(target: Target): Promise<string> {
 }
 
 /** Who writes to a target, for the audit. */
-export const callerOf = async (target: Target): Promise<string> =>
+export const operatorOf = async (target: Target): Promise<string> =>
   target.endpoint === undefined ? (await identify(target)).arn : localUser();
 
 /** The AWS account and identity of the credentials, and the region that calls go to. */

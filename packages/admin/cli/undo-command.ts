@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
 import { feedEntry, objectId } from './arguments.ts';
-import type { AccountOptions, AdminCommand, WritingSession, Written } from './command.ts';
+import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 
 export function addUndoCommand(merge: AdminCommand): void {
   merge
@@ -16,7 +16,11 @@ export function addUndoCommand(merge: AdminCommand): void {
     .writes(undo);
 }
 
-async function undo(session: WritingSession<AccountOptions>, incidentId: string, sequence: number): Promise<Written> {
+async function undo(
+  session: WritingSession<AccountOptions>,
+  incidentId: string,
+  sequence: number,
+): Promise<WriteResult> {
   const { io, table, dryRun, audit } = session;
   const { account } = session.options;
   const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
@@ -25,17 +29,17 @@ async function undo(session: WritingSession<AccountOptions>, incidentId: string,
   const result = dryRun
     ? await planUndo(deps, request)
     : await audit.around([account], what, () => undoMerge(deps, request));
-  const { moves, left, undoneBy, sequence: own } = result;
+  const { moves, left, undoneBy, sequence: undoSequence } = result;
   const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
-  const some = `${moves.length} of ${moves.length + left.length} alerts`;
+  const countOfAll = `${moves.length} of ${moves.length + left.length} alerts`;
   const json = {
     moves: moves.map(({ alertId, to }) => ({ alert_id: alertId, to: to ?? null })),
     left,
-    ...(own !== undefined && { sequence: own }),
+    ...(undoSequence !== undefined && { sequence: undoSequence }),
     ...(undoneBy !== undefined && { undone_by: undoneBy }),
   };
   if (undoneBy !== undefined) return { text: `Entry ${sequence} was already undone by entry ${undoneBy}.`, json };
   if (moves.length === 0) return { text: `Nothing to undo${stay}.`, json };
-  if (dryRun) return { text: `${some} would be moved back${stay}.`, json };
-  return { text: `${some} moved back${stay}. Feed entry ${own}.`, json };
+  if (dryRun) return { text: `${countOfAll} would be moved back${stay}.`, json };
+  return { text: `${countOfAll} moved back${stay}. Feed entry ${undoSequence}.`, json };
 }

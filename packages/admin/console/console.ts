@@ -10,8 +10,8 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import { asksLoopback } from '../local-service/loopback.ts';
-import { NoAnswerError, withPatience } from '../local-service/patience.ts';
+import { NoAnswerError, withAnswerTimeout } from '../local-service/answer-timeout.ts';
+import { isLoopbackHost } from '../local-service/loopback.ts';
 import { printable } from '../text/printable.ts';
 import { accountPage } from './account-page.ts';
 import { feedPage } from './feed-page.ts';
@@ -92,7 +92,7 @@ export function createConsole(options: ConsoleOptions) {
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
     const { method, headers, socket } = c.env.incoming;
-    if (!asksLoopback(headers.host, socket.localPort))
+    if (!isLoopbackHost(headers.host, socket.localPort))
       return refuse(c, 403, 'Refused', 'Use the address that was printed.');
     if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(c.req.path))) return next();
     c.header('Allow', 'GET');
@@ -130,7 +130,11 @@ export function createConsole(options: ConsoleOptions) {
   app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 
   function viewOf(c: Context<Env>): Omit<View, 'account'> {
-    const patient = withPatience(options.table, { sayMs: PAGE_MS, endMs: PAGE_MS, onWaiting: () => undefined });
+    const patient = withAnswerTimeout(options.table, {
+      warnAfterMs: PAGE_MS,
+      failAfterMs: PAGE_MS,
+      onWaiting: () => undefined,
+    });
     const { table, units } = metered(patient.table);
     const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
     const { signal } = c.req.raw;

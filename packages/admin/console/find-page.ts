@@ -9,12 +9,12 @@ export async function findPage(view: Omit<View, 'account'>): Promise<Html> {
   const none = `Nothing has the id ${id}. Ids of hosts and work items are exact; a request_id is one of a merge, in the newest ${FEEDS_SEARCHED} incidents of each account.`;
   const rows = tableOf({
     head: ['id', 'kind', 'account', 'what', 'how to show it'],
-    rows: found.map(({ kind, account, accountName, id: name, detail, command: { words, stored }, page }) => [
+    rows: found.map(({ kind, account, accountName, id: name, detail, command: { words, idArgument }, page }) => [
       link(`${href(page.path, page.query)}${page.part ? `#${page.part}` : ''}`, name),
       kind.replaceAll('_', ' '),
       `${account}, ${accountName}`,
       detail,
-      command(view, words, stored),
+      command(view, words, idArgument),
     ]),
     none,
   });

@@ -113,7 +113,7 @@ async function nameMembers({ table, account }: View, ids: readonly (Int64 | unde
 }
 
 async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
-  const options = { incidents: INCIDENTS_READ, before, also };
+  const options = { incidents: INCIDENTS_READ, before, extraIncidents: also };
   const { incidents, items: all, next } = await listLatestMerges(view.table, view.account.account_id, options);
   const isWhole = next === undefined && before === undefined;
   const scope = isWhole

@@ -16,7 +16,7 @@ export interface DataProblem {
 }
 
 /** Maximum number of problems that are listed, and of warnings. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** Data is invalid, so nothing of it is written. The message has a line for each of the first problems. */
 export class DataError extends Error {
@@ -24,10 +24,10 @@ export class DataError extends Error {
   readonly problems: readonly DataProblem[];
 
   constructor(source: string, problems: readonly DataProblem[]) {
-    const shown = problems.slice(0, SHOWN).map(({ line, problem }) => printable(`${source}:${line}: ${problem}`));
+    const shown = problems.slice(0, MAX_SHOWN).map(({ line, problem }) => printable(`${source}:${line}: ${problem}`));
     if (problems.length > 1)
       shown.push(
-        `${printable(source)}: ${problems.length} problems${problems.length > SHOWN ? `, of which ${SHOWN} are shown` : ''}`,
+        `${printable(source)}: ${problems.length} problems${problems.length > MAX_SHOWN ? `, of which ${MAX_SHOWN} are shown` : ''}`,
       );
     super(shown.join('\n'));
     this.problems = problems;
@@ -49,7 +49,7 @@ const positions = new WeakMap<Entity, { source: string; line: number }>();
 /** The error for a checked entity that could not be written: it names its line and id. */
 export function writeError(entity: Entity, error: Error): DataError {
   const { source, line } = positions.get(entity) ?? { source: 'data', line: 0 };
-  // Never an app key: `identityOf` has its hash.
+  // This does not reveal an app key: `identityOf` contains only its hash.
   const problem = `${identityOf(entity)} cannot be written: ${error.message.split('\n')[0]}`;
   return new DataError(source, [{ line, problem }]);
 }
@@ -72,7 +72,7 @@ type ReferencedKey = KeyOf<'incident' | 'member'>;
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
  * that do not exist and for keys of another account. Empty lines are skipped.
  * @param source its name in messages, such as the path of a file
- * @param only the accounts that lines may belong to; absent: any
+ * @param only the accounts that lines may belong to; absent: any account
  * @param warn called for lines that are valid but likely a mistake
  * @throws DataError with every problem found
  */
@@ -105,28 +105,29 @@ export async function checkData(
     const tooLarge = sizeProblem(entity, text);
     if (tooLarge !== undefined) problems.push({ line, problem: tooLarge });
     const identity = identityOf(entity);
-    const first = firstLines.get(identity);
-    if (first === undefined) firstLines.set(identity, line);
-    // Never the identity: it may contain a key's hash.
-    else problems.push({ line, problem: `duplicates line ${first}: remove one of them` });
+    const firstLine = firstLines.get(identity);
+    if (firstLine === undefined) firstLines.set(identity, line);
+    // The problem does not quote the identity, which may contain the hash of a key.
+    else problems.push({ line, problem: `duplicates line ${firstLine}: remove one of them` });
     positions.set(entity, { source, line });
     entities.push(entity);
   }
-  for await (const [entity, problem] of againstTable(entities, contents))
+  for await (const [entity, problem] of tableProblems(entities, contents))
     problems.push({ line: positions.get(entity)?.line ?? 0, problem });
   if (problems.length > 0)
     throw new DataError(
       source,
-      problems.sort((one, other) => one.line - other.line),
+      problems.sort((a, b) => a.line - b.line),
     );
   const missing = await missingReferences(entities, contents);
-  for (const { entity, problem } of missing.slice(0, SHOWN))
+  for (const { entity, problem } of missing.slice(0, MAX_SHOWN))
     warn(printable(`${source}:${positions.get(entity)?.line}: warning: ${problem}`));
-  if (missing.length > SHOWN) warn(`${printable(source)}: ${missing.length} warnings, of which ${SHOWN} are shown`);
+  if (missing.length > MAX_SHOWN)
+    warn(`${printable(source)}: ${missing.length} warnings, of which ${MAX_SHOWN} are shown`);
   return entities;
 }
 
-/** The rows that an entity refers to, with the field and id: a merge fails if its incident or owner does not exist. */
+/** The rows that an entity refers to, each with field and id: a merge fails without its incident or its owner. */
 function* referencesOf({
   kind,
   account_id: account,
@@ -143,27 +144,27 @@ function* referencesOf({
 
 /** The references to rows that are neither among the entities nor in the table. */
 async function missingReferences(entities: readonly Entity[], contents: TableContents) {
-  const given = new Set<string>();
+  const namesInData = new Set<string>();
   for (const { kind, account_id: account, incident_id, member_id } of entities) {
-    if (kind === 'incident') given.add(rowName(keys.incident(account, String(incident_id).toLowerCase())));
-    if (kind === 'member') given.add(rowName(keys.member(account, member_id as Int64)));
+    if (kind === 'incident') namesInData.add(rowName(keys.incident(account, String(incident_id).toLowerCase())));
+    if (kind === 'member') namesInData.add(rowName(keys.member(account, member_id as Int64)));
   }
   const references = entities.flatMap((entity) =>
-    [...referencesOf(entity)].flatMap(([key, text]) => (given.has(rowName(key)) ? [] : [{ entity, key, text }])),
+    [...referencesOf(entity)].flatMap(([key, text]) => (namesInData.has(rowName(key)) ? [] : [{ entity, key, text }])),
   );
-  const asked = [...new Map(references.map(({ key }) => [rowName(key), key])).values()];
-  const existing = await contents.existing(asked);
+  const referencedKeys = [...new Map(references.map(({ key }) => [rowName(key), key])).values()];
+  const existing = await contents.existing(referencedKeys);
   return references
     .filter(({ key }) => !existing.has(rowName(key)))
     .map(({ entity, text }) => ({ entity, problem: `${text} is neither in the data nor in the table` }));
 }
 
-/** Entities whose account does not exist, and app keys that belong to another account. */
-async function* againstTable(
+/** Problems of entities whose account does not exist, and of app keys that belong to another account. */
+async function* tableProblems(
   entities: readonly Entity[],
   contents: TableContents,
 ): AsyncGenerator<[entity: Entity, problem: string]> {
-  const accountsOf = (some: readonly Entity[]) => new Set(some.map(({ account_id }) => account_id));
+  const accountsOf = (items: readonly Entity[]) => new Set(items.map(({ account_id }) => account_id));
   const missing = accountsOf(entities).difference(accountsOf(entities.filter(({ kind }) => kind === 'account')));
   for (const account of missing) if (await contents.hasAccount(account)) missing.delete(account);
   const appKeys = entities.filter(({ kind }) => kind === 'app_key');

@@ -43,12 +43,12 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const isMerged = kind === 'alert' || kind === 'incident';
-  const hidden = isMerged ? MERGE_ATTRIBUTES : kind === 'host_status' ? REPORT_ATTRIBUTES : NONE;
-  const own = Object.entries(fields).filter(([name]) => !hidden.has(name));
+  const isWrittenByMerges = kind === 'alert' || kind === 'incident';
+  const omitted = isWrittenByMerges ? MERGE_ATTRIBUTES : kind === 'host_status' ? REPORT_ATTRIBUTES : NONE;
+  const exported = Object.entries(fields).filter(([name]) => !omitted.has(name));
   const time = deletion_order === undefined ? {} : { at_ms: timeOf(deletion_order as bigint) };
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
-  return { kind, account_id: parsed.account, ...time, ...host, ...Object.fromEntries(own) };
+  return { kind, account_id: parsed.account, ...time, ...host, ...Object.fromEntries(exported) };
 }
 
 /**

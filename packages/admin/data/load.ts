@@ -10,7 +10,7 @@ import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
 import { appKeyOf, checkData, type Lines, type TableContents } from './check-lines.ts';
-import { isMerged, writeRows } from './write.ts';
+import { isWrittenByMerges, writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */
 export type LoadReport = Partial<Record<Kind, number>>;
@@ -126,7 +126,7 @@ export async function writeData(
     onWritten(1);
   }
   const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
-  const latest = await latestSequences(table, rest.filter(isMerged));
+  const latest = await latestSequences(table, rest.filter(isWrittenByMerges));
   await writeRows(withSignal(table, signal), rest, { onWritten, onKeptDeleted, latest });
   return countKinds(entities);
 }

@@ -29,26 +29,27 @@ const isActive = (entity: Entity) => {
 };
 
 /** Whether merges, too, write rows of this kind. */
-export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
+export const isWrittenByMerges = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/**
- * Whether a line has the time of its change. It is then written like a record of the feed, unless the stored row is
- * newer.
- */
-const isTimed = (entity: Entity): entity is Entity<FeedKind> => entity.at_ms !== undefined && !isMerged(entity);
+/** Whether a line has the time of its change, and so is written like a record of the feed: not over newer data. */
+const isTimed = (entity: Entity): entity is Entity<FeedKind> =>
+  entity.at_ms !== undefined && !isWrittenByMerges(entity);
 
-export interface Writing {
+export interface WriteOptions {
   onWritten: (count: number) => void;
   onKeptDeleted: () => void;
   /** The sequence of the latest merge of each account. */
   latest: ReadonlyMap<Int64, number>;
 }
 
-/** Writes the rows of entities other than accounts and app keys; each replaces the stored row as a whole. */
+/**
+ * Writes the rows of entities other than accounts and app keys. A line without a time replaces the stored row as a whole;
+ * one with a time is written like a record of the feed.
+ */
 export async function writeRows(
   table: Table,
   entities: readonly Entity[],
-  { onWritten, onKeptDeleted, latest }: Writing,
+  { onWritten, onKeptDeleted, latest }: WriteOptions,
 ): Promise<void> {
   const writeOne = async (entity: Entity) => {
     if (isTimed(entity)) {
@@ -56,40 +57,41 @@ export async function writeRows(
         await untilNotThrottled(() => write(table), table.signal);
       return;
     }
-    if (!isMerged(entity)) {
+    if (!isWrittenByMerges(entity)) {
       if (!(await putUnlessDeleted(table, entity))) onKeptDeleted();
       return;
     }
     const order = entity.at_ms === undefined ? {} : { feed_order: recordOfEntity(entity).order };
     await putMerged(table, { ...rowOf(entity), ...order }, latest.get(entity.account_id) ?? 0);
   };
-  // After a failure, the writes of other batches that are running are completed.
-  const writeSome = async (batch: readonly Entity[]) => {
-    const single = batch.filter((entity) => isActive(entity) || isMerged(entity) || isTimed(entity));
-    const others = batch.filter((entity) => !single.includes(entity));
-    await writeBatch(table, others.map(rowOf)).catch((error) => findRefused(table, others, error));
-    await keepReports(table, others);
-    const ended = await Promise.allSettled(single.map(writeOne));
-    for (const [index, result] of ended.entries()) {
-      const entity = single[index];
+  // After a failure, the writes of other chunks that have begun are completed.
+  const writeChunk = async (chunk: readonly Entity[]) => {
+    const conditional = chunk.filter((entity) => isActive(entity) || isWrittenByMerges(entity) || isTimed(entity));
+    const unconditional = chunk.filter((entity) => !conditional.includes(entity));
+    await writeBatch(table, unconditional.map(rowOf)).catch((error) => findRefused(table, unconditional, error));
+    await reactivateReports(table, unconditional);
+    const results = await Promise.allSettled(conditional.map(writeOne));
+    for (const [index, result] of results.entries()) {
+      const entity = conditional[index];
       if (result.status === 'rejected' && entity)
         throw isRefusal(result.reason) ? writeError(entity, result.reason) : result.reason;
     }
-    onWritten(batch.length);
+    onWritten(chunk.length);
   };
-  await forEach(chunksOf(entities, MAX_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
+  await forEach(chunksOf(entities, MAX_BATCH), writeChunk, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
-/** Makes retired hosts that are imported again active: the table no longer removes their reports. */
-async function keepReports(table: Table, entities: readonly Entity[]): Promise<void> {
+/** Removes the TTL from the reports of retired hosts that are imported again, so that DynamoDB keeps them. */
+async function reactivateReports(table: Table, entities: readonly Entity[]): Promise<void> {
   const statuses = entities
     .filter(({ kind }) => kind === 'host')
     .map((host) => keys.hostStatus(host.account_id, String(host.host_id)));
   const { rows } = await batchGet(table, statuses, { attributes: ['ttl'] });
   for (const status of statuses) {
     const ttl = rows.of(status)?.ttl;
-    const kept = set({ ttl: undefined, feed_order: undefined });
-    if (ttl !== undefined) await untilNotThrottled(() => updateRow(table, status, kept, is('ttl', ttl)), table.signal);
+    const withoutTtl = set({ ttl: undefined, feed_order: undefined });
+    if (ttl !== undefined)
+      await untilNotThrottled(() => updateRow(table, status, withoutTtl, is('ttl', ttl)), table.signal);
   }
 }
 
@@ -143,32 +145,34 @@ async function putMerged(table: Table, row: StoredRow, latest: number): Promise<
 
 /** Writes up to 25 rows, and retries throttled and unprocessed ones. */
 export async function writeBatch(table: Table, rows: readonly Record<string, unknown>[]): Promise<void> {
-  let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
+  let unwritten: BatchWriteCommandInput['RequestItems'] = {
+    [table.name]: rows.map((Item) => ({ PutRequest: { Item } })),
+  };
   if (rows.length > 0)
     await untilNotThrottled(async () => {
-      const command = new BatchWriteCommand({ RequestItems: left });
+      const command = new BatchWriteCommand({ RequestItems: unwritten });
       const answer = await table.client.send(command, optionsOf(table.signal));
-      left = answer.UnprocessedItems ?? {};
-      return left[table.name]?.length ? undefined : 'written';
+      unwritten = answer.UnprocessedItems ?? {};
+      return unwritten[table.name]?.length ? undefined : 'written';
     }, table.signal);
 }
 
 /** Long waits, since an import is not urgent: callers need the table's capacity first. */
-const UNHURRIED = { baseMs: 50, maxMs: 5_000 };
+const IMPORT_BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 /** Repeats a write while DynamoDB throttles it, or it returns undefined. */
 async function untilNotThrottled<Result>(
-  act: () => Promise<Result | undefined>,
+  write: () => Promise<Result | undefined>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      const result = await act();
+      const result = await write();
       if (result !== undefined) return result;
     } catch (error) {
       if (!isThrottled(error)) throw error;
     }
-    await backoff(attempt, UNHURRIED, signal);
+    await backoff(attempt, IMPORT_BACKOFF, signal);
   }
 }

@@ -24,13 +24,13 @@ export function createDirectFeed(table: Table, now: () => number) {
   return {
     async send(messages: readonly FeedMessage[]): Promise<void> {
       const attributes = { SentTimestamp: String(now()), ApproximateReceiveCount: '1' };
-      let left = messages.map(({ body }) => ({ messageId: randomUUID(), receiptHandle: '', body, attributes }));
+      let unwritten = messages.map(({ body }) => ({ messageId: randomUUID(), receiptHandle: '', body, attributes }));
       for (;;) {
-        const event = { Records: left } as unknown as SQSEvent; // the other fields of a message are not read
+        const event = { Records: unwritten } as unknown as SQSEvent; // the other fields of a message are not read
         const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => TIMEOUT_MS });
         const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-        left = left.filter(({ messageId }) => failed.has(messageId));
-        if (left.length === 0) return;
+        unwritten = unwritten.filter(({ messageId }) => failed.has(messageId));
+        if (unwritten.length === 0) return;
         await sleep(RETRY_MS, undefined, table.signal && { signal: table.signal });
       }
     },

@@ -9,8 +9,8 @@ const MAX_MESSAGE_BYTES = 60_000;
 const MAX_LINES = 1_000;
 
 /**
- * Records of one account, one a line. SQS delivers the messages of a group, which is an account's, without delaying
- * others.
+ * Records of one account, one a line. The group is the account: SQS's fair queues keep the backlog of one group from
+ * delaying the messages of others.
  */
 export interface FeedMessage {
   readonly body: string;
@@ -53,8 +53,8 @@ function withTime(line: string, sentAtMs: number): string {
   const record = recordOf(line);
   if (!record || 'at_ms' in record) return line;
   const hasSnapshot = ['node_count', 'edge_count', 'observed_at_ms'].some((name) => name in record);
-  const received = record.kind === 'host_status' && hasSnapshot && !('received_at_ms' in record);
-  return stringifyJson({ ...record, at_ms: sentAtMs, ...(received && { received_at_ms: sentAtMs }) });
+  const lacksReceivedAt = record.kind === 'host_status' && hasSnapshot && !('received_at_ms' in record);
+  return stringifyJson({ ...record, at_ms: sentAtMs, ...(lacksReceivedAt && { received_at_ms: sentAtMs }) });
 }
 
 /** The accounts that the records of a message name. */

@@ -15,12 +15,12 @@ export const FEED_OUTPUTS = {
 } as const;
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
-/** Messages of {@link messagesOf} in one call: four fit into 256 KB, the limit of a batch until 2025. */
-const SENT_AT_ONCE = 4;
+/** Messages of {@link messagesOf} in one call: four fit into 256 KB, which was the limit of a batch until 2025. */
+const MESSAGES_IN_BATCH = 4;
 /** SQS's maximum for one call. */
 const MAX_BATCH = 10;
 const POLL_MS = 250;
-const MAX_SETTLING_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** Seconds for which {@link Feed.peek} hides messages: longer than reading a queue takes. */
 const PEEK_SECONDS = 30;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
@@ -39,7 +39,7 @@ export type Feed = ReturnType<typeof createFeed>;
  * The feed, if the outputs have the URLs of all its queues.
  * @param region of the queues on AWS
  */
-export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
+export function connectFeed(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
   const [feed, refused, deadLetters] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
   return feed && refused && deadLetters ? { feed: createFeed({ feed, refused, deadLetters }, region) } : {};
 }
@@ -53,12 +53,12 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
   const count = (queue: FeedQueue) => countMessages(sqs, urls[queue]);
 
   /**
-   * Receives messages until there are `most` or a few more, or none is left.
+   * Receives messages until there are `limit` or a few more, or none is left.
    * @param holdSeconds time until others can receive them, unless they are removed
    */
-  async function take(queue: FeedQueue, most: number, holdSeconds: number): Promise<Message[]> {
+  async function take(queue: FeedQueue, limit: number, holdSeconds: number): Promise<Message[]> {
     const taken: Message[] = [];
-    while (taken.length < most) {
+    while (taken.length < limit) {
       const { Messages = [] } = await sqs.receiveMessage({
         QueueUrl: urls[queue],
         MaxNumberOfMessages: MAX_BATCH,
@@ -78,7 +78,7 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
     /** CloudWatch's metrics of the last five minutes; empty for `npm start`, which has no CloudWatch. */
     metrics: async (nowMs: number): Promise<Metrics> => (isLocal ? {} : readMetrics(urls.feed, region, nowMs)),
     async send(messages: readonly FeedMessage[]): Promise<void> {
-      for (const batch of chunksOf(messages, SENT_AT_ONCE)) {
+      for (const batch of chunksOf(messages, MESSAGES_IN_BATCH)) {
         const Entries = batch.map(({ body, group }, index) => ({
           Id: String(index),
           MessageBody: body,
@@ -90,24 +90,24 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
     },
     /** Waits until the feed is empty, but only for a limited time, since others may keep sending. */
     async waitUntilEmpty(signal: AbortSignal): Promise<void> {
-      for (let left = MAX_SETTLING_MS; left > 0; left -= POLL_MS) {
+      for (let leftMs = MAX_WAIT_MS; leftMs > 0; leftMs -= POLL_MS) {
         const { waiting, underWay } = await count('feed');
         if (waiting + underWay === 0) return;
         await sleep(POLL_MS, undefined, { signal });
       }
     },
-    /** Reads up to `most` messages, and returns them to their queue. */
-    async peek(queue: FeedQueue, most: number): Promise<Message[]> {
-      const found = await take(queue, most, PEEK_SECONDS);
-      for (const some of chunksOf(found, MAX_BATCH)) {
-        const Entries = some.map(({ ReceiptHandle }, index) => ({
+    /** Reads up to `limit` messages, and returns them to their queue. */
+    async peek(queue: FeedQueue, limit: number): Promise<Message[]> {
+      const found = await take(queue, limit, PEEK_SECONDS);
+      for (const batch of chunksOf(found, MAX_BATCH)) {
+        const Entries = batch.map(({ ReceiptHandle }, index) => ({
           Id: String(index),
           ReceiptHandle,
           VisibilityTimeout: 0,
         }));
         await sqs.changeMessageVisibilityBatch({ QueueUrl: urls[queue], Entries });
       }
-      return found.slice(0, most);
+      return found.slice(0, limit);
     },
     async remove(queue: FeedQueue, { ReceiptHandle }: Message): Promise<void> {
       await sqs.deleteMessage({ QueueUrl: urls[queue], ReceiptHandle });

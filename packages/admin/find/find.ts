@@ -16,8 +16,8 @@ export interface Found {
   readonly id: string;
   /** A short description of what is stored. */
   readonly detail: string;
-  /** The admin command that shows it; `stored` is a last argument that comes from the table. */
-  readonly command: { readonly words: string; readonly stored?: string };
+  /** The admin command that shows it; `idArgument` is its last argument, which may need quotes in a shell. */
+  readonly command: { readonly words: string; readonly idArgument?: string };
   /** Path and query of its page in the console. */
   readonly page: {
     readonly path: readonly (string | Int64)[];
@@ -55,13 +55,13 @@ function foundIn(
 
 function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
-    const { account_id: number, name, suspended } = account;
-    const page = { path: [number, 'account'] };
-    if (id === String(number)) {
-      const command = { words: `account show ${number}` };
+    const { account_id: accountId, name, suspended } = account;
+    const page = { path: [accountId, 'account'] };
+    if (id === String(accountId)) {
+      const command = { words: `account show ${accountId}` };
       yield foundIn(account, { kind: 'account', id, detail: suspended ? 'suspended' : 'active', command, page });
     }
-    const command = { words: `app-key list --account ${number}` };
+    const command = { words: `app-key list --account ${accountId}` };
     for (const hash of KEY_ID.test(id) ? (account.app_keys ?? []) : [])
       if (hash.startsWith(id.toLowerCase()))
         yield foundIn(account, { kind: 'app_key', id: appKeyIdOf(hash), detail: `key of ${name}`, command, page });
@@ -82,30 +82,36 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
   const attributes = ['title', 'incident_id', 'deleted_at_ms', 'deleted_by', 'version'] as const;
   const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
   return accounts.flatMap((account) => {
-    const { account_id: number } = account;
-    const show = (what: string) => ({ words: `show ${what} --account ${number}`, stored: id });
+    const { account_id: accountId } = account;
+    const show = (what: string) => ({ words: `show ${what} --account ${accountId}`, idArgument: id });
     const all: Omit<Found, 'account' | 'accountName'>[] = [];
-    const incident = rows.of(keys.incident(number, id));
-    const alert = rows.of(keys.alert(number, id));
-    const item = rows.of(keys.workItem(number, id));
-    const host = rows.of(keys.host(number, id));
-    const status = rows.of(keys.hostStatus(number, id));
+    const incident = rows.of(keys.incident(accountId, id));
+    const alert = rows.of(keys.alert(accountId, id));
+    const item = rows.of(keys.workItem(accountId, id));
+    const host = rows.of(keys.host(accountId, id));
+    const status = rows.of(keys.hostStatus(accountId, id));
     const lower = id.toLowerCase();
     if (incident) {
-      const page = { path: [number, 'incident', lower] };
+      const page = { path: [accountId, 'incident', lower] };
       all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
     if (alert) {
       const detail = `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`;
-      all.push({ kind: 'alert', id: lower, detail, command: show('alert'), page: { path: [number, 'alert', lower] } });
+      all.push({
+        kind: 'alert',
+        id: lower,
+        detail,
+        command: show('alert'),
+        page: { path: [accountId, 'alert', lower] },
+      });
     }
     if (host ?? status) {
       const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
-      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [number, 'host'], query: { id } } });
+      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [accountId, 'host'], query: { id } } });
     }
     if (item) {
       const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
-      const page = { path: [number, 'work-items'], query: { from: id } };
+      const page = { path: [accountId, 'work-items'], query: { from: id } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
     return all.map((found) => foundIn(account, found));
@@ -116,8 +122,8 @@ const deletionText = ({ deleted_at_ms: at, deleted_by: by }: Pick<WorkItemRow, '
   at === undefined ? '' : `, deleted ${timeText(at)}${by === undefined ? '' : ` by ${by}`}`;
 
 async function findMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
-  const { account_id: number } = account;
-  const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
+  const { account_id: accountId } = account;
+  const { items } = await listLatestMerges(table, accountId, { incidents: FEEDS_SEARCHED });
   return items
     .filter(({ entry }) => entry.request_id === requestId.toLowerCase())
     .map(({ entry: { incident_id, sequence }, pending }) =>
@@ -125,8 +131,8 @@ async function findMerges(table: Table, account: AccountRow, requestId: string):
         kind: 'merge',
         id: requestId,
         detail: `entry ${sequence} of incident ${incident_id}, ${pending ? 'pending' : 'done'}`,
-        command: { words: `show incident ${incident_id} --account ${number}` },
-        page: { path: [number, 'incident', incident_id], part: String(sequence) },
+        command: { words: `show incident ${incident_id} --account ${accountId}` },
+        page: { path: [accountId, 'incident', incident_id], part: String(sequence) },
       }),
     );
 }

@@ -53,28 +53,32 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
     const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
     merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).entries);
   });
-  return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
+  return merges.sort((a, b) => a.entry.sequence - b.entry.sequence);
 }
 
 /**
  * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the
  * highest ids.
  * @param before id of an incident: reads those with lower ids; undefined: from the newest
- * @param also further incidents whose merges are read
+ * @param extraIncidents ids of further incidents whose merges are read
  * @returns `next`: the value of `before` for the next call; undefined after the last incident
  */
 export async function listLatestMerges(
   table: Table,
   account: Int64,
-  { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
+  {
+    incidents: limit,
+    before,
+    extraIncidents = [],
+  }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedEntryWithAlerts[]; next: string | undefined }> {
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items: FeedEntryWithAlerts[] = [];
-  await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
+  await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) => {
     items.push(...(await readFeed(table, account, id)));
   });
-  return { incidents, items: items.sort((one, other) => other.entry.sequence - one.entry.sequence), next: page.next };
+  return { incidents, items: items.sort((a, b) => b.entry.sequence - a.entry.sequence), next: page.next };
 }
 
 /**
@@ -85,8 +89,8 @@ export async function listLatestMerges(
 export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf: (id: Int64) => string = String) {
   const isMerge = entry.kind === 'merge';
   const { old_owner_id, new_owner_id } = entry;
-  const byOther = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
-  const effects: { text: string; incident?: string }[] = [...byOther].map(([incident, { length }]) => {
+  const byOtherIncident = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
+  const effects: { text: string; incident?: string }[] = [...byOtherIncident].map(([incident, { length }]) => {
     const text = `${countText(length, 'alert')} ${isMerge ? 'from' : 'back to'}`;
     return incident ? { text, incident } : { text: `${text} no incident` };
   });

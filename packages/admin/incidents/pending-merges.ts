@@ -24,19 +24,19 @@ export interface MergeProgress {
 export async function readMergeProgress(table: Table, account?: Int64): Promise<MergeProgress[]> {
   const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
   const all: MergeProgress[] = [];
-  await forEach(pending, async (one) => all.push(await progressOf(table, one)), { signal: table.signal });
-  return all.sort((one, other) => one.sequence - other.sequence);
+  await forEach(pending, async (merge) => all.push(await progressOf(table, merge)), { signal: table.signal });
+  return all.sort((a, b) => a.sequence - b.sequence);
 }
 
 async function progressOf(table: Table, { account, entryId }: PendingMerge): Promise<MergeProgress> {
   const { incidentId, sequence } = entryId;
-  const named = { account_id: account, incident_id: incidentId, sequence };
+  const identity = { account_id: account, incident_id: incidentId, sequence };
   const entry = await getRow(table, keys.feedEntry(account, incidentId, sequence));
-  if (!entry) return named;
+  if (!entry) return identity;
   const { request_id, at_ms, alerts = 0 } = entry;
-  const ranges = await readMovedSlices(table, { account, entry, alertIds: [] });
-  const left = gapsIn({ start: 0, end: alerts }, ranges).reduce((sum, { start, end }) => sum + end - start, 0);
-  return { ...named, request_id, at_ms, alerts, moved: alerts - left };
+  const movedSlices = await readMovedSlices(table, { account, entry, alertIds: [] });
+  const unmoved = gapsIn({ start: 0, end: alerts }, movedSlices).reduce((sum, { start, end }) => sum + end - start, 0);
+  return { ...identity, request_id, at_ms, alerts, moved: alerts - unmoved };
 }
 
 /** Such as `2,031 of 5,000 alerts moved`. */

@@ -15,14 +15,14 @@ export const readWorkItem = (table: Table, account: Int64, workItemId: string) =
  * delete the item again; the item records which deletion was undone, so that such a retry is recognized.
  * @param deleted the deleted item as it was read, at a version below `MAX_DELETABLE_VERSION`, so that it can be
  *   deleted again
- * @param also written in the same transaction
+ * @param extraActions written in the same transaction
  * @returns false if it has changed since it was read
  */
 export async function restoreWorkItem(
   table: Table,
   account: Int64,
   deleted: WorkItemRow,
-  also: readonly Action[] = [],
+  extraActions: readonly Action[] = [],
 ): Promise<boolean> {
   const { work_item_id: id, version, deleted_at_ms: at_ms, deleted_by: by } = deleted;
   const restored = updateAction(
@@ -30,5 +30,5 @@ export async function restoreWorkItem(
     expression`SET #version = #version + ${1}, undone_deletion = ${{ version, at_ms, by }} REMOVE deleted_at_ms, deleted_by, deleted_request_id`,
     expression`#version = ${version} AND deleted_at_ms = ${at_ms}`,
   );
-  return (await transact(table, [restored, ...also])) === undefined;
+  return (await transact(table, [restored, ...extraActions])) === undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * A consistent snapshot of an account's incidents and alerts. Rows are read one by one while merges go on, and a
- * large merge moves its alerts after its commit, so the rows may show a part of a merge. Of each merge that they
- * show, the rest is applied to the snapshot.
+ * large merge moves its alerts after its commit, so the rows may show only a part of a merge. The rest of each such
+ * merge is then applied to the snapshot.
  */
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, type Stored } from '../../../lib/dynamodb/keys.ts';
@@ -21,7 +21,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
  */
 export async function readSnapshot(table: Table, account: Int64) {
   const order = await readMergeOrder(table, account);
-  const lowest = lowestNext(order);
+  const lowestSequence = lowestNext(order);
   // Incidents before alerts: then the alerts show every merge that the incidents show.
   const incidents = await queryRows(table, collections.incidents(account));
   const alerts: Stored<'alert'>[] = [];
@@ -34,12 +34,13 @@ export async function readSnapshot(table: Table, account: Int64) {
   for (const entryId of order.pending ?? []) add(entryId);
   // A merge that was committed between the two reads above may have changed only a title or owner so far.
   for (const { incident_id: incidentId, last_change: change } of incidents)
-    if (change && change.sequence >= lowest) add({ incidentId, sequence: change.sequence });
-  // The entry of a merge is in the feed of the incident that the alert is in, that of an undo in the feed of the one it
-  // was in.
+    if (change && change.sequence >= lowestSequence) add({ incidentId, sequence: change.sequence });
+  // A merge has its entry in the feed of the incident that it moves alerts to, an undo in the feed of the incident that it
+  // moves them from.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence } of alerts)
     for (const incidentId of [to, from])
-      if (sequence !== undefined && sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
+      if (sequence !== undefined && sequence >= lowestSequence && incidentId !== undefined)
+        add({ incidentId, sequence });
   const entries: FeedEntryWithAlerts[] = [];
   await forEach(entryIds.values(), async (entryId) => {
     const item = await readCompleteEntry(table, account, entryId);
@@ -47,7 +48,7 @@ export async function readSnapshot(table: Table, account: Int64) {
   });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
-  for (const { entry, alertIds } of entries.sort((one, other) => one.entry.sequence - other.entry.sequence)) {
+  for (const { entry, alertIds } of entries.sort((a, b) => a.entry.sequence - b.entry.sequence)) {
     const decide = await decideFor(table, { account, entry });
     for (const alert of alertIds.flatMap((id) => alertOf.get(id) ?? [])) applyToAlert(entry, decide, alert);
     const incident = incidentOf.get(entry.incident_id);

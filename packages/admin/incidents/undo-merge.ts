@@ -65,7 +65,7 @@ export async function undoMerge(
     async prepare({ tooLarge }) {
       const plan = await prepareAfterPending(deps, request, transactionItems);
       undo = plan.undo;
-      if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
+      if (undo.moves.length === 0) return { result: await withEarlierUndo(table, request, undo) };
       const isLarge = tooLarge || undo.moves.length + OTHER_ITEMS > transactionItems;
       return { prepared: { ...plan.prepared, large: isLarge } };
     },
@@ -74,10 +74,10 @@ export async function undoMerge(
   if ('result' in outcome) return outcome.result;
   const { committed, unfinished } = outcome;
   if (unfinished) throw unfinished.error;
-  return committed.large ? doneByLarge(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
+  return committed.large ? resultOfLargeUndo(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
 }
 
-/** Prepares an undo, after finishing the pending merges that have its alerts left to move. */
+/** Finishes the pending merges that still have to move alerts of the undo, then prepares the undo. */
 async function prepareAfterPending(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
   for (;;) {
     const prepared = await prepare(deps, request);
@@ -94,43 +94,47 @@ export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Un
   const { undo, pending } = await prepare(deps, request);
   if (pending.length > 0)
     throw new UndoError('other merges are still moving some of its alerts: try again in a minute');
-  return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
+  return undo.moves.length === 0 ? withEarlierUndo(deps.table, request, undo) : undo;
 }
 
 /** Adds the entry that already undid the merge, if any. */
-async function withEarlier(table: Table, { account, incidentId, sequence }: UndoRequest, undo: Undo): Promise<Undo> {
+async function withEarlierUndo(
+  table: Table,
+  { account, incidentId, sequence }: UndoRequest,
+  undo: Undo,
+): Promise<Undo> {
   const feed = await readFeed(table, account, incidentId);
   const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
-/** What a large undo has done: its moves are decided when they are made. */
-async function doneByLarge(
+/** What a large undo has done. Its moves are read back, since each is decided only when it is made. */
+async function resultOfLargeUndo(
   table: Table,
   { account, entry }: Pick<PreparedEntry, 'account' | 'entry'>,
   { moves, left }: Undo,
 ): Promise<Undo> {
   const { sequence } = entry;
-  const own = await readEntry(table, account, { incidentId: entry.incident_id, sequence });
-  const moved = new Set(own?.moves.map(({ alertId }) => alertId));
+  const undoEntry = await readEntry(table, account, { incidentId: entry.incident_id, sequence });
+  const moved = new Set(undoEntry?.moves.map(({ alertId }) => alertId));
   const overtaken = moves.map(({ alertId }) => alertId).filter((id) => !moved.has(id));
-  return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
+  return { moves: undoEntry?.moves ?? [], left: [...left, ...overtaken], sequence };
 }
 
 async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
-  const { account, incidentId, sequence: undone, by, requestId } = request;
-  // The merge order is read first, so that it lists the merge if that is read as pending, and every merge that the alerts
-  // may show in part.
+  const { account, incidentId, sequence: undoneSequence, by, requestId } = request;
+  // The merge order is read first. It then lists the merge, if the merge is read as pending, and every other merge of
+  // which the alerts may show only a part.
   const order = await readMergeOrder(table, account);
   const merge = await readMerge(table, request);
   const assignments = await readAssignments(table, account, merge.alertIds);
   const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
-  if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
+  if (merge.pending && !pending.some(({ sequence }) => sequence === undoneSequence)) {
     // The merge was pending when its rows were read, but has no alert left to move: its last moves were made since then,
     // and `merge` does not say where these alerts came from. Finish the merge, then prepare again with all its rows.
-    if (!order.pending?.some(({ sequence }) => sequence === undone))
-      throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
-    pending.push({ incidentId, sequence: undone });
+    if (!order.pending?.some(({ sequence }) => sequence === undoneSequence))
+      throw new UndoError(`entry ${undoneSequence} does not list all its alerts, and none of its moves is pending`);
+    pending.push({ incidentId, sequence: undoneSequence });
   }
 
   const incidentIds = [...new Set([incidentId, ...merge.moves.flatMap(({ from }) => from ?? [])])];
@@ -140,9 +144,9 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   );
   const incidentOf = (id: string) => rows.of(keys.incident(account, id));
   const incident = incidentOf(incidentId);
-  const gone = incidentIds.filter((id) => !incidentOf(id));
-  if (!incident || gone.length > 0)
-    throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);
+  const missing = incidentIds.filter((id) => !incidentOf(id));
+  if (!incident || missing.length > 0)
+    throw new UndoError(`incident ${missing[0]} no longer exists: its alerts cannot be moved back`);
 
   const atMs = now();
   const entry: PreparedEntry['entry'] = {
@@ -153,22 +157,22 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
     at_ms: atMs,
     by,
     request_id: requestId,
-    undone_sequence: undone,
+    undone_sequence: undoneSequence,
   };
   const origins = new Map(merge.moves.map(({ alertId, from }) => [alertId, from]));
   const decide = decideUndo(entry, origins);
   const { moves } = planMoves([...origins.keys()], assignments, decide);
-  const going = new Set(moves.map(({ alertId }) => alertId));
+  const idsToMove = new Set(moves.map(({ alertId }) => alertId));
   const prepared: Omit<PreparedEntry, 'large'> = {
     account,
     entry,
-    alertIds: [...going],
+    alertIds: [...idsToMove],
     decide,
     assignments,
     incident,
     order,
   };
-  const left = [...origins.keys()].filter((id) => !going.has(id));
+  const left = [...origins.keys()].filter((id) => !idsToMove.has(id));
   return { undo: { moves, left }, prepared, pending };
 }
 

@@ -15,7 +15,7 @@ export interface RunningService {
 const folder = fileURLToPath(new URL('../../../.local/running/', import.meta.url));
 
 /** Writes the file of a service. @returns a function that removes it */
-export function noteRunning(service: RunningService): () => Promise<void> {
+export function registerRunning(service: RunningService): () => Promise<void> {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify(service), { mode: 0o600 });

@@ -8,13 +8,14 @@ import { createDestinations } from '../../../lib/events/destinations.ts';
 import { writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import type { Audit } from '../cli/audited.ts';
+import type { Audit } from '../cli/audit-trail.ts';
 import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
 
-/** Seconds for which a dead letter is hidden from others: while it is relayed, and while it is only counted. */
-const HIDDEN_SECONDS = 300;
-const PEEK_SECONDS = 30;
+/** Visibility timeout of the dead letters while they are relayed. */
+const RELAY_SECONDS = 300;
+/** Visibility timeout of the dead letters if they are only counted. */
+const COUNT_SECONDS = 30;
 
 /** The stack's resources that a replay uses, from its outputs. */
 export interface RelayResources {
@@ -51,7 +52,7 @@ export async function replayRelay(
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
   try {
-    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : PEEK_SECONDS);
+    const letters = await receiveAll(queues, streams, QueueUrl, audit ? RELAY_SECONDS : COUNT_SECONDS);
     const available = letters.filter(({ records }) => records !== undefined);
     const result = { letters: letters.length, left: letters.length - available.length };
     if (!audit) return result;
@@ -75,14 +76,14 @@ export async function replayRelay(
 }
 
 /** Receives all dead letters, which are hidden from others meanwhile. */
-async function take(queues: SQS, streams: DynamoDBStreams, QueueUrl: string, VisibilityTimeout: number) {
+async function receiveAll(queues: SQS, streams: DynamoDBStreams, QueueUrl: string, VisibilityTimeout: number) {
   const letters = new Map<string, { ReceiptHandle: string | undefined; records: DynamoDBRecord[] | undefined }>();
   const receive = { QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
   for (;;) {
     const { Messages = [] } = await queues.receiveMessage(receive);
-    const fresh = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
-    if (fresh.length === 0) return [...letters.values()];
-    for (const { MessageId = '', ReceiptHandle, Body = '' } of fresh)
+    const newMessages = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
+    if (newMessages.length === 0) return [...letters.values()];
+    for (const { MessageId = '', ReceiptHandle, Body = '' } of newMessages)
       letters.set(MessageId, { ReceiptHandle, records: await recordsOf(streams, JSON.parse(Body) as Letter) });
   }
 }
@@ -102,10 +103,10 @@ async function recordsOf(streams: DynamoDBStreams, letter: Letter): Promise<Dyna
     while (ShardIterator) {
       const { Records = [], NextShardIterator } = await streams.getRecords({ ShardIterator });
       for (const record of Records.map(streamRecord)) {
-        const number = BigInt(record.dynamodb?.SequenceNumber ?? '0');
-        if (number > BigInt(endSequenceNumber)) return records;
+        const sequenceNumber = BigInt(record.dynamodb?.SequenceNumber ?? '0');
+        if (sequenceNumber > BigInt(endSequenceNumber)) return records;
         records.push(record);
-        if (number === BigInt(endSequenceNumber)) return records;
+        if (sequenceNumber === BigInt(endSequenceNumber)) return records;
       }
       ShardIterator = NextShardIterator;
     }

@@ -5,11 +5,11 @@ import type { DynamoDBRecord } from 'aws-lambda';
 export function streamRecord(record: _Record): DynamoDBRecord {
   const { ApproximateCreationDateTime: created, ...dynamodb } = record.dynamodb ?? {};
   const text = JSON.stringify({ ...record, dynamodb }, function asLambda(name, value) {
-    const own = (this as Record<string, unknown>)[name];
-    return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
+    const original = (this as Record<string, unknown>)[name];
+    return original instanceof Uint8Array ? Buffer.from(original).toString('base64') : value;
   });
   const plain = JSON.parse(text) as DynamoDBRecord;
-  // For an empty map DynamoDB Local has a value without a type.
+  // DynamoDB Local returns an empty map as a value without a type.
   for (const [name, value] of Object.entries(plain.dynamodb?.NewImage ?? {}))
     if (Object.keys(value).length === 0) Object.assign(plain.dynamodb?.NewImage ?? {}, { [name]: { M: {} } });
   if (created && plain.dynamodb) plain.dynamodb.ApproximateCreationDateTime = created.getTime() / 1000;

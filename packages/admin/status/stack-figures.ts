@@ -52,7 +52,7 @@ export async function measureStack({ region, ...resources }: StackResources, now
   }
 }
 
-const ownOf =
+const serviceMetricOf =
   (stack: string) =>
   (name: string, statistic: string, operation: string, code: string): Query => ({
     namespace: `${METRICS.namespace}/${stack}`,
@@ -60,7 +60,7 @@ const ownOf =
     statistic,
     dimensions: { service: SERVICE, operation, code },
   });
-const ofTable = (name: string, statistic: string, TableName: string, Operation?: string): Query => ({
+const tableMetric = (name: string, statistic: string, TableName: string, Operation?: string): Query => ({
   namespace: 'AWS/DynamoDB',
   name,
   statistic,
@@ -68,25 +68,30 @@ const ofTable = (name: string, statistic: string, TableName: string, Operation?:
 });
 
 async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackResources, 'region'>, nowMs: number) {
-  const own = ownOf(stack);
+  const serviceMetric = serviceMetricOf(stack);
   const queries: Query[] = [];
-  /** @returns its number, by which its points are found */
+  /** Adds a query. @returns its index, by which its points are found */
   const add = (query: Query) => queries.push(query) - 1;
-  const wanted = operations.map(({ name: operation }) => ({
+  const queriesOf = operations.map(({ name: operation }) => ({
     operation,
-    calls: CODES.map(([code, { status }]) => ({ status, query: add(own(METRICS.calls, 'Sum', operation, code)) })),
-    p99: add(own(METRICS.duration, 'p99', operation, 'OK')),
+    calls: CODES.map(([code, { status }]) => ({
+      status,
+      query: add(serviceMetric(METRICS.calls, 'Sum', operation, code)),
+    })),
+    p99: add(serviceMetric(METRICS.duration, 'p99', operation, 'OK')),
   }));
-  const throttled = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => add(ofTable(name, 'Sum', tableName)));
+  const throttled = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
+    add(tableMetric(name, 'Sum', tableName)),
+  );
   const latency = TABLE_OPERATIONS.map((name) => ({
     name,
-    query: add(ofTable('SuccessfulRequestLatency', 'Average', tableName, name)),
+    query: add(tableMetric('SuccessfulRequestLatency', 'Average', tableName, name)),
   }));
   const points = await readPoints(client, queries, nowMs);
   const pointsOf = (query: number) => points[query] ?? [];
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
   return {
-    operations: wanted.map(({ operation, calls, p99 }) => {
+    operations: queriesOf.map(({ operation, calls, p99 }) => {
       const failed = calls.filter(({ status }) => status >= 500);
       const slowest = pointsOf(p99);
       return {

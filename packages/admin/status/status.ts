@@ -13,7 +13,7 @@ import type { Attempt, Measured } from './measured.ts';
 const DAY_MS = 86_400_000;
 /** A key is listed this many days before it expires, so that there is time to replace it. */
 export const EXPIRY_WARNING_DAYS = 30;
-const ANSWER_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const QUOTAS = ['session_investigate', 'session_measure', 'session_replay'] as const;
 
 export interface StatusSource {
@@ -60,6 +60,7 @@ export async function readStatus(source: StatusSource) {
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
+/** Reads a part; an error becomes its result. */
 export const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
   read().then(
     (value) => ({ value }),
@@ -67,7 +68,7 @@ export const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
   );
 
 /** The value of a part; undefined if it could not be read. */
-export const known = <Value>(given: Part<Value> | undefined) => (given && 'value' in given ? given.value : undefined);
+export const known = <Value>(read: Part<Value> | undefined) => (read && 'value' in read ? read.value : undefined);
 
 /**
  * Calls an operation with a random app key. To refuse it, the gateway, authorizer, function and table must work.
@@ -81,7 +82,7 @@ async function callService(url: string): Promise<number> {
   const response = await fetch(address, {
     method: 'POST',
     body: '{}',
-    signal: AbortSignal.timeout(ANSWER_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { 'Content-Type': 'application/json' },
   }).catch((error: Error & { cause?: { code?: string } }) => {
     throw new Error(`does not answer (${error.cause?.code ?? error.name})`);
@@ -124,7 +125,7 @@ async function readExpiringKeys(table: Table, accounts: readonly AccountRow[], n
       if (appKeyState(key, nowMs) === 'valid' && expires_ms <= nowMs + EXPIRY_WARNING_DAYS * DAY_MS)
         found.push({ account_id: account.account_id, app_key_id, expires_ms, note });
     }
-  return found.sort((one, other) => one.expires_ms - other.expires_ms);
+  return found.sort((a, b) => a.expires_ms - b.expires_ms);
 }
 
 async function readOverQuota(table: Table, accounts: readonly AccountRow[]) {
@@ -148,6 +149,9 @@ async function readOverQuota(table: Table, accounts: readonly AccountRow[]) {
 export function withAttempt(merge: MergeProgress, measured: Measured | undefined): MergeProgress & { last?: Attempt } {
   const last = measured?.attempts
     .filter(({ incident_id, sequence }) => incident_id === merge.incident_id && sequence === merge.sequence)
-    .reduce<Attempt | undefined>((latest, one) => (latest && latest.at_ms >= one.at_ms ? latest : one), undefined);
+    .reduce<Attempt | undefined>(
+      (latest, attempt) => (latest && latest.at_ms >= attempt.at_ms ? latest : attempt),
+      undefined,
+    );
   return { ...merge, ...(last && { last }) };
 }

@@ -6,13 +6,13 @@
 // Control and format characters, line and paragraph separators, halves of surrogate pairs; but not the two joiners
 // (U+200C, U+200D), which scripts and emoji need and which cannot deceive.
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 const escaped = (unsafe: string) =>
   Array.from(unsafe.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 /** The text in one line, each unsafe character as an escape of JSON: `\n`, `\u001b`. */
-export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHORT[unsafe] ?? escaped(unsafe));
+export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHORT_ESCAPES[unsafe] ?? escaped(unsafe));
 
 /** JSON text with the same meaning that is safe to print. @param json without line breaks */
 export const printableJson = (json: string) => json.replace(UNSAFE, escaped);

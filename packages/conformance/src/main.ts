@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { startVitest } from 'vitest/node';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
-import { explain } from '../../admin/cli/command-errors.ts';
-import { CliError, endWithReader, UsageError } from '../../admin/cli/io.ts';
+import { failureOf } from '../../admin/cli/command-errors.ts';
+import { CliError, exitOnClosedPipe, UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
 import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
@@ -25,7 +25,7 @@ interface Options {
 /** Prints the data set that has to be imported before a deployment can be certified. */
 function printData(account: Int64, otherAccount: Int64 | undefined, run: string): void {
   // An import that refuses the target, for example, says so itself.
-  endWithReader(process.stdout);
+  exitOnClosedPipe(process.stdout);
   const entities = entitiesOf(run);
   const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, entities);
   const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
@@ -101,7 +101,7 @@ const program = new Command('npm run certify --')
 try {
   process.exitCode = await execute(program.parse().opts());
 } catch (error) {
-  const { line, exitCode } = explain(error, false);
+  const { line, exitCode } = failureOf(error, false);
   if (line !== '') process.stderr.write(`${line}\n`);
   process.exitCode = exitCode;
 }

@@ -460,7 +460,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the reference page shows the demo key under any host name',
     file: 'packages/local/local-service.ts',
-    find: '    if (!asksLoopback(request.headers.host, request.socket.localPort)) return false;\n',
+    find: '    if (!isLoopbackHost(request.headers.host, request.socket.localPort)) return false;\n',
     replace: '',
     tests: [integration('access')],
     only: 'Host header names this machine',

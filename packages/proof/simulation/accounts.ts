@@ -97,7 +97,7 @@ const rotate = (key: string, fresh: string) =>
   operator(
     `rotate ${key} to ${fresh}`,
     async (table, audit) => {
-      const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
+      const next = { identity: identityOf(fresh), details: { created_at: 1 } };
       await rotateAppKey(table, await ownAccount(table), identityOf(key), next, EXPIRES_AT, audit());
     },
     // A repeated rotation is refused if the old key was revoked after the first one was done.

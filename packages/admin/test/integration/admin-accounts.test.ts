@@ -15,6 +15,7 @@ import {
 } from '../../../../test/support/service.ts';
 import { changeAccount, putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
+import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -139,7 +140,7 @@ describe('an app key', () => {
     const old = { hash: hashAppKey(appKey) };
     await admin(`app-key revoke ${idOf(appKey)} --account ${id}`); // after the key was read for the rotation
     const identity = identityOfAppKey(newAppKey());
-    const rotating = rotateAppKey(table, account, old, { identity, limits: { created_at: 1 } }, 4_000_000_000);
+    const rotating = rotateAppKey(table, account, old, { identity, details: { created_at: 1 } }, 4_000_000_000);
     await expect(rotating).rejects.toThrow('the key has just been changed');
     expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
   });
@@ -229,6 +230,8 @@ describe('an app key', () => {
   test('keeps its earlier expiry if it is rotated, and is not rotated once it is revoked', async ({ id }) => {
     const old = await issue(id, '--expires', '1h');
     const { expires_at } = await keyRow(old);
+    const planned = await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h --dry-run`);
+    expect(planned.err).toContain(`would expire ${timeText(Number(expires_at) * 1000)}`);
     await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h`);
     expect(await keyRow(old)).toMatchObject({ expires_at });
     await admin(`app-key revoke ${idOf(old)} --account ${id}`);

@@ -7,7 +7,7 @@ import { inventory, live } from '../../../../test/support/fleet.ts';
 import { objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, everythingIn, newTable, put, stored, storedUnder } from '../../../../test/support/service.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
-import { createAudit } from '../../cli/audited.ts';
+import { createAudit } from '../../cli/audit-trail.ts';
 import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';
 
 const table = await newTable();
@@ -169,7 +169,7 @@ describe('the audit', () => {
     await admin(`fleet simulate --account ${id} --hosts 1 --for 2h --interval 1h`, stop);
     expect((await rowsOf(id)).at(-1)).toMatchObject({
       ...{ command: 'fleet simulate', result: 'failed' },
-      detail: 'Stopped before its end.',
+      detail: 'Stopped before it finished.',
     });
     const audit = createAudit(table, 'import', 'ada', now);
     await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));

@@ -257,7 +257,7 @@ describe('a command whose write does not fit into a row that another system fill
     });
     for (const command of [`work-item restore wi-1 --account ${account}`, `app-key issue --account ${account}`]) {
       const { exitCode, err } = await admin(command);
-      expect([exitCode, err], command).toEqual([1, expect.stringContaining('larger than the 400 KB')]);
+      expect([exitCode, err], command).toEqual([1, expect.stringContaining('exceed the 400 KB')]);
       expect(err).not.toContain('Exception');
     }
     expect(await stored(table, item)).toMatchObject(deletion);

@@ -10,7 +10,7 @@ import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { readAllAccounts } from '../../accounts/accounts.ts';
 import { clientConfig } from '../../aws/client-config.ts';
-import { NoAnswerError, withPatience } from '../../local-service/patience.ts';
+import { NoAnswerError, withAnswerTimeout } from '../../local-service/answer-timeout.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable();
@@ -30,7 +30,7 @@ async function startMute() {
 
 const waited = (of: Table, sayMs = 500) => {
   let said = 0;
-  const patient = withPatience(of, { sayMs, endMs: 3 * sayMs, onWaiting: () => (said += 1) });
+  const patient = withAnswerTimeout(of, { warnAfterMs: sayMs, failAfterMs: 3 * sayMs, onWaiting: () => (said += 1) });
   return { ...patient, said: () => said };
 };
 

@@ -6,7 +6,7 @@ import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { recordsOf } from '../../../local/test/support/stream-records.ts';
-import { createAudit } from '../../cli/audited.ts';
+import { createAudit } from '../../cli/audit-trail.ts';
 import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterJsonAws } from '../support/aws.ts';
 

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest';
-import { accountId, duration, feedEntry, integer, interval, lifetime, objectId, text } from '../../cli/arguments.ts';
+import {
+  accountId,
+  duration,
+  feedEntry,
+  integer,
+  interval,
+  lifetime,
+  objectId,
+  textOfLength,
+} from '../../cli/arguments.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -12,7 +21,7 @@ it.each<[(value: string) => unknown, Record<string, unknown>, string[]]>([
   [interval, { '1ms': 1, '1.5s': 1_500 }, ['0', '0.5ms', '1.5ms']],
   [lifetime, { never: 'never', '1h': 3_600_000 }, ['ever']],
   [integer(1, 10), { 1: 1, 10: 10 }, ['0', '11', '1.5', '1e0', ' 1', '']],
-  [text(1, 2), { '\u{1F600}\u{1F600}': '\u{1F600}\u{1F600}', a: 'a' }, ['', 'abc', '\ud800']],
+  [textOfLength(1, 2), { '\u{1F600}\u{1F600}': '\u{1F600}\u{1F600}', a: 'a' }, ['', 'abc', '\ud800']],
 ])('%o', (parse, read, refused) => {
   for (const [value, result] of Object.entries(read)) expect([value, parse(value)]).toEqual([value, result]);
   for (const value of refused) expect(() => parse(value), value).toThrow(/^It must /);

@@ -17,7 +17,7 @@ import {
   putAll,
   testDeps,
 } from '../../../../test/support/service.ts';
-import { noteRunning } from '../../../admin/local-service/running.ts';
+import { registerRunning } from '../../../admin/local-service/running.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { type Failure, startFailingTable } from '../../failing-table.ts';
 import { callService, serveTable } from '../support/start-service.ts';
@@ -91,7 +91,13 @@ it('admin status shows that calls fail although the service answers', async () =
   stop = failing.close;
   const service = await serveTable(table, { functionsEndpoint: failing.endpoint });
   const { url, queueUrls: outputs } = service;
-  const forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+  const forget = registerRunning({
+    pid: process.pid,
+    url,
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    outputs,
+  });
   for (const { path } of [browseFleet, getRumResource]) await callService(url, path, appKey);
   const { out } = await runCommand(['status', '--service', url, '--json']);
   await forget();

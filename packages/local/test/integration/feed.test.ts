@@ -8,9 +8,9 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
-import { feedOf } from '../../../admin/feed/queues.ts';
+import { connectFeed } from '../../../admin/feed/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
-import { noteRunning } from '../../../admin/local-service/running.ts';
+import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import type { LocalService } from '../../local-service.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   table = await newTable();
   service = await serveTable(table);
   const { url, queueUrls: outputs } = service;
-  forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+  forget = registerRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
   sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 });
 afterAll(async () => {
@@ -164,7 +164,7 @@ describe('feed', () => {
     ]);
     expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId }));
     expect((await admin('feed status')).out).toContain(`account ${other} does not exist`);
-    const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
+    const { feed } = connectFeed(new Map(Object.entries(service.queueUrls)), undefined);
     const console = await serveConsole({ table, feed: () => feed });
     await console.enter();
     expect((await console.page('/feed')).text).toContain(`account ${other} does not exist`);

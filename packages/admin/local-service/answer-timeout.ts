@@ -12,11 +12,11 @@ export class NoAnswerError extends Error {
   }
 }
 
-export interface Patience {
+export interface AnswerTimeout {
   /** Milliseconds without any answer after which `onWaiting` is called, once for each wait. */
-  readonly sayMs: number;
+  readonly warnAfterMs: number;
   /** Milliseconds without any answer after which calls fail. */
-  readonly endMs: number;
+  readonly failAfterMs: number;
   readonly onWaiting: () => void;
 }
 
@@ -25,7 +25,10 @@ export interface Patience {
  * another one if further calls are under way. Throttled calls that are sent again and again count as one wait.
  * @returns `stop` ends the timers
  */
-export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience): { table: Table; stop: () => void } {
+export function withAnswerTimeout(
+  table: Table,
+  { warnAfterMs, failAfterMs, onWaiting }: AnswerTimeout,
+): { table: Table; stop: () => void } {
   let timers: NodeJS.Timeout[] = [];
   const end = new AbortController();
   let underWay = 0;
@@ -34,7 +37,9 @@ export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience
     timers = [];
   };
   const wait = () => {
-    timers = [setTimeout(onWaiting, sayMs), setTimeout(() => end.abort(), endMs)].map((timer) => timer.unref());
+    timers = [setTimeout(onWaiting, warnAfterMs), setTimeout(() => end.abort(), failAfterMs)].map((timer) =>
+      timer.unref(),
+    );
   };
   const answered = () => {
     stop();
@@ -53,7 +58,7 @@ export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience
       answered();
       return answer;
     } catch (error) {
-      if (end.signal.aborted && !options?.abortSignal?.aborted) throw new NoAnswerError(endMs);
+      if (end.signal.aborted && !options?.abortSignal?.aborted) throw new NoAnswerError(failAfterMs);
       // A refusal is an answer, too; after a throttled or failed call the wait continues.
       if (isRefusal(error)) answered();
       throw error;

@@ -28,7 +28,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     ...(target !== '' && { target }),
   });
 
-  /** Records a failure. If the change was committed before it, its row stays `done`, with the failure as its detail. */
+  /** Records a failure. A change that was committed before it stays `done` in its row, with the failure as the detail. */
   async function recordFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
     const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
     const update = set({ ...fields, detail: sentenceOf(error) }, { result: 'failed' });
@@ -43,18 +43,18 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     /**
      * Runs a change that is one transaction, which also writes the audit row. If it fails, the row records the failure.
      * @param target what is changed, within the account
-     * @param act makes the change, with the given actions in its transaction
-     * @param event the event that the change is to publish
+     * @param change makes the change, with the extra actions in its transaction
+     * @param event the event that the change publishes
      */
     async inTransaction<Result>(
       account: Int64,
       target: string,
-      act: (also: Action[]) => Promise<Result>,
+      change: (extraActions: Action[]) => Promise<Result>,
       event?: CommandEvent,
     ) {
       const entry = entryOf(target);
       try {
-        return await act([auditAction(account, { ...entry, ...event, result: 'done' })]);
+        return await change([auditAction(account, { ...entry, ...event, result: 'done' })]);
       } catch (error) {
         // The operator must see the original error, even if the audit row cannot be written.
         await recordFailure(account, entry, error).catch(() => undefined);
@@ -62,11 +62,11 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
       }
     },
     /** Runs a change that is many writes. The audit rows say `started` while it runs, and its result afterwards. */
-    async around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>) {
+    async around<Result>(accounts: readonly Int64[], target: string, change: () => Promise<Result>) {
       const entry = entryOf(target);
       await writeAll(accounts, entry);
       try {
-        const result = await act();
+        const result = await change();
         await writeAll(accounts, { ...entry, result: 'done' });
         return result;
       } catch (error) {
