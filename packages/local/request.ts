@@ -62,8 +62,8 @@ function toMaps(pairs: Iterable<readonly [string, string]>) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   if (byName.length === 0) return { single: null, multi: null };
   return {
-    single: Object.fromEntries(byName.map(([name, same]) => [name, same.at(-1)?.[1]])),
-    multi: Object.fromEntries(byName.map(([name, same]) => [name, same.map(([, value]) => value)])),
+    single: Object.fromEntries(byName.map(([name, named]) => [name, named.at(-1)?.[1]])),
+    multi: Object.fromEntries(byName.map(([name, named]) => [name, named.map(([, value]) => value)])),
   };
 }
 
