@@ -18,8 +18,8 @@ using temporary = mkdtempDisposableSync(join(tmpdir(), 'consumer-'));
 const folder = temporary.path;
 await using service = await startService();
 const env = { BASE_URL: service.url, APP_KEY: DEMO_KEYS.demo };
-const inFolder = (line: string, more: Record<string, string> = {}) =>
-  shell(`cd '${folder}' && ${line}`, { ...env, ...more });
+const inFolder = (line: string, variables: Record<string, string> = {}) =>
+  shell(`cd '${folder}' && ${line}`, { ...env, ...variables });
 const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
 /** Packs a workspace. @returns the file in the folder, and how many files it contains */

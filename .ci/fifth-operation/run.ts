@@ -22,19 +22,19 @@ const say = (text: string) => process.stdout.write(`${text}, after ${Math.round(
 /** Inserts text before `anchor`, which the file must contain exactly once. */
 function insert(file: string, anchor: string, text: string): void {
   const copy = join(folder, file);
-  const before = readFileSync(copy, 'utf8');
-  if (before.split(anchor).length !== 2) throw new Error(`${file} must contain this once: ${anchor}`);
+  const original = readFileSync(copy, 'utf8');
+  if (original.split(anchor).length !== 2) throw new Error(`${file} must contain this once: ${anchor}`);
   writeFileSync(
     copy,
-    before.replace(anchor, () => `${text}${anchor}`),
+    original.replace(anchor, () => `${text}${anchor}`),
   );
 }
 
 /** @throws unless the compiler finds mistakes in exactly these files */
 async function compilerAsksFor(project: string, ...files: string[]): Promise<void> {
   const printed = await npmExec('tsc', '-p', project, '--noEmit', '--pretty', 'false').catch(({ message }) => message);
-  const found = new Set(Array.from(printed.matchAll(/^(\S+?)\(\d+,\d+\): error/gm), ([, file]) => file));
-  if ([...found].sort().join() !== files.sort().join())
+  const filesWithErrors = new Set(Array.from(printed.matchAll(/^(\S+?)\(\d+,\d+\): error/gm), ([, file]) => file));
+  if ([...filesWithErrors].sort().join() !== files.sort().join())
     throw new Error(`the compiler must ask for ${files.join(', ')}, and nothing else:\n${printed}`);
   say(`the compiler asks for ${files.join(', ')}`);
 }

@@ -35,9 +35,9 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     return name;
   };
   const onlyResourceOf = (type: string): Resource['Properties'] => {
-    const [found, ...more] = Object.values(resourcesOf(template, type));
-    if (!found || more.length > 0) throw new Error(`the template must have one ${type}`);
-    return found.Properties;
+    const [resource, ...others] = Object.values(resourcesOf(template, type));
+    if (!resource || others.length > 0) throw new Error(`the template must have one ${type}`);
+    return resource.Properties;
   };
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
   const queues = resourcesOf(template, 'AWS::SQS::Queue');
@@ -104,7 +104,7 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
 const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
-/** Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names that of the accounts. */
+/** Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names the plan of the accounts' keys. */
 function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlans'> {
   const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
   const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
@@ -112,8 +112,8 @@ function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlan
     resourcesOf(template, 'AWS::ApiGateway::UsagePlan'),
     ({ Properties }, id): UsagePlan => ({
       keys: attached
-        .filter((each) => each.Properties.UsagePlanId.Ref === id)
-        .map((each) => gatewayKeys[each.Properties.KeyId.Ref]?.Properties.Value),
+        .filter((planKey) => planKey.Properties.UsagePlanId.Ref === id)
+        .map((planKey) => gatewayKeys[planKey.Properties.KeyId.Ref]?.Properties.Value),
       throttles: mapValues<{ RateLimit: number; BurstLimit: number }, Throttle>(
         Properties.ApiStages[0].Throttle,
         ({ RateLimit, BurstLimit }) => ({ rate: RateLimit, burst: BurstLimit }),

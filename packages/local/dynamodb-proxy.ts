@@ -41,10 +41,10 @@ export async function startDynamoDbProxy(
     outgoing.on('error', () => {}); // `once` reports an error before the response, `buffer` a later one
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
-    const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
+    const passedOn = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
     return {
       status: response.statusCode ?? 500,
-      headers: { ...(Object.fromEntries(kept) as Record<string, string>), 'content-length': bytes.length },
+      headers: { ...(Object.fromEntries(passedOn) as Record<string, string>), 'content-length': bytes.length },
       body: bytes,
     };
   }

@@ -128,13 +128,13 @@ type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number
 function correctCount(queue: Queue): void {
   const getAttributes = queue.getAttributes.bind(queue);
   queue.getAttributes = (names) => {
-    const found = getAttributes(names);
+    const attributes = getAttributes(names);
     const { ApproximateNumberOfMessages: all, ApproximateNumberOfMessagesNotVisible: inFlight } = getAttributes([
       'All',
     ]);
-    return found?.ApproximateNumberOfMessages === undefined
-      ? found
-      : { ...found, ApproximateNumberOfMessages: String(all - inFlight) };
+    return attributes?.ApproximateNumberOfMessages === undefined
+      ? attributes
+      : { ...attributes, ApproximateNumberOfMessages: String(all - inFlight) };
   };
 }
 

@@ -163,8 +163,8 @@ export async function followStream(
       });
     for await (const records of stream.pagesOf(shardId)) {
       signal.throwIfAborted();
-      const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
-      await deliver(wanted, settings, target, giveUp, signal);
+      const matching = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
+      await deliver(matching, settings, target, giveUp, signal);
       if (records.length === 0) await sleep(POLL_MS, undefined, { signal });
     }
   }

@@ -90,7 +90,7 @@ export async function batchWriteItem(call: Call): Promise<Json> {
  */
 export async function transactWriteItems(call: Call): Promise<Json> {
   const { request, server, partitions, inTransaction, limits } = call;
-  const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
+  const actions = (request.TransactItems as Json[]).map((item) => Object.values<Json>(item)[0]);
   const writes = actions.map((action) => writeOf(action.TableName, action));
   const storedBytes = await server.storedBytes(writes);
   const charges = writes.map((write): Charge => {

@@ -17,7 +17,7 @@ export interface CertifiedHost {
 
 /** A report whose snapshot was received `ageMs` before the import. Its health data is newer by `healthAfterMs`. */
 const snapshot =
-  (ageMs: number, more: Partial<Report> = {}, healthAfterMs = -100) =>
+  (ageMs: number, changes: Partial<Report> = {}, healthAfterMs = -100) =>
   (nowMs: number): Report => ({
     received_at_ms: nowMs - ageMs,
     observed_at_ms: nowMs - ageMs - 350,
@@ -28,22 +28,22 @@ const snapshot =
     snapshot_truncated: false,
     snapshot_degraded: false,
     health_at_ms: nowMs - ageMs + healthAfterMs,
-    ...more,
+    ...changes,
   });
 
 type Inventory = Omit<HostRow, 'host_id'>;
 
 /** The inventory of a host that reports. */
-const running = (agent_version: string, edge_cluster: string, more: Partial<Inventory> = {}): Inventory => ({
+const running = (agent_version: string, edge_cluster: string, changes: Partial<Inventory> = {}): Inventory => ({
   ...{ agent_version, edge_cluster, enabled: true, snapshot_ready: true },
   ...{ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: INTERVAL_MS },
-  ...more,
+  ...changes,
 });
 
 /** The short inventory of a host that never sent a snapshot. */
-const silent = (more: Partial<Inventory> = {}): Inventory => ({
+const silent = (changes: Partial<Inventory> = {}): Inventory => ({
   ...{ agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false },
-  ...more,
+  ...changes,
 });
 
 const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });

@@ -88,7 +88,7 @@ function cachesRum(): Break {
   };
 }
 
-/** Gives the same call the same request_id, for up to 10 s. */
+/** Gives the answers to identical calls the same request_id, for up to 10 s. */
 function repeatsIds(): Break {
   const ids = new Map<string, string>();
   return answers(({ headers, body }, call) => {

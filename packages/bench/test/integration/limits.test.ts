@@ -48,22 +48,22 @@ const TableName = () => table.name;
 const put = (Item: Item, sender = client) => sender.send(new commands.PutItemCommand({ TableName: TableName(), Item }));
 const get = (row: Item, ConsistentRead = true) =>
   client.send(new commands.GetItemCommand({ TableName: TableName(), Key: keyOf(row), ConsistentRead }));
-const getAll = (all: Item[]) =>
+const getAll = (items: Item[]) =>
   client.send(
     new commands.BatchGetItemCommand({
-      RequestItems: { [TableName()]: { Keys: all.map(keyOf), ConsistentRead: true } },
+      RequestItems: { [TableName()]: { Keys: items.map(keyOf), ConsistentRead: true } },
     }),
   );
-const putAll = (all: Item[]) =>
+const putAll = (items: Item[]) =>
   client.send(
     new commands.BatchWriteItemCommand({
-      RequestItems: { [TableName()]: all.map((Item) => ({ PutRequest: { Item } })) },
+      RequestItems: { [TableName()]: items.map((Item) => ({ PutRequest: { Item } })) },
     }),
   );
-const transactPuts = (all: Item[]) =>
+const transactPuts = (items: Item[]) =>
   client.send(
     new commands.TransactWriteItemsCommand({
-      TransactItems: all.map((Item) => ({ Put: { TableName: TableName(), Item } })),
+      TransactItems: items.map((Item) => ({ Put: { TableName: TableName(), Item } })),
     }),
   );
 const setText = (row: Item, text: string) => ({
@@ -228,13 +228,13 @@ describe('a partition key whose units are used up', () => {
       Responses: { [table.name]: [cool] },
       UnprocessedKeys: { [table.name]: { Keys: [keyOf(hot)] } },
     });
-    for (const all of [putAll, getAll]) await expect(all([hot])).rejects.toMatchObject(throttled);
+    for (const send of [putAll, getAll]) await expect(send([hot])).rejects.toMatchObject(throttled);
   });
 });
 
 it('a transaction or a write fails while another transaction writes its row', async () => {
   await startProxy({ transactionMs: 2_000 });
-  const [row, other] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
+  const [row, otherRow] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
   const running = transactPuts([row]);
   const outcome = () =>
     put(row).then(
@@ -242,10 +242,10 @@ it('a transaction or a write fails while another transaction writes its row', as
       ({ name }: Error) => name,
     );
   await expect.poll(outcome).toBe('TransactionConflictException');
-  await expect(transactPuts([other, row])).rejects.toMatchObject({
+  await expect(transactPuts([otherRow, row])).rejects.toMatchObject({
     CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
   });
-  expect(await putAll([other, row])).toMatchObject({
+  expect(await putAll([otherRow, row])).toMatchObject({
     UnprocessedItems: { [table.name]: [{ PutRequest: { Item: row } }] },
   });
   await running;

@@ -12,9 +12,9 @@ import { recordsComment } from './merge-alerts.ts';
 /** The calls left in the window of `quota` calls in `seconds`, by the headers `RateLimit-Policy` and `RateLimit`. */
 function callsLeft(headers: Headers, quota: number, seconds: number): number {
   const policy = new RegExp(`"([^"]+)";q=${quota};w=${seconds}`).exec(headers.get('ratelimit-policy') ?? '')?.[1];
-  const left = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
-  expect(left, `RateLimit of ${quota} calls in ${seconds} s, in "${headers.get('ratelimit')}"`).toBeDefined();
-  return Number(left);
+  const remaining = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
+  expect(remaining, `RateLimit of ${quota} calls in ${seconds} s, in "${headers.get('ratelimit')}"`).toBeDefined();
+  return Number(remaining);
 }
 
 async function reportsCallsLeft(api: ApiClient): Promise<void> {
@@ -28,8 +28,8 @@ async function reportsCallsLeft(api: ApiClient): Promise<void> {
   for (const headers of [before, after]) {
     const limit = Number(headers.get('x-ratelimit-limit'));
     expect([2, 30], 'X-RateLimit-Limit').toContain(limit);
-    const left = limit === 2 ? callsLeft(headers, 2, 1) : callsLeft(headers, 30, 60);
-    expect(headers.get('x-ratelimit-remaining'), 'X-RateLimit-Remaining').toBe(String(left));
+    const remaining = limit === 2 ? callsLeft(headers, 2, 1) : callsLeft(headers, 30, 60);
+    expect(headers.get('x-ratelimit-remaining'), 'X-RateLimit-Remaining').toBe(String(remaining));
     const resetMs = Number(headers.get('x-ratelimit-reset')) * 1_000;
     expect(resetMs, 'X-RateLimit-Reset').toBeGreaterThan(Date.parse(headers.get('date') ?? '') - 2_000);
   }

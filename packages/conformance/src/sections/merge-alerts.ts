@@ -15,9 +15,9 @@ const IDS = { alert_ids: [OBJECT_ID], incident_id: OBJECT_ID };
 const WIDE = '😀';
 
 /** Sends a merge whose answer alone is checked: no check reads the incident of its alert. */
-const mergeAny = (api: ApiClient, more: object) => {
+const mergeAny = (api: ApiClient, otherFields: object) => {
   const { alerts, incidents } = api.need('entities');
-  return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...more });
+  return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...otherFields });
 };
 
 /** Asserts that a text field accepts this many characters and no more. */

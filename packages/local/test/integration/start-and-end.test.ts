@@ -138,12 +138,12 @@ it('one service at a time can use a directory of --db; after the service or its 
   await stopsOn('SIGKILL', service, null);
 
   // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
-  const again = await startOnDirectory();
-  const processes = await descendantsOf(again.child.pid as number);
+  const restarted = await startOnDirectory();
+  const processes = await descendantsOf(restarted.child.pid as number);
   const [supervisor] = processes;
   process.kill(supervisor as number, 'SIGKILL');
-  expect(await again.ended).toBe(1);
-  expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+  expect(await restarted.ended).toBe(1);
+  expect(restarted.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
   expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
   // No lock is left behind.
