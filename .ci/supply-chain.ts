@@ -1,12 +1,12 @@
 /**
  * Checks what is installed: exact versions, a hash of each package in a lock file, licences that may be used, and, where the registry
- * answers, no known vulnerability in what is deployed. Checks also that it runs on the Node of the lock file.
+ * answers, no known vulnerability in what is deployed. Also checks that this script runs on the Node of the lock file.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
-/** Licences that only require attribution, or publishing changes to the licensed files. */
+/** Licences that require at most attribution and the publication of changes to the licensed files. */
 const ALLOWED = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Unlicense'],
   ...['CC0-1.0', 'Python-2.0', 'PSF-2.0', 'MPL-2.0'],
@@ -44,7 +44,7 @@ const manifests = ['package.json', ...globSync('packages/*/package.json')].map(
   (file) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>,
 );
 const declared = manifests.flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
-  [dependencies, devDependencies, optionalDependencies].flatMap((some = {}) => Object.entries(some)),
+  [dependencies, devDependencies, optionalDependencies].flatMap((versions = {}) => Object.entries(versions)),
 );
 for (const [name, version] of declared)
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
@@ -74,7 +74,7 @@ if (packages.find(([path]) => path === `node_modules/${nodePackage}`)?.[1].versi
   problems.push(`${process.execPath} is not the Node of the lock file: run this by npm exec -- node`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
-// It exits with 1 if there is a vulnerability, and if the registry does not answer.
+// npm audit exits with 1 if there is a vulnerability and also if the registry does not answer, so the output decides.
 const { stdout: audit } = spawnSync('npm', ['audit', '--json', '--omit=dev'], { timeout: 60_000, encoding: 'utf8' });
 const { metadata, error } = JSON.parse(audit || '{}') as {
   metadata?: { vulnerabilities: Record<string, number> };

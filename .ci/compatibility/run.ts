@@ -1,6 +1,6 @@
 /**
- * Compares `openapi.json` with the released document, with oasdiff, which looks at requests, answers, headers and parameters. Changes that
- * are planted here show that it reports those that break callers, and no others. Needs Go, to build oasdiff, and jq.
+ * Compares `openapi.json` with the released document by oasdiff, which covers requests, answers, headers and parameters. Planted changes show
+ * that it reports changes that break callers, and no others. Needs Go, to build oasdiff, and jq.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
@@ -29,14 +29,14 @@ const HARMLESS = [
 ];
 
 const severityLevels = join(import.meta.dirname, 'severity.txt');
-/** oasdiff's levels, from info to error. */
+/** The level of a warning: oasdiff's levels begin with 1, info, and end with 3, error. */
 const WARNING = 2;
 /** @returns the changes that break callers */
 async function breakingChanges(before: string, after: string): Promise<unknown[]> {
   const options = `--severity-levels '${severityLevels}' --format json`;
   const printed = await shell(`${goTool('oasdiff')} changelog '${before}' '${after}' ${options}`);
   const changes = JSON.parse(printed || '[]') as { id: string; level: number }[];
-  // oasdiff ignores the levels that are set for changes of security.
+  // oasdiff ignores severity levels that are set for changes of security, so the removal is named here.
   return changes.filter(({ id, level }) => level >= WARNING || id === 'api-global-security-removed');
 }
 

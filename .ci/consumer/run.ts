@@ -1,7 +1,7 @@
 /**
  * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
- * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and as their README says, and starts the
- * MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
+ * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and by the commands of their README, and
+ * starts the MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
  */
 import { strict as assert } from 'node:assert';
 import { cpSync, globSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,9 +18,9 @@ using temporary = mkdtempDisposableSync(join(tmpdir(), 'consumer-'));
 const folder = temporary.path;
 await using service = await startService();
 const env = { BASE_URL: service.url, APP_KEY: DEMO_KEYS.demo };
-const inFolder = (line: string, more: Record<string, string> = {}) =>
-  shell(`cd '${folder}' && ${line}`, { ...env, ...more });
-const done = (what: string) => process.stdout.write(`ok ${what}\n`);
+const inFolder = (line: string, variables: Record<string, string> = {}) =>
+  shell(`cd '${folder}' && ${line}`, { ...env, ...variables });
+const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
 /** Packs a workspace. @returns the file in the folder, and how many files it contains */
 async function pack(workspace: string): Promise<{ filename: string; files: unknown[] }> {
@@ -38,7 +38,7 @@ async function compile(): Promise<void> {
     '*.ts --lib es2022,dom --typeRoots none --module preserve',
   ])
     await inFolder(`npx tsc ${options} --strict --target es2022 --noEmit`);
-  done('a strict program compiles with node16 and bundler, with the types of Node and of a browser');
+  reportDone('a strict program compiles with node16 and bundler, with the types of Node and of a browser');
 }
 
 /** Makes the calls from a bundle of the program, in a page of the service's own origin. */
@@ -48,23 +48,23 @@ async function callInChromium(): Promise<void> {
   try {
     const page = await browser.newPage();
     await page.goto(`${service.url}/openapi.json`);
-    const given = JSON.stringify([service.url, DEMO_KEYS.demo, sampleId('alert 3'), INCIDENT]);
+    const args = JSON.stringify([service.url, DEMO_KEYS.demo, sampleId('alert 3'), INCIDENT]);
     const bundle = readFileSync(join(folder, 'program.js'), 'utf8');
-    const called = await page.evaluate(`(() => { ${bundle}; return program.callAll(...${given}); })()`);
+    const called = await page.evaluate(`(() => { ${bundle}; return program.callAll(...${args}); })()`);
     assert.deepEqual(called, ['hosts', 'resource of 1', 'deleted', 'merged', 'refused']);
   } finally {
     await browser.close();
   }
-  done('a bundle makes the calls in Chromium');
+  reportDone('a bundle makes the calls in Chromium');
 }
 
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** The command of the README that contains this text, to be run in the root folder. The values replace its words in capitals, in order. */
+/** The command of examples/README.md that contains this text, run in the root folder. The values replace its words in capitals, in order. */
 function readmeCommand(text: string, values: readonly (string | number)[] = []): string {
   const [command] = /[^`]*/.exec(readme.slice(readme.lastIndexOf('`', readme.indexOf(text)) + 1)) ?? [];
   if (!readme.includes(text) || !command) throw new Error(`examples/README.md does not say how to run ${text}`);
-  const left = [...values];
-  return `cd '${root}' && ${command.replace(/\b[A-Z]+\b/g, () => String(left.shift()))}`;
+  const remaining = [...values];
+  return `cd '${root}' && ${command.replace(/\b[A-Z]+\b/g, () => String(remaining.shift()))}`;
 }
 
 const nodeOf = (version: number) => `node_modules/node-${version}-linux-${process.arch}/bin/node`;
@@ -76,28 +76,28 @@ async function runExamples(): Promise<void> {
   const alerts = join(folder, 'alerts.txt');
   writeFileSync(alerts, `${[0, 1, 2].map((index) => sampleId(`alert ${index}`)).join('\n')}\n`);
   type Values = readonly (string | number)[];
-  const ways: [name: string, command: (example: string, values?: Values) => string][] = [
-    ...NODE_VERSIONS.map((version): (typeof ways)[number] => [
+  const variants: [name: string, command: (example: string, values?: Values) => string][] = [
+    ...NODE_VERSIONS.map((version): (typeof variants)[number] => [
       `Node ${version}`,
       (example, values = []) => `${nodeOf(version)} ${example}.mjs ${values.join(' ')}`,
     ]),
     ['README, JavaScript', (example, values) => readmeCommand(`examples/node/${example}.mjs`, values)],
     ['README, shell', (example, values) => readmeCommand(`examples/shell/${example}.sh`, values)],
   ];
-  let first: string | undefined;
-  for (const [name, command] of ways) {
+  let firstList: string | undefined;
+  for (const [name, command] of variants) {
     const list = (await inFolder(command('stale-hosts'))).replaceAll('"', '').replace(/\d+$/gm, 'age');
-    first ??= list;
-    assert.equal(list, first, `${name} lists the same hosts`);
+    firstList ??= list;
+    assert.equal(list, firstList, `${name} lists the same hosts`);
     assert.ok(list.split('\n').length > 20, list);
     assert.match(await inFolder(command('merge-from-file', [INCIDENT, alerts])), /^3 alerts /);
-    // Reading the fleet uses a fifth of the calls that are allowed per minute, so each way runs watch-fleet once: the first with a limit
-    // that the fleet stays within, the others with one that it exceeds.
+    // Reading the fleet uses a fifth of the calls that are allowed per minute, so each variant runs watch-fleet once: the first with a
+    // limit that the fleet stays within, the others with one that it exceeds.
     const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, 1];
     const watching = `status=0; (${command('watch-fleet', [maxStale])}) >/dev/null || status=$?; echo $status`;
     assert.equal(await inFolder(watching), `${status}\n`, `${name}: watch-fleet ${maxStale}`);
     assert.match(await inFolder(`(${command('stale-hosts')}) 2>&1 || true`, { APP_KEY: 'wrong' }), /Unauthorized/);
-    done(`${name}: the examples run, and say why a call is refused`);
+    reportDone(`${name}: the examples run, and say why a call is refused`);
   }
 }
 
@@ -112,10 +112,10 @@ async function startMcpServer(client: string): Promise<void> {
   ].map((message) => `'${JSON.stringify({ jsonrpc: '2.0', ...message })}'`);
   for (const version of [...NODE_VERSIONS, 24]) {
     // Keeps the server's input open until it has answered.
-    const asked = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
+    const input = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
     const run = `${nodeOf(version)} node_modules/incident-monitoring-rum-mcp/dist/main.js`;
-    assert.match(await inFolder(`${asked} | ${run}`), /rum-1-primary/);
-    done(`Node ${version}: the MCP server shows the RUM resource`);
+    assert.match(await inFolder(`${input} | ${run}`), /rum-1-primary/);
+    reportDone(`Node ${version}: the MCP server shows the RUM resource`);
   }
 }
 
@@ -129,5 +129,5 @@ await compile();
 await callInChromium();
 await runExamples();
 assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json')).product, 'rum');
-done('the installed command shows the RUM resource');
+reportDone('the installed command shows the RUM resource');
 await startMcpServer(filename);

@@ -1,4 +1,4 @@
-/** The stack of the tree in TREE, as `infra/app.ts` makes it, without what the emulator cannot do. */
+/** The stack of the source tree at the path TREE, as `infra/app.ts` makes it, but without what the emulator does not support. */
 import { App, Aspects } from 'aws-cdk-lib';
 import { breakDeployment, leaveOut } from './left-out.ts';
 

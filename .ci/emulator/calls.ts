@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'] as const;
-/** Few enough for one transaction: for more, the previous release needs its pipe, and the emulator's pipes deliver to no queue. */
+/** Few enough for one transaction: larger merges of the previous release need its EventBridge pipe, which the emulator cannot connect to a queue. */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
 /** The incident of the merge with this number. They alternate, so that each merge moves the alerts. */
@@ -13,14 +13,14 @@ const PAUSE_MS = 600;
 /** Fleet browse allows 30 calls a minute: this leaves some of them to the smoke test. */
 const FLEET_PAUSE_MS = 3_000;
 /**
- * Answers after which a call is repeated. The emulator is slow at times. When a function's code or configuration changes, it kills its
- * processes together with the calls that they are answering, which then get 502; Lambda lets these calls finish.
+ * Answers after which a call is repeated. The emulator is slow at times. When a function's code or configuration changes, it kills the
+ * function's processes, and the calls that these are answering get 502; Lambda lets such calls finish.
  */
 const RETRYABLE: readonly string[] = ['502', '503 ServiceUnavailable'];
 const MAX_TRIES = 5;
 const FLEET = '/monit/servicemap/fleet';
 
-/** @returns `stop`, which ends the calls and says how often each answer came, such as `/alert/merge 200`, and which calls failed */
+/** @returns `stop`, which ends the calls, and returns how often each answer such as `/alert/merge 200` came and which calls failed */
 export function startCalls(url: string, appKey: string) {
   const run = randomUUID();
   const answers = new Map<string, number>();
@@ -45,9 +45,9 @@ export function startCalls(url: string, appKey: string) {
       await sleep(1_000);
     }
   }
-  async function repeat(pauseMs: number, act: () => Promise<void>) {
+  async function repeat(pauseMs: number, action: () => Promise<void>) {
     while (!stopped) {
-      await act();
+      await action();
       await sleep(pauseMs);
     }
   }

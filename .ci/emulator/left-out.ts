@@ -1,4 +1,4 @@
-/** Leaves out of the stack what the emulator cannot do, each with the reason, and nothing else. */
+/** Removes from the stack what the emulator does not support. A comment gives the reason for each. */
 import { CfnResource, type IAspect, type Stack } from 'aws-cdk-lib';
 import type { CfnMethod } from 'aws-cdk-lib/aws-apigateway';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
@@ -9,16 +9,16 @@ export const leaveOut: IAspect = {
     // The type tells resources apart, not `instanceof`: the previous release loads its own copy of the CDK.
     const type = node.cfnResourceType;
     // The emulator refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
-    const onMetricMath = type === 'AWS::CloudWatch::Alarm' && (node as CfnAlarm).metrics !== undefined;
-    // It does not know these types; the composite alarms consist of alarms that are left out.
-    const unknown = ['AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::InsightRule'].includes(type);
-    if (onMetricMath || unknown) node.node.scope?.node.tryRemoveChild(node.node.id);
-    // It reads a gateway key from the header x-api-key alone, not from the authorizer's answer: every call would be 403.
+    const isOnMetricMath = type === 'AWS::CloudWatch::Alarm' && (node as CfnAlarm).metrics !== undefined;
+    // It does not know these types. The composite alarms also need alarms that are removed.
+    const isUnknown = ['AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::InsightRule'].includes(type);
+    if (isOnMetricMath || isUnknown) node.node.scope?.node.tryRemoveChild(node.node.id);
+    // It takes a gateway key only from the header x-api-key, not from the authorizer's answer, so every call would get 403.
     if (type === 'AWS::ApiGateway::Method') (node as CfnMethod).apiKeyRequired = false;
   },
 };
 
-/** Makes a deployment fail when all else is deployed, by a resource that the emulator refuses. */
+/** Makes a deployment fail once everything else is deployed: adds a resource that the emulator refuses. */
 export function breakDeployment(stack: Stack): void {
   const broken = new CfnResource(stack, 'Broken', {
     type: 'AWS::CloudWatch::Alarm',

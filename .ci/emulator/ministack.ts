@@ -1,4 +1,4 @@
-/** MiniStack, an emulator of AWS. It runs functions by the `node` of the PATH, which is Node 24 in npm scripts. */
+/** MiniStack, an emulator of AWS. It runs functions with the `node` of the PATH, which is Node 24 in npm scripts. */
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ export async function startEmulator() {
     AWS_EC2_METADATA_DISABLED: 'true',
     CDK_DISABLE_VERSION_CHECK: 'true',
   };
-  const own = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: port, TMPDIR: folder, LAMBDA_EXECUTOR: 'local' };
+  const settings = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: port, TMPDIR: folder, LAMBDA_EXECUTOR: 'local' };
   const server = startServer(pythonTool('ministack'), [], {
     cwd: folder,
     stdio: ['ignore', log, log],
-    env: { ...process.env, ...env, ...own },
+    env: { ...process.env, ...env, ...settings },
   });
   await until(`the emulator answers: see ${logFile}`, () =>
     fetch(`${endpoint}/_ministack/health`).then(

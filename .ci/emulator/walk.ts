@@ -1,7 +1,7 @@
 /**
  * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
- * deploy the previous release, update to this tree while calls are running, deploy an ephemeral stage beside it, fail an update, roll back,
- * destroy, adopt the table that was kept.
+ * deploy the previous release, update to this tree while calls are running, deploy an ephemeral stage beside it, let an update fail, roll
+ * back, destroy, adopt the table that was kept.
  */
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const deploy = (tree?: string, context = '') =>
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
-/** Deploys and destroys a second stage, with its own account, gateway key and data. @returns the name of its table, which is gone */
+/** Deploys and destroys a second stage, with its own table, account and keys. @returns the name of its table, which no longer exists */
 async function trySecondStage(): Promise<string> {
   const stage = 'Preview';
   const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
@@ -45,8 +45,8 @@ async function trySecondStage(): Promise<string> {
   if (table === outputs().TableName) throw new Error('two stages share a table');
   await admin(`account create ${ACCOUNT} --name Preview --stack ${stage} --yes`);
   const key = (await admin(`app-key issue --account ${ACCOUNT} --stack ${stage} --yes`)).trim();
-  const asked = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
-  if (asked.status !== 401) throw new Error(`a key of one stage gets ${asked.status} from the other`);
+  const response = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
+  if (response.status !== 401) throw new Error(`a key of one stage gets ${response.status} from the other`);
   await cdk(`destroy --force ${context}`);
   if (await describe(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await describe(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
@@ -66,9 +66,9 @@ function urlOf(): string {
   return `${emulator.endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
 }
 
-async function step<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+async function step<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
-  const result = await act();
+  const result = await action();
   process.stdout.write(`ok ${name} (${((performance.now() - began) / 1_000).toFixed(1)} s)\n`);
   return result;
 }
@@ -77,20 +77,20 @@ async function smoke(): Promise<void> {
   await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
 }
 
-/** Runs the certificate (docs/reliability.md) of the operations that write, with new data. Checks of the fleet would wait for the rate limit. */
-async function certificate(): Promise<void> {
+/** Runs the certificate (docs/reliability.md) of the operations that write, with new data. Leaves out the fleet, whose checks wait for the rate limit. */
+async function certifyWrites(): Promise<void> {
   const run = '--run emulator';
   const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;
   await shell(`${data} | npm run --silent admin -- import - ${onStack}`, emulator.env);
   await shell(`npm run --silent certify -- --url ${urlOf()} ${run} --only 4.3 4.4`, { APP_KEY: appKey });
 }
 
-/** Does something while calls are running. @throws when a call failed, or the alerts are not in the last merge's incident */
-async function underCalls(act: () => Promise<unknown>): Promise<void> {
+/** Runs an action while calls are running. @throws when a call failed, or the alerts are not in the last merge's incident */
+async function underCalls(action: () => Promise<unknown>): Promise<void> {
   const calls = startCalls(urlOf(), appKey);
-  const [done] = await Promise.allSettled([act()]);
+  const [outcome] = await Promise.allSettled([action()]);
   const { answers, failures, lastIncident } = await calls.stop();
-  if (done.status === 'rejected') throw done.reason;
+  if (outcome.status === 'rejected') throw outcome.reason;
   process.stdout.write(`${[...answers].map(([answer, count]) => `   ${count} × ${answer}\n`).join('')}`);
   if (failures.length > 0) throw new Error(`calls failed during the deployment: ${failures.join('; ')}`);
   await alertsAreIn(lastIncident);
@@ -151,8 +151,8 @@ async function walk(): Promise<void> {
   await step('account, app key, data', addAccount);
   await step('update to this tree under calls', () => underCalls(deploy));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
-  await step('certificate of the operations that write', certificate);
-  const gone = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
+  await step('certificate of the operations that write', certifyWrites);
+  const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
       const succeeded = await deploy(root, '-c break=true -c maxBodyBytes=1024').then(
@@ -167,9 +167,9 @@ async function walk(): Promise<void> {
   await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
-  // Before the next deployment makes a usage plan: the emulator lists each key under every plan.
+  // Before the next deployment creates a usage plan, since the emulator lists each key under every plan.
   await step('remove the gateway keys', async () => {
-    for (const one of [table, gone]) await removeGatewayKey(one);
+    for (const name of [table, previewTable]) await removeGatewayKey(name);
   });
   await step('adopt the table', async () => deploy(root, `-c adoptTable=${(await describe(table))?.LatestStreamArn}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));

@@ -1,8 +1,8 @@
 /**
  * Adds a fifth operation to a copy of the tree, as a developer would, from three files of this folder: the entry in the list of
- * operations, the code and the function. `npm run check` compiles these files here, too, so that it notices a rename in `lib`.
- * In the copy, the compiler must name the tests that have to learn how to call the operation. Once they are extended, check, synthesis,
- * client, local service and the tests that loop over the list must work without another change.
+ * operations, the code and the function. `npm run check` also compiles these files here, so that it notices a rename in `lib`.
+ * In the copy, the compiler must name the tests that lack a call of the operation. Once it is added there, check, synthesis, client,
+ * local service and the tests that loop over the list must work without another change.
  */
 import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,22 +19,22 @@ const npm = (...args: string[]) => inCopy('npm', 'run', '--silent', ...args);
 const npmExec = (...args: string[]) => inCopy('npm', 'exec', '--no', '--', ...args);
 const say = (text: string) => process.stdout.write(`${text}, after ${Math.round(performance.now() / 1_000)} s\n`);
 
-/** Inserts text before `anchor`, which the file must hold once. */
+/** Inserts text before `anchor`, which the file must contain exactly once. */
 function insert(file: string, anchor: string, text: string): void {
   const copy = join(folder, file);
-  const before = readFileSync(copy, 'utf8');
-  if (before.split(anchor).length !== 2) throw new Error(`${file} must hold this once: ${anchor}`);
+  const original = readFileSync(copy, 'utf8');
+  if (original.split(anchor).length !== 2) throw new Error(`${file} must contain this once: ${anchor}`);
   writeFileSync(
     copy,
-    before.replace(anchor, () => `${text}${anchor}`),
+    original.replace(anchor, () => `${text}${anchor}`),
   );
 }
 
 /** @throws unless the compiler finds mistakes in exactly these files */
 async function compilerAsksFor(project: string, ...files: string[]): Promise<void> {
   const printed = await npmExec('tsc', '-p', project, '--noEmit', '--pretty', 'false').catch(({ message }) => message);
-  const found = new Set(Array.from(printed.matchAll(/^(\S+?)\(\d+,\d+\): error/gm), ([, file]) => file));
-  if ([...found].sort().join() !== files.sort().join())
+  const filesWithErrors = new Set(Array.from(printed.matchAll(/^(\S+?)\(\d+,\d+\): error/gm), ([, file]) => file));
+  if ([...filesWithErrors].sort().join() !== files.sort().join())
     throw new Error(`the compiler must ask for ${files.join(', ')}, and nothing else:\n${printed}`);
   say(`the compiler asks for ${files.join(', ')}`);
 }
@@ -43,7 +43,7 @@ async function compilerAsksFor(project: string, ...files: string[]): Promise<voi
 function source(file: string, imports: Record<string, string>): string {
   let text = readFileSync(new URL(file, import.meta.url), 'utf8');
   for (const [from, to] of Object.entries(imports)) {
-    if (!text.includes(from)) throw new Error(`${file} must hold: ${from}`);
+    if (!text.includes(from)) throw new Error(`${file} must contain: ${from}`);
     text = text.replaceAll(from, to);
   }
   return text;
@@ -64,7 +64,7 @@ function addOperation(): void {
   );
 }
 
-/** Tells the tests that loop over the list how to call the operation, and how to try it for another account. */
+/** Adds to the tests that loop over the list how to call the operation, and how to try it on another account's data. */
 function addToTests(): void {
   insert('test/support/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
   insert(
@@ -102,7 +102,7 @@ async function callLocally(): Promise<void> {
   }
 }
 
-/** The tests that loop over the list. Others name the contract's four operations one by one, on purpose. */
+/** The tests that loop over the list. Other tests name the contract's four operations one by one, on purpose. */
 const TESTS = [
   'test/unit/openapi.test.ts',
   'test/unit/generated-files.test.ts',

@@ -1,4 +1,4 @@
-/** Stands for the validator that the copy generates, so that the compiler checks `read.ts` here. */
+/** Takes the place of the validator that is generated in the copy, so that the compiler can check `read.ts` here. */
 import type { Validator } from '../../lib/http/validate.ts';
 
 const validate: Validator = () => false;

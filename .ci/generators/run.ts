@@ -20,7 +20,7 @@ const env = {
 const inFolder = (line: string) => shell(`cd '${folder}' && ${line}`, env);
 cpSync(join(import.meta.dirname, 'calls'), folder, { recursive: true });
 cpSync(join(root, 'openapi.json'), join(folder, 'openapi.json'));
-const done = (what: string) => process.stdout.write(`ok ${what}\n`);
+const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
 const STRICT =
   '--strict --noUncheckedIndexedAccess --target es2022 --module esnext --moduleResolution bundler --noEmit';
@@ -34,17 +34,17 @@ for (const line of [
   'node built/hey-api.js',
 ])
   await inFolder(line);
-done('openapi-typescript with openapi-fetch, and @hey-api/openapi-ts');
+reportDone('openapi-typescript with openapi-fetch, and @hey-api/openapi-ts');
 
 await inFolder('python3 -m venv python');
 const pip = 'python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:';
 await inFolder(`${pip} -r requirements.txt`);
 cpSync(join(root, 'examples/python'), join(folder, 'examples/python'), { recursive: true });
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** Runs the command of the examples' README that begins with this. */
-function runReadmeCommand(begin: string): Promise<string> {
-  const [command] = new RegExp(`(?<=\`)${begin}[^\`]*`).exec(readme) ?? [];
-  if (command === undefined) throw new Error(`examples/README.md has no command ${begin}`);
+/** Runs the command of examples/README.md that begins with this text. */
+function runReadmeCommand(beginning: string): Promise<string> {
+  const [command] = new RegExp(`(?<=\`)${beginning}[^\`]*`).exec(readme) ?? [];
+  if (command === undefined) throw new Error(`examples/README.md has no command ${beginning}`);
   return inFolder(`PATH="$PWD/python/bin:$PATH" ${command}`);
 }
 await runReadmeCommand('openapi-python-client');
@@ -53,10 +53,10 @@ if (!/^[a-z]*-1-/m.test(list)) throw new Error(`stale_hosts.py lists no host:\n$
 await inFolder('cp -r examples/python/monitoring_client .');
 await inFolder('python/bin/mypy --strict --follow-imports=silent --no-error-summary calls.py');
 await inFolder('python/bin/python calls.py');
-done('openapi-python-client');
+reportDone('openapi-python-client');
 
 mkdirSync(join(folder, 'go/api'));
-const generated = `-generate types,client -package api -o '${folder}/go/api/api.go'`;
-await shell(`${goTool('oapi-codegen')} ${generated} '${folder}/openapi.json'`);
+const options = `-generate types,client -package api -o '${folder}/go/api/api.go'`;
+await shell(`${goTool('oapi-codegen')} ${options} '${folder}/openapi.json'`);
 await inFolder('cd go && go vet ./... && go run .');
-done('oapi-codegen');
+reportDone('oapi-codegen');

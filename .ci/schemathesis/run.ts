@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pythonTool, root, startService } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 
-/** Each may browse its fleet twice a second: all together, more often than Schemathesis calls. */
+/** Enough accounts that two fleet calls a second for each are more than Schemathesis makes. */
 const ACCOUNTS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 180_000;
 const keyOf = (account: number) => `schemathesis-key-of-account-${account}`.padEnd(32, '-');

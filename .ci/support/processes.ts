@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 export const root = new URL('../..', import.meta.url).pathname;
 /** The path of a tool that `.ci/install-python-tools` installed. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
-/** The shell command that builds and runs a tool of `.ci/go-tools/go.mod`, in that folder. */
+/** The shell command that builds a tool of `.ci/go-tools/go.mod`, and runs it in that folder. */
 export const goTool = (name: string) => `go -C '${root}.ci/go-tools' tool ${name}`;
 
-/** How many of the last lines that a failed command prints are in its error. */
+/** Number of lines, from the end of a failed command's output, that its error contains. */
 const LAST_LINES = 80;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,43 +44,43 @@ export function startServer(command: string, args: readonly string[], options: S
   process.once('exit', kill);
   async function stop(): Promise<void> {
     signal('SIGTERM');
-    const late = setTimeout(kill, 10_000);
+    const timer = setTimeout(kill, 10_000);
     await ended;
-    clearTimeout(late);
+    clearTimeout(timer);
     process.removeListener('exit', kill);
     if (child.signalCode === 'SIGKILL') throw new Error(`${command} ${args.join(' ')} did not stop`);
   }
   return { child, kill, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts the service of a tree as the README says, but with a sample that stands still, and waits until it serves. */
+/** Starts the service of a tree as the README says, but with sample data that do not change, and waits until it serves. */
 export async function startService(args: readonly string[] = [], cwd: string = root) {
   const server = startServer('npm', ['start', '--silent', '--', '--port', '0', '--still', ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const late = setTimeout(server.kill, 60_000);
+  const timer = setTimeout(server.kill, 60_000);
   let output = '';
   for await (const chunk of server.child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += chunk;
     if (output.includes('Press Ctrl-C to stop')) break;
   }
-  clearTimeout(late);
-  // Discards what it prints from now on: with a full pipe it would block.
+  clearTimeout(timer);
+  // Discards further output: the service would block when the pipe is full.
   server.child.stdout?.resume();
   const [, url] = /Serving at (\S+)/.exec(output) ?? [];
   if (url === undefined) throw new Error(`the service did not start:\n${output}`);
   return { ...server, url, output };
 }
 
-/** Calls `look` until it returns something other than undefined or false. @throws after a minute, with `what` in the message */
+/** Calls `poll` until it returns something other than undefined or false. @throws after a minute, with `what` in the message */
 export async function until<Found>(
   what: string,
-  look: () => Promise<Found | undefined | false>,
+  poll: () => Promise<Found | undefined | false>,
   pauseMs = 500,
 ): Promise<Found> {
   for (const began = Date.now(); ; await sleep(pauseMs)) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined && found !== false) return found;
     if (Date.now() - began > 60_000) throw new Error(`not within a minute: ${what}`);
   }

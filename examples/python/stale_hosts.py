@@ -1,4 +1,4 @@
-"""Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client makes of openapi.json."""
+"""Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client generates from openapi.json."""
 
 import csv
 import os
@@ -16,8 +16,8 @@ client = Client(
     httpx_args={"params": {"app_key": os.environ["APP_KEY"]}},
 )
 
-table = csv.writer(sys.stdout)
-table.writerow(["host_id", "edge_cluster", "agent_version", "max_age_ms"])
+writer = csv.writer(sys.stdout)
+writer.writerow(["host_id", "edge_cluster", "agent_version", "max_age_ms"])
 cursor = UNSET
 while True:
     request = BrowseFleetRequest(limit=100, statuses=[FleetStatus.STALE], cursor=cursor)
@@ -31,7 +31,7 @@ while True:
         sys.exit(f"{response.status_code}: {response.content.decode()}")
     page = response.parsed.data
     for host in page.items:
-        table.writerow([host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""])
+        writer.writerow([host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""])
     if page.next_cursor is UNSET:
         break
     cursor = page.next_cursor

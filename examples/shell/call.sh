@@ -1,5 +1,5 @@
-# call PATH BODY [CURL OPTION…]: prints {"data": ...} of the answer. If the answer has Retry-After (429, 503), waits that long and retries,
-# five times at most.
+# call PATH BODY [CURL OPTION…]: prints {"data": ...} of the answer. If the answer has the header Retry-After (429, 503), waits that
+# long and retries, at most five times.
 BASE_URL=${BASE_URL:-http://127.0.0.1:3000}
 : "${APP_KEY:?set APP_KEY to the app key of an account}"
 

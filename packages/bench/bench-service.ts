@@ -21,7 +21,7 @@ export const eventOf = ({ path }: ListedOperation, appKey: string, body: object)
   body: JSON.stringify(body),
 });
 
-/** Merges are measured to their last move, and pages with all their live status, however busy the machine is. */
+/** Long enough that even on a busy machine merges move all their alerts and pages have their whole live status. */
 const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
 
 /** The handlers of the operations over a table. */
@@ -30,8 +30,8 @@ export function benchHandlers(table: Table, timeLimits: TimeLimits = PATIENT) {
   const deps: Deps = { ...depsOver(table, { now: () => Date.now() + aheadMs }), timeLimits };
   const handlers = createHandlers(deps);
 
-  /** Calls an operation. */
-  async function answer(operation: ListedOperation, appKey: string, body: object) {
+  /** Calls an operation. @returns its answer, whatever the status */
+  async function send(operation: ListedOperation, appKey: string, body: object) {
     const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
     return handlers[operationIdOf(operation.name)](event, {} as Context);
   }
@@ -42,10 +42,10 @@ export function benchHandlers(table: Table, timeLimits: TimeLimits = PATIENT) {
     stepClock(byMs: number): void {
       aheadMs += byMs;
     },
-    answer,
+    send,
     /** Calls an operation. @throws unless it answers 200 */
     async call(operation: ListedOperation, appKey: string, body: object): Promise<void> {
-      const { statusCode, body: text } = await answer(operation, appKey, body);
+      const { statusCode, body: text } = await send(operation, appKey, body);
       if (statusCode !== 200) throw new Error(`${operation.name}: ${statusCode} ${text}`);
     },
   };

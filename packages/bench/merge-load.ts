@@ -6,8 +6,9 @@ import { createTimes, type Times } from './timings.ts';
 
 export interface MergeLoad {
   seconds: number;
-  /** Merges of one alert that begin each second; `atOnce`: all at the start of the second. */
+  /** Merges of one alert that begin each second. */
   smallPerSecond: number;
+  /** Whether these begin together at the start of the second, and not spread over it. */
   atOnce?: boolean;
   /** Callers that send large merges, each one merge after the other. */
   largeCallers?: number;
@@ -15,12 +16,12 @@ export interface MergeLoad {
   throttled?: boolean;
 }
 
-/** @returns the status of the answer */
+/** Sends a merge. @returns the status of the answer */
 type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
   small: { sent: number; throttled: number; refused: number; times: Times };
-  /** The last two count all merges, by their calls: at most two, or more. */
+  /** `upToTwoCalls` and `moreCalls` count all merges, committed or not, by the calls that they took. */
   large: { committed: number; upToTwoCalls: number; moreCalls: number };
 }
 
@@ -57,12 +58,12 @@ export async function runMergeLoad(
   }
 
   const smallMerges: Promise<void>[] = [];
-  const { large: merge } = send;
-  const callers = merge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(merge, caller)) : [];
+  const { large: mergeLarge } = send;
+  const callers = mergeLarge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(mergeLarge, caller)) : [];
   const count = smallPerSecond * seconds;
   for (let index = 0; index < count; index += 1) {
-    const at = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;
-    await sleep(Math.max(0, began + at * 1000 - performance.now()));
+    const atSeconds = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;
+    await sleep(Math.max(0, began + atSeconds * 1000 - performance.now()));
     smallMerges.push(sendSmall(index));
   }
   await Promise.all([...smallMerges, ...callers]);

@@ -1,6 +1,6 @@
 /**
- * What other accounts notice while one account sends merges that are refused, on a new table. The table is in memory, with the units and times of
- * DynamoDB, since reads of DynamoDB Local would compete for the processor.
+ * How much longer the merges of other accounts take while one account sends merges that are refused, on a new table. The table is in memory and
+ * simulates the capacity and latencies of DynamoDB, since DynamoDB Local would compete for the processor.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
@@ -20,7 +20,7 @@ const REFUSED_ACCOUNT = 101;
 const NEIGHBOURS = Array.from({ length: 20 }, (_, index) => 201 + index);
 /** Alerts of a merge that is refused, and of a neighbour's merge. */
 const [LARGE, SMALL] = [9_600, 90] as const;
-/** Rounds with and without refused merges, of which the median counts. */
+/** Rounds with and without refused merges. The figures are medians of the rounds. */
 const ROUNDS = 5;
 const SECONDS = 6;
 /** Merges a second of all neighbours together. */
@@ -33,7 +33,7 @@ const TRANSACTION_MS = 15;
 
 const keyOf = (account: number) => `bench-key-of-refused-merges-${account}`.padEnd(32, '0');
 
-/** A table in memory with a limit for the whole table. A missing row counts as one unit. */
+/** A table in memory with a read limit for the whole table. Each key of a batch counts as one unit, since the rows are missing or small. */
 function newTable() {
   const double = new TableDouble();
   const bucketOf = createTokenBuckets(1, () => performance.now());
@@ -57,9 +57,9 @@ export async function refusedMerges(add: Add): Promise<void> {
   const neighbours = await Promise.all(
     NEIGHBOURS.map(async (account) => ({ account, ...(await createAlerts(table, account, SMALL)) })),
   );
-  const { answer } = benchHandlers(table, TIME_LIMITS);
+  const { send } = benchHandlers(table, TIME_LIMITS);
   const merge = async (account: number, alert_ids: readonly string[] | undefined, incident_id: string) =>
-    (await answer(mergeAlerts, keyOf(account), { alert_ids, incident_id })).statusCode;
+    (await send(mergeAlerts, keyOf(account), { alert_ids, incident_id })).statusCode;
 
   // Merges that are refused by the first read, and by the last.
   const refusedIdLists = [objectIds(LARGE), [...refused.ids, ...objectIds(1)]];
@@ -73,7 +73,7 @@ export async function refusedMerges(add: Add): Promise<void> {
   const sendRefused = () => runMergeLoad({ seconds: SECONDS, smallPerSecond: rate }, { small: mergeRefused });
   const count = { sent: 0, done: 0 };
   const p95 = async (load: () => Promise<unknown>): Promise<number> => {
-    // Waits until the table has all its units again.
+    // Waits until the bucket of the table's units is full again.
     await sleep((1000 * READ_UNITS.burst) / READ_UNITS.rate);
     const [{ small }] = await Promise.all([
       runMergeLoad({ seconds: SECONDS, smallPerSecond: MERGES_A_SECOND }, { small: mergeOfNeighbour }),
@@ -84,10 +84,10 @@ export async function refusedMerges(add: Add): Promise<void> {
     return small.times.percentile(95);
   };
   const [timesAlone, timesBeside] = [createTimes(), createTimes()];
-  const nothing = async () => undefined;
-  for (const warmUp of [nothing, sendRefused]) await p95(warmUp);
+  const noLoad = async () => undefined;
+  for (const warmUp of [noLoad, sendRefused]) await p95(warmUp);
   await inTurns(ROUNDS, [
-    async () => timesAlone.add(await p95(nothing)),
+    async () => timesAlone.add(await p95(noLoad)),
     async () => timesBeside.add(await p95(sendRefused)),
   ]);
   const title = `neighbours' merges of ${SMALL} alerts beside ${rate} refused merges a second, each of ${LARGE} alerts`;

@@ -22,12 +22,12 @@ export type Add = (figure: NewFigure) => void;
 const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 function lineOf({ name, value, unit, baseline, ratio, target, met }: Figure): string {
-  const wanted = target && ('most' in target ? `<= ${target.most}` : `>= ${target.least}`);
+  const condition = target && ('most' in target ? `<= ${target.most}` : `>= ${target.least}`);
   return [
     name.padEnd(58),
     `${show(value)} ${unit}`.padStart(16),
     `${ratio.toFixed(2)} x`.padStart(9),
-    (wanted ? `target ${wanted} ${met ? 'met' : 'MISSED'}` : '').padStart(22),
+    (condition ? `target ${condition} ${met ? 'met' : 'MISSED'}` : '').padStart(22),
     `  baseline: ${baseline.name}, ${show(baseline.value)} ${unit}`,
   ].join(' ');
 }

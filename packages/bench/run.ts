@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [suite…] [--against REV]`: measures, and says of each figure whether its target is met. With a revision, the same is measured
- * there too, and changes of more than 5 % are listed.
+ * `npm run bench -- [suite…] [--against REV]`: measures, and prints for each figure whether its target is met. With a revision, measures there too,
+ * and lists changes of more than 5 %.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -25,27 +25,27 @@ async function measure(suites: readonly string[]): Promise<void> {
   report.end();
 }
 
-/** How often each side is measured. */
+/** How often each of the two trees is measured. */
 const TURNS = 3;
 /** Relative changes above this are listed. */
-const CHANGE = 0.05;
+const MAX_CHANGE = 0.05;
 
-const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
+const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
-/** Runs the suites in turns here and at a revision, with the packages of that revision, and lists the ratios that changed. */
+/** Runs the suites alternately in this tree and in a checkout of the revision with its packages, and lists the ratios that changed. */
 async function compareWith(revision: string, suites: readonly string[]): Promise<void> {
   const exists = spawnSync('git', ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`], { cwd: root });
   if (exists.status !== 0) throw new UsageError(`There is no revision ${revision}.`);
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  const there = join(folder, 'tree');
+  const tree = join(folder, 'tree');
   try {
-    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', there, revision], { cwd: root });
-    addPackages(there);
+    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', tree, revision], { cwd: root });
+    addPackages(tree);
     const [before, now] = [new Map<string, number[]>(), new Map<string, number[]>()];
-    await inTurns(TURNS, [() => runIn(there, revision, suites, before), () => runIn(root, 'this tree', suites, now)]);
+    await inTurns(TURNS, [() => runIn(tree, revision, suites, before), () => runIn(root, 'this tree', suites, now)]);
     listChanges(before, now);
   } finally {
-    spawnSync('git', ['worktree', 'remove', '--force', there], { cwd: root });
+    spawnSync('git', ['worktree', 'remove', '--force', tree], { cwd: root });
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -67,13 +67,13 @@ function listChanges(before: ReadonlyMap<string, number[]>, now: ReadonlyMap<str
   const notCompared = [...new Set(before.keys()).symmetricDifference(now)];
   if (notCompared.length > 0) say(`Not compared, since only one side has them: ${notCompared.join('; ')}.`);
   const compared = [...now].flatMap(([key, ratios]) => {
-    const earlier = before.get(key);
-    return earlier ? [{ key, earlier: median(earlier), later: median(ratios) }] : [];
+    const ratiosBefore = before.get(key);
+    return ratiosBefore ? [{ key, medianBefore: median(ratiosBefore), medianNow: median(ratios) }] : [];
   });
-  const changed = compared.filter(({ earlier, later }) => Math.abs(later / earlier - 1) > CHANGE);
-  for (const { key, earlier, later } of changed) {
-    const percent = ((later / earlier - 1) * 100).toFixed(0);
-    say(`CHANGED ${key}: ${earlier.toPrecision(3)} -> ${later.toPrecision(3)} (${percent} %)`);
+  const changed = compared.filter(({ medianBefore, medianNow }) => Math.abs(medianNow / medianBefore - 1) > MAX_CHANGE);
+  for (const { key, medianBefore, medianNow } of changed) {
+    const percent = ((medianNow / medianBefore - 1) * 100).toFixed(0);
+    say(`CHANGED ${key}: ${medianBefore.toPrecision(3)} -> ${medianNow.toPrecision(3)} (${percent} %)`);
   }
   say(`${changed.length} of ${compared.length} figures changed by more than 5 %.`);
 }

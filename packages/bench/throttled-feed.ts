@@ -11,16 +11,16 @@ import type { Add } from './report.ts';
 const QUEUE = 'Feed';
 /** As the stack delivers messages: BATCH of infra/ingest-queues.ts, and the default of `feedConcurrency`. */
 const SOURCE = { batchSize: 100, windowSeconds: 1, concurrency: 10, reportsFailures: true } as const;
-/** Time until a failed message is delivered again. The function sets it by a call of SQS, which is not simulated here. */
+/** Time until a failed message is delivered again. The function sets it by a call to SQS, which is not simulated here. */
 const RETRY_SECONDS = 10;
 const SECONDS = 60;
 /** The share of the calls that are throttled. */
-const THROTTLED = 0.9;
+const THROTTLED_SHARE = 0.9;
 
 interface Report {
   account_id: number;
   host_id: string;
-  /** Number of the report. */
+  /** Holds the number of the report, by which the latest one is recognized. */
   node_count: number;
 }
 
@@ -39,7 +39,7 @@ export async function throttledFeed(
   let throttled = true;
   table.client.middlewareStack.add(
     (next) => (args) => {
-      if (throttled && Math.random() < THROTTLED)
+      if (throttled && Math.random() < THROTTLED_SHARE)
         throw new ProvisionedThroughputExceededException({ message: 'throttled', $metadata: {} });
       return next(args);
     },
@@ -60,14 +60,14 @@ export async function throttledFeed(
   await queues.stop();
 
   const latest = Array.from({ length: Math.min(hosts, count) }, (_, index) => reportOf(count - 1 - index));
-  let shown = 0;
+  let current = 0;
   for (const { account_id, host_id, node_count } of latest) {
     const row = await getRow(table, keys.hostStatus(account_id, host_id));
-    if (Number((row as { node_count?: unknown } | undefined)?.node_count) === node_count) shown += 1;
+    if (Number((row as { node_count?: unknown } | undefined)?.node_count) === node_count) current += 1;
   }
   add({
     name: `hosts with their latest report after ${SECONDS} s with a tenth of DynamoDB's throughput`,
-    value: shown,
+    value: current,
     unit: 'hosts',
     baseline: { name: 'those that reported', value: latest.length },
     target: { least: 1 },

@@ -1,7 +1,7 @@
-/** Measures in turns, so that other load on the machine affects all sides. */
+/** Timers, and rounds that take turns, so that other load on the machine affects all tasks alike. */
 import { createHistogram } from 'node:perf_hooks';
 
-/** Runs tasks a number of rounds, in every other round in reverse order. */
+/** Runs the tasks one after another for a number of rounds, in every other round in reverse order. */
 export async function inTurns(rounds: number, tasks: readonly (() => unknown)[]): Promise<void> {
   for (let round = 0; round < rounds; round += 1)
     for (const task of round % 2 === 0 ? tasks : tasks.toReversed()) await task();
@@ -27,9 +27,9 @@ export function createTimes() {
       cpu.record(toMicroseconds(cpuMs));
     },
     /** Adds how long an action takes, and how much CPU time this process uses meanwhile. */
-    async time<Result>(act: () => Promise<Result>): Promise<Result> {
+    async time<Result>(action: () => Promise<Result>): Promise<Result> {
       const elapsed = startTimer();
-      const result = await act();
+      const result = await action();
       const { tookMs, cpuMs } = elapsed();
       this.add(tookMs, cpuMs);
       return result;

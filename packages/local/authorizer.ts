@@ -7,11 +7,11 @@ const MAX_CACHED = 10_000;
 
 /**
  * Calls the authorizer for a request and caches its answer for as long as the deployment says.
- * @param call invokes the authorizer's function
+ * @param invoke calls the authorizer's function
  */
 export function createAuthorizer(
   { parameter, ttlMs }: Deployment['authorizer'],
-  call: (request: object) => Promise<APIGatewayAuthorizerResult>,
+  invoke: (request: object) => Promise<APIGatewayAuthorizerResult>,
 ) {
   const results = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MAX_CACHED, maxAge: ttlMs });
 
@@ -23,7 +23,7 @@ export function createAuthorizer(
     if (!result) {
       const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
       const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`;
-      result = await call({ ...rest, type: 'REQUEST', methodArn });
+      result = await invoke({ ...rest, type: 'REQUEST', methodArn });
       results.set(identity, result);
     }
     if (result.policyDocument.Statement.some(({ Effect }) => Effect !== 'Allow'))

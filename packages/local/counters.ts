@@ -1,4 +1,4 @@
-/** Figures for `admin status` and the console. For a stack they come from CloudWatch. */
+/** Figures for `admin status` and the console. Those of a deployed stack come from CloudWatch. */
 import { type Key, parseKey } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { type Attempt, type OperationFigures, WINDOW_MINUTES } from '../admin/status/measured.ts';
@@ -16,7 +16,7 @@ export function createCounters(now: () => number = Date.now) {
       recent.push({ path, status, durationMs, atMs: now() });
       if (recent.length > 2 * MAX_CALLS_KEPT) recent = recent.slice(-MAX_CALLS_KEPT);
     },
-    /** @param message that of the merge queue: the key of the merge's feed entry */
+    /** @param message the message of the merge queue, which is the key of the merge's feed entry */
     addFailedAttempt(message: string, { name: error }: Error): void {
       const [incidentId, sequence] = parseKey(JSON.parse(message) as Key)?.parts ?? [];
       attempts.set(message, { incident_id: String(incidentId), sequence: Number(sequence), error, at_ms: now() });
@@ -27,7 +27,7 @@ export function createCounters(now: () => number = Date.now) {
       recent = recent.filter(({ atMs }) => atMs >= since);
       return operations.map(({ name, path }) => {
         const calls = recent.filter((call) => call.path === path);
-        const durations = calls.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
+        const durations = calls.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
         const p99 = durations[Math.ceil(durations.length * 0.99) - 1];
         return {
           operation: name,

@@ -31,13 +31,13 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
   const functions = [...functionsOf(template)];
   const nameOf = (functionId: string): string => {
     const [name] = functions.find(([, { id }]) => id === functionId) ?? [];
-    if (name === undefined) throw new Error('the template calls a function that it does not have');
+    if (name === undefined) throw new Error('the template calls a function that it does not define');
     return name;
   };
-  const only = (type: string): Resource['Properties'] => {
-    const [found, ...more] = Object.values(resourcesOf(template, type));
-    if (!found || more.length > 0) throw new Error(`the template must have one ${type}`);
-    return found.Properties;
+  const onlyResourceOf = (type: string): Resource['Properties'] => {
+    const [resource, ...others] = Object.values(resourcesOf(template, type));
+    if (!resource || others.length > 0) throw new Error(`the template must have one ${type}`);
+    return resource.Properties;
   };
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
   const queues = resourcesOf(template, 'AWS::SQS::Queue');
@@ -51,8 +51,8 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
-  const authorizer = only('AWS::ApiGateway::Authorizer');
-  const api = only('AWS::ApiGateway::RestApi');
+  const authorizer = onlyResourceOf('AWS::ApiGateway::Authorizer');
+  const api = onlyResourceOf('AWS::ApiGateway::RestApi');
   return {
     /** By method and path, such as `POST /alert/merge`. */
     routes: new Map(
@@ -83,7 +83,7 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
       ({ Properties }): GatewayResponse => Properties,
     ),
     ...plansOf(template),
-    stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
+    stageThrottles: stageThrottlesOf(onlyResourceOf('AWS::ApiGateway::Stage').MethodSettings),
     /** Request bodies of these types arrive in base64. */
     binaryMediaTypes: (api.BinaryMediaTypes ?? []) as readonly string[],
     /** Smaller bodies, in bytes, are neither compressed nor decompressed. */
@@ -101,10 +101,10 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
   };
 }
 
-const mapValues = <From, To>(of: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
-  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]));
+const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
-/** The usage plan that the template's output names, and the others with the gateway keys that the template attaches to them. */
+/** Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names the plan of the accounts' keys. */
 function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlans'> {
   const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
   const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
@@ -112,8 +112,8 @@ function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlan
     resourcesOf(template, 'AWS::ApiGateway::UsagePlan'),
     ({ Properties }, id): UsagePlan => ({
       keys: attached
-        .filter((each) => each.Properties.UsagePlanId.Ref === id)
-        .map((each) => gatewayKeys[each.Properties.KeyId.Ref]?.Properties.Value),
+        .filter((planKey) => planKey.Properties.UsagePlanId.Ref === id)
+        .map((planKey) => gatewayKeys[planKey.Properties.KeyId.Ref]?.Properties.Value),
       throttles: mapValues<{ RateLimit: number; BurstLimit: number }, Throttle>(
         Properties.ApiStages[0].Throttle,
         ({ RateLimit, BurstLimit }) => ({ rate: RateLimit, burst: BurstLimit }),

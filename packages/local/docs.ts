@@ -7,13 +7,13 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
-const document = (path: string) => new URL(`../../${path}`, import.meta.url);
+const projectFile = (path: string) => new URL(`../../${path}`, import.meta.url);
 /** Files by path. A map, since a path may be the name of an inherited property of objects, such as `constructor`. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
-  ['/docs/guide', { type: 'text/plain; charset=utf-8', file: document('docs/api.md') }],
-  ['/docs/client', { type: 'text/plain; charset=utf-8', file: document('packages/client/README.md') }],
+  ['/docs/guide', { type: 'text/plain; charset=utf-8', file: projectFile('docs/api.md') }],
+  ['/docs/client', { type: 'text/plain; charset=utf-8', file: projectFile('packages/client/README.md') }],
 ]);
 
 /**
@@ -79,7 +79,7 @@ const showExactly = () => ({
     },
   },
 });
-// Swagger UI also rounds the limits in the schemas. As strings it omits them; the field's description states them.
+// Swagger UI also rounds large limits in the schemas, and omits limits that are strings. The description of the field states them anyway.
 // It prefills a parameter with its example: here a new idempotency key for each visit.
 const adapt = (response) => {
   if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')

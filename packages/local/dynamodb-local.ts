@@ -27,7 +27,7 @@ export const damageAdvice = (dbDirectory: string | undefined) =>
 
 /**
  * Starts DynamoDB Local with the installed Java, or uses the server at `endpoint`, and waits until it answers. DynamoDB Local listens on all
- * interfaces and has no option to change that, so its tables belong to a random access key id, which is part of the returned endpoint.
+ * interfaces and has no option to change that, so a random access key id, which is part of the returned endpoint, protects its tables.
  * @param dbDirectory keeps the database there; absent: in memory
  * @returns `ended`: resolves with a message when the started server has ended; `stop`: does nothing to an existing server
  * @throws CliError saying what to do when Java is missing, the directory is in use, or the server does not answer
@@ -53,7 +53,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 
 /**
  * Starts Java under a supervisor that stops it when this process ends.
- * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` gives the reason then, and undefined before
+ * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` returns the reason once it has ended, and undefined before
  */
 function startSupervisor(options: SupervisorOptions) {
   const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {
@@ -77,7 +77,7 @@ function startSupervisor(options: SupervisorOptions) {
   // Does not wait for the supervisor's `close` event, which Node does not emit after a call of `disconnect`.
   const ended = Promise.all([once(supervisor, 'exit'), once(stderr, 'close')]).then(([[code, signal]]) => {
     if (signal !== null && javaPid !== undefined) kill(javaPid); // the supervisor was killed before it could stop Java
-    // Without Java, standard error has the supervisor's own message.
+    // If Java did not start, standard error has the supervisor's own message.
     failure = new CliError(
       javaPid === undefined
         ? errors.trim()

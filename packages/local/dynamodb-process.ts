@@ -37,7 +37,7 @@ if (import.meta.main) {
   // The JVM says on stdout why it cannot start.
   for (const output of [java.stdout, java.stderr]) output?.pipe(process.stderr);
   if (java.pid !== undefined) process.send?.({ pid: java.pid, accessKeyId } satisfies StartedJava);
-  const end = () => {
+  const stopJava = () => {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), GRACE_MS).unref();
   };
@@ -50,7 +50,7 @@ if (import.meta.main) {
   );
   // Not on `exit`: the last output may not have arrived by then.
   java.on('close', (code) => process.exit(code ?? 1));
-  for (const event of ['disconnect', 'SIGTERM', 'SIGINT', 'SIGHUP']) process.on(event, end);
+  for (const event of ['disconnect', 'SIGTERM', 'SIGINT', 'SIGHUP']) process.on(event, stopJava);
 }
 
 function fail(message: string): never {
@@ -84,10 +84,10 @@ function lock(directory: string): void {
 /** The access key id of the directory's tables, or a new one; the database of an earlier release is renamed to it. */
 function accessKeyIdOf(directory: string): string {
   // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which earlier releases used.
-  const ownFile = /^([0-9a-f]{32})_local\.db/;
+  const keyedFile = /^([0-9a-f]{32})_local\.db/;
   const sharedFile = 'shared-local-instance.db';
   const files = readdirSync(directory);
-  const id = files.map((name) => ownFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
+  const id = files.map((name) => keyedFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
   if (existsSync(join(directory, `${id}_local.db`))) return id;
   // The database is renamed last, after its journals, so that the next start continues an interrupted rename.
   const shared = files.filter((file) => file.startsWith(sharedFile)).sort();

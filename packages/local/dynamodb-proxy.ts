@@ -17,8 +17,8 @@ export interface WireAnswer {
   readonly body: Buffer;
 }
 
-/** Forwards this call, or another one, to the server. */
-export type Send = (other?: WireCall) => Promise<WireAnswer>;
+/** Forwards this call, or another one in its place, to the server. */
+export type Send = (replacement?: WireCall) => Promise<WireAnswer>;
 
 /** @param handle answers each call through `reply`; if it throws, the connection is closed */
 export async function startDynamoDbProxy(
@@ -28,22 +28,23 @@ export async function startDynamoDbProxy(
   const agent = new Agent({ keepAlive: true });
 
   /** Sends a call to the target with the headers, and so the signature, of the incoming request. */
-  async function forward({ action, body }: WireCall, { headers: given }: IncomingMessage): Promise<WireAnswer> {
+  async function forward({ action, body }: WireCall, incoming: IncomingMessage): Promise<WireAnswer> {
+    const { headers: signed } = incoming;
     const headers = {
-      'content-type': given['content-type'] ?? '',
-      'x-amz-target': String(given['x-amz-target']).replace(/[^.]*$/, action),
-      authorization: given.authorization ?? '',
-      'x-amz-date': given['x-amz-date'] ?? '',
+      'content-type': signed['content-type'] ?? '',
+      'x-amz-target': String(signed['x-amz-target']).replace(/[^.]*$/, action),
+      authorization: signed.authorization ?? '',
+      'x-amz-date': signed['x-amz-date'] ?? '',
       'content-length': body.length,
     };
     const outgoing = request(target, { method: 'POST', agent, headers }).end(body);
     outgoing.on('error', () => {}); // `once` reports an error before the response, `buffer` a later one
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
-    const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
+    const passedOn = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
     return {
       status: response.statusCode ?? 500,
-      headers: { ...(Object.fromEntries(kept) as Record<string, string>), 'content-length': bytes.length },
+      headers: { ...(Object.fromEntries(passedOn) as Record<string, string>), 'content-length': bytes.length },
       body: bytes,
     };
   }
@@ -52,7 +53,7 @@ export async function startDynamoDbProxy(
     void (async () => {
       const [, action = ''] = String(incoming.headers['x-amz-target']).split('.');
       const call = { action, body: await buffer(incoming) };
-      await handle(call, reply, (other = call) => forward(other, incoming));
+      await handle(call, reply, (replacement = call) => forward(replacement, incoming));
     })().catch(() => reply.destroy());
   });
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { startDynamoDbProxy } from './dynamodb-proxy.ts';
 
-/** The parts that can fail, and what callers see then. */
+/** The failures that can be simulated, and what callers see then. */
 export const FAILURES = {
   'live-status': 'fleet pages are built from the inventory, with `partial` and `error_code`',
   inventory: 'browsing the fleet answers 503',
@@ -18,7 +18,8 @@ export type Failure = keyof typeof FAILURES;
 
 export const isFailure = (name: string): name is Failure => Object.hasOwn(FAILURES, name);
 
-const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = {
+/** The kind of row whose reads and writes fail. */
+const FAILING_KIND: Readonly<Partial<Record<Failure, RowKind>>> = {
   'live-status': 'hostStatus',
   inventory: 'host',
 };
@@ -35,7 +36,7 @@ function fails(failures: readonly Failure[], body: string): boolean {
   return failures.some(
     (failure) =>
       failure === 'table' ||
-      (ROWS[failure] !== undefined && kinds.has(ROWS[failure])) ||
+      (FAILING_KIND[failure] !== undefined && kinds.has(FAILING_KIND[failure])) ||
       // The moves of a large merge are transactions that also write a row with such a key.
       (failure === 'moves' && /"S":"\d{15}#MOVES#/.test(body) && body.includes('"TransactItems"')),
   );

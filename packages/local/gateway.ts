@@ -29,7 +29,7 @@ export interface GatewayOptions {
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded or threw. */
   readonly onFailed?: ((functionName: string, error: Error) => void) | undefined;
-  /** Answers a request that is not for the API. @returns whether it was one */
+  /** Answers a request that is not for the API. @returns false for a request that it leaves to the API */
   readonly answerOther?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
@@ -83,14 +83,16 @@ export function createGateway(options: GatewayOptions): Server {
 
   /** @throws GatewayRefusal unless the throttles and, if the route requires one, the gateway key allow the call */
   async function admit(event: APIGatewayProxyEvent, route: Route): Promise<void> {
-    const method = `${route.path}/${route.method}`;
+    const throttleName = `${route.path}/${route.method}`;
     let gatewayKey: string | undefined;
     if (route.authorized) {
       const { principalId, usageIdentifierKey } = await authorize(event, route);
       event.requestContext.authorizer = { principalId };
       gatewayKey = usageIdentifierKey ?? undefined;
     }
-    const verdict = route.keyRequired ? usagePlans.admit(gatewayKey ?? '', method) : usagePlans.admitToStage(method);
+    const verdict = route.keyRequired
+      ? usagePlans.admit(gatewayKey ?? '', throttleName)
+      : usagePlans.admitToStage(throttleName);
     if (verdict !== 'passed') throw new GatewayRefusal(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
   }
 

@@ -45,15 +45,15 @@ let lastImport: Promise<unknown> = Promise.resolve();
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
   const importing = lastImport.then(async () => {
-    const before = { ...process.env };
+    const original = { ...process.env };
     Object.assign(process.env, env);
     try {
       const module: { handler: Handler } = await import(`${href}#${randomUUID()}`);
       return module.handler;
     } finally {
       for (const name of Object.keys(env))
-        if (before[name] === undefined) delete process.env[name];
-        else process.env[name] = before[name];
+        if (original[name] === undefined) delete process.env[name];
+        else process.env[name] = original[name];
     }
   });
   lastImport = importing.catch(() => undefined);

@@ -23,7 +23,7 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   template: Template;
   /** URL of a DynamoDB-compatible server. */
   endpoint: string;
-  /** URL of the server that the functions use, if it is another one. */
+  /** URL of the server that the functions use, if not `endpoint`. */
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
@@ -118,7 +118,7 @@ export async function startService(options: LocalServiceOptions) {
 
   return {
     url,
-    /** Why the table's stream cannot be read: interrupted merges then stay pending. */
+    /** Why the table's stream cannot be read, so that interrupted merges stay pending; undefined if it can be read. */
     streamProblem,
     measure,
     /** The URLs of the queues, by the names of the stack's outputs. */

@@ -9,7 +9,7 @@ import { resourcesOf, type Template } from './template.ts';
 /** A queue of the template. */
 interface QueueSettings {
   readonly name: string;
-  /** Named as SQS names them. */
+  /** By the names that SQS gives them. */
   readonly attributes: Readonly<Record<string, number | string>>;
 }
 
@@ -49,7 +49,7 @@ export const queuesOf = (template: Template): QueueSettings[] =>
 /** @param functionName gives the name for a function's logical id */
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
   Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
-    .filter(({ Properties }) => !('StartingPosition' in Properties)) // that of the stream has it
+    .filter(({ Properties }) => !('StartingPosition' in Properties)) // only the mapping of the stream has one
     .map(({ Properties }) => ({
       queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
       functionName: functionName(Properties.FunctionName.Ref),
@@ -64,7 +64,7 @@ type OnFailed = (error: Error, bodies: readonly string[]) => void;
 
 /**
  * Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023.
- * @param port that of the server which calls `answer`: a part of the queues' URLs
+ * @param port of the server that passes requests to `answer`; it is part of the queues' URLs
  */
 export function createQueues(settings: readonly QueueSettings[], port = 0) {
   const { service, requestHandler } = createRequestHandler({
@@ -75,7 +75,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
     validateDlqDestination: false, // the template may list a queue before its dead-letter queue
     queues: settings.map(({ name, attributes }) => ({ QueueName: name, Attributes: attributes })),
   });
-  for (const queue of service.Queues) countAsSqs(queue);
+  for (const queue of service.Queues) correctCount(queue);
   const stops: (() => Promise<void>)[] = [];
 
   function queueOf(name: string) {
@@ -106,8 +106,8 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
     /** Number of messages in a queue, including delayed and in-flight ones. */
     count(name: string): number {
       const counts = queueOf(name).getAttributes(['All']);
-      const numbers = ['', 'NotVisible', 'Delayed'].map((which) =>
-        Number(counts[`ApproximateNumberOfMessages${which}`]),
+      const numbers = ['', 'NotVisible', 'Delayed'].map((state) =>
+        Number(counts[`ApproximateNumberOfMessages${state}`]),
       );
       return numbers.reduce((sum, number) => sum + number);
     },
@@ -125,16 +125,16 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
 
 /** Corrects the package's count of visible messages, which includes those in flight; SQS's does not. */
-function countAsSqs(queue: Queue): void {
+function correctCount(queue: Queue): void {
   const getAttributes = queue.getAttributes.bind(queue);
   queue.getAttributes = (names) => {
-    const found = getAttributes(names);
+    const attributes = getAttributes(names);
     const { ApproximateNumberOfMessages: all, ApproximateNumberOfMessagesNotVisible: inFlight } = getAttributes([
       'All',
     ]);
-    return found?.ApproximateNumberOfMessages === undefined
-      ? found
-      : { ...found, ApproximateNumberOfMessages: String(all - inFlight) };
+    return attributes?.ApproximateNumberOfMessages === undefined
+      ? attributes
+      : { ...attributes, ApproximateNumberOfMessages: String(all - inFlight) };
   };
 }
 

@@ -31,9 +31,9 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 /** @throws GatewayRefusal for a method that API Gateway does not support */
 export function methodOf({ method = '', headers }: IncomingMessage): string {
   const override = headers['x-http-method-override'];
-  const wanted = typeof override === 'string' ? override : method;
-  if (!METHODS.has(wanted)) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
-  return wanted;
+  const effective = typeof override === 'string' ? override : method;
+  if (!METHODS.has(effective)) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
+  return effective;
 }
 
 /** @throws GatewayRefusal for a URL or headers that are too long, or a missing host */
@@ -62,8 +62,8 @@ function toMaps(pairs: Iterable<readonly [string, string]>) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   if (byName.length === 0) return { single: null, multi: null };
   return {
-    single: Object.fromEntries(byName.map(([name, same]) => [name, same.at(-1)?.[1]])),
-    multi: Object.fromEntries(byName.map(([name, same]) => [name, same.map(([, value]) => value)])),
+    single: Object.fromEntries(byName.map(([name, named]) => [name, named.at(-1)?.[1]])),
+    multi: Object.fromEntries(byName.map(([name, named]) => [name, named.map(([, value]) => value)])),
   };
 }
 
@@ -71,7 +71,7 @@ function toMaps(pairs: Iterable<readonly [string, string]>) {
 function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
   if (bytes.length === 0) return { body: null, isBase64Encoded: false };
   const type = contentType.split(';')[0]?.trim().toLowerCase();
-  const isBinary = binaryMediaTypes.some((each) => each === '*/*' || each === type);
+  const isBinary = binaryMediaTypes.some((binary) => binary === '*/*' || binary === type);
   return { body: bytes.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
 }
 

@@ -102,7 +102,7 @@ export async function serve(
   );
 }
 
-/** Time without an answer of DynamoDB after which a message says so, and after which the service ends. */
+/** Time without an answer from DynamoDB after which a message says so, and after which the service ends. */
 const NOTICE_AFTER_MS = 3_000;
 const FAIL_AFTER_MS = 30_000;
 
@@ -129,8 +129,8 @@ async function prepareTable(
   } catch (error) {
     if (error instanceof DataError) throw new CliError(error.message);
     if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
-    const failed = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
-    throw new CliError((db && fullDisk(db)) || `${failed}${damageAdvice(db)}`);
+    const problem = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
+    throw new CliError((db && fullDisk(db)) || `${problem}${damageAdvice(db)}`);
   } finally {
     patient.stop();
   }

@@ -39,13 +39,13 @@ async function main(): Promise<void> {
 
 const PARENT_CHECK_MS = 1_000;
 
-function whenOrphaned(act: () => void): void {
+function whenOrphaned(callback: () => void): void {
   const parent = process.ppid;
-  const timer = setInterval(() => process.ppid === parent || act(), PARENT_CHECK_MS);
+  const timer = setInterval(() => process.ppid === parent || callback(), PARENT_CHECK_MS);
   timer.unref();
 }
 
-/** What is printed for a failure: for a syntax error the stack, which has its position; for any other unexpected error one line. */
+/** The text to print for a failure: one line, except for a syntax error, whose stack shows its position. */
 function messageOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   const { name, message, stack } = error as Error;

@@ -15,18 +15,18 @@ const RETRY_MS = 1_000;
 /** An event source mapping from a stream to a function. */
 export interface StreamSettings {
   readonly functionName: string;
-  /** Event patterns: a record is passed on if one of them matches. */
+  /** Event patterns: a record is passed on if it matches one of them. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
-  /** A failing record is given up when it is older. */
+  /** A failing record is given up once it is older than this. */
   readonly maxAgeMs: number;
   /** The queue that receives the positions of records that were given up. */
   readonly deadLetters: string;
 }
 
 /**
- * The event source mapping of the table's stream. Its other settings are implemented here as test/infra/queues expects them: from the oldest
- * record on, with failed batches halved and retried until a record is too old.
+ * Reads the event source mapping of the table's stream. Settings that are not read have the values that test/infra/queues expects, which this
+ * module implements: from the oldest record on, with failed batches halved and retried until a record is too old.
  * @param functionName gives the name for a function's logical id
  */
 export function streamOf(template: Template, functionName: (id: string) => string): StreamSettings {
@@ -48,7 +48,9 @@ export function streamOf(template: Template, functionName: (id: string) => strin
  */
 export function matches(pattern: unknown, record: unknown): boolean {
   if (Array.isArray(pattern))
-    return pattern.some((one) => (typeof one === 'object' ? one.exists === (record !== undefined) : one === record));
+    return pattern.some((allowed) =>
+      typeof allowed === 'object' ? allowed.exists === (record !== undefined) : allowed === record,
+    );
   return Object.entries(pattern as object).every(([name, inner]) =>
     matches(inner, (record as Record<string, unknown> | undefined)?.[name]),
   );
@@ -161,8 +163,8 @@ export async function followStream(
       });
     for await (const records of stream.pagesOf(shardId)) {
       signal.throwIfAborted();
-      const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
-      await deliver(wanted, settings, target, giveUp, signal);
+      const matching = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
+      await deliver(matching, settings, target, giveUp, signal);
       if (records.length === 0) await sleep(POLL_MS, undefined, { signal });
     }
   }

@@ -40,21 +40,22 @@ export function createUsagePlans(
   const planOf = (key: string): UsagePlan | undefined =>
     isLocalGatewayKey(key) ? accountPlan : otherPlans.find(({ keys }) => keys.includes(key));
 
+  /** @param method `/path/METHOD` */
   function admitToStage(method: string): Verdict {
-    const ofAnyMethod = method.replace(/[^/]*$/, '*');
-    const throttle = stageThrottles.methods[method] ?? stageThrottles.methods[ofAnyMethod] ?? stageThrottles.others;
+    const anyMethodOfPath = method.replace(/[^/]*$/, '*');
+    const throttle = stageThrottles.methods[method] ?? stageThrottles.methods[anyMethodOfPath] ?? stageThrottles.others;
     return take(`stage ${method}`, throttle) ? 'passed' : 'throttled';
   }
 
   return {
-    /** For a method that requires a gateway key. */
+    /** For a method that requires a gateway key. @param method `/path/METHOD` */
     admit(key: string, method: string): Verdict {
       const plan = planOf(key);
       if (!plan) return 'unknown key';
       const throttle = plan.throttles[method];
       return !throttle || take(`${key} ${method}`, throttle) ? admitToStage(method) : 'throttled';
     },
-    /** For a method that requires none. */
+    /** For a method that requires no gateway key. */
     admitToStage,
   };
 }

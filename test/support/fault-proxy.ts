@@ -139,8 +139,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   };
 }
 
-function refuse(reply: ServerResponse, status: number, { type, message, more }: Refusal): void {
-  const body = JSON.stringify({ __type: type, message, ...more });
+function refuse(reply: ServerResponse, status: number, { type, message, fields }: Refusal): void {
+  const body = JSON.stringify({ __type: type, message, ...fields });
   reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
 }
 

@@ -1,4 +1,4 @@
-/** What a strict caller in TypeScript writes. It is compiled with the types of Node and of a browser, and runs in a browser. */
+/** A caller in strict TypeScript. It is compiled with the types of Node and of a browser, and runs in a browser. */
 import { ApiError, type Client, createClient, type FleetPage, UnauthorizedError } from 'incident-monitoring-rum-client';
 
 /** Calls each operation once, then one with a wrong key. @returns what succeeded */
@@ -25,7 +25,7 @@ export async function callAll(url: string, appKey: string, alert: string, incide
   return done;
 }
 
-/** It is compiled, not called. */
+/** Shows that the compiler finds a wrong status. It is never called. */
 export const mistake = (client: Client): unknown =>
   // @ts-expect-error a status that the service does not have
   client.browseFleet({ statuses: ['paused'] });

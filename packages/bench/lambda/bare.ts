@@ -28,12 +28,14 @@ const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? S
 
 /** Sends rounds of concurrent commands, and answers with the results of the last round. */
 export const handler = async ({ rounds }: { rounds: Command[][] }) => {
-  let last: unknown;
+  let lastResults: unknown;
   for (const round of rounds)
-    last = await Promise.all(round.map(({ name, input }) => client.send(new COMMANDS[name](input as never) as never)));
+    lastResults = await Promise.all(
+      round.map(({ name, input }) => client.send(new COMMANDS[name](input as never) as never)),
+    );
   return {
     statusCode: 200,
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ data: last }, asText),
+    body: JSON.stringify({ data: lastResults }, asText),
   };
 };

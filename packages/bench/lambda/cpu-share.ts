@@ -7,13 +7,13 @@ const MEMORY_MB_OF_ONE_CPU = 1_769;
 /** The share of a CPU that a function of this memory gets. */
 export const cpuShareOf = (memoryMb: number) => memoryMb / MEMORY_MB_OF_ONE_CPU;
 
-/** Time for which an unused share is kept. Lambda's own period is not documented. */
+/** Unused CPU time of at most this period is kept for later. Lambda's own period is not documented. */
 const PERIOD_MS = 100;
 const CHECK_EVERY_MS = 5;
 
 /**
  * Stops a process (SIGSTOP) while it has used more than its share, and continues it (SIGCONT). On a system without `/proc`, which reports the CPU
- * time of a process, all the time in which the process may run counts.
+ * time of a process, all time during which the process is not stopped counts as used.
  * @returns a function that ends the limit
  */
 export function limitCpu(pid: number, share: number): () => void {

@@ -12,7 +12,7 @@ import { cpuShareOf, limitCpu } from './cpu-share.ts';
 const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
 
 /** Bundles a module of this folder as a careful user deploys it. @returns the file of the bundle, and its bytes */
-export async function bundle(module: string, outfile: string, more: BuildOptions = {}) {
+export async function bundle(module: string, outfile: string, options: BuildOptions = {}) {
   await build({
     entryPoints: [pathOf(module)],
     outfile,
@@ -22,12 +22,12 @@ export async function bundle(module: string, outfile: string, more: BuildOptions
     platform: 'node',
     target: 'node24',
     mainFields: ['module', 'main'],
-    ...more,
+    ...options,
   });
   return { file: outfile, bytes: statSync(outfile).size };
 }
 
-/** Creates the certificate of the proxies. @returns its file, and the environment that a proxy takes */
+/** Creates the certificate of the proxies. @returns its file, and the environment variables of a proxy */
 export function createCertificate(folder: string) {
   const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
@@ -50,35 +50,35 @@ export async function startProxy(target: string, certificate: { KEY: string; CER
 export const createMeasured = () => ({ initAndFirst: createTimes(), warm: createTimes() });
 export type Measured = ReturnType<typeof createMeasured>;
 
-interface Reported {
+interface Report {
   tookMs: number;
   cpuMs: number;
   status?: unknown;
 }
 
-/** Runs a bundle in a new environment, and adds the times of its initialization and its calls to `into`. */
+/** Runs a bundle in a new environment, and adds the times of its initialization and its calls to `measured`. */
 export async function runEnvironment(
   file: string,
   memoryMb: number,
   env: Record<string, string>,
   events: readonly object[],
-  into: Measured,
+  measured: Measured,
 ): Promise<void> {
   const child = fork(pathOf('process.ts'), {
     env: { ...env, BUNDLE: file, PATH: process.env.PATH, HOME: tmpdir() },
     serialization: 'advanced',
     silent: true,
   });
-  const next = async () => (await once(child, 'message'))[0] as Reported;
-  const init = await next();
+  const nextReport = async () => (await once(child, 'message'))[0] as Report;
+  const init = await nextReport();
   // Lambda initializes a function with a whole CPU.
   const unlimit = limitCpu(child.pid as number, cpuShareOf(memoryMb));
   for (const [index, event] of events.entries()) {
     child.send(event);
-    const { tookMs, cpuMs, status } = await next();
+    const { tookMs, cpuMs, status } = await nextReport();
     if (status !== 200) throw new Error(`${file} answers ${status}`);
-    if (index === 0) into.initAndFirst.add(init.tookMs + tookMs);
-    else into.warm.add(tookMs, cpuMs);
+    if (index === 0) measured.initAndFirst.add(init.tookMs + tookMs);
+    else measured.warm.add(tookMs, cpuMs);
   }
   unlimit();
   const ended = once(child, 'exit');

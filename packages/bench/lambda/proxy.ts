@@ -9,30 +9,30 @@ import { createServer as createTlsServer } from 'node:tls';
 const { KEY = '', CERT = '', TARGET_PORT, ROUND_TRIP_MS } = process.env;
 const oneWayMs = Number(ROUND_TRIP_MS) / 2;
 
-const inner = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) => {
+const tlsServer = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) => {
   const target = connect(Number(TARGET_PORT), '127.0.0.1').setNoDelay();
   socket.pipe(target).pipe(socket);
-  for (const end of [socket, target]) end.on('error', () => [socket, target].map((one) => one.destroy()));
+  for (const end of [socket, target]) end.on('error', () => [socket, target].map((either) => either.destroy()));
 }).listen(0, '127.0.0.1');
 
-/** Delays bytes, and keeps their order. None arrives before the TCP handshake is over, which takes no time locally. */
+/** Delays bytes, and keeps their order. None arrives before the simulated TCP handshake is over; the real local one takes no time. */
 function delay(from: Socket, to: Socket, handshakeMs: number): void {
   const connectedMs = performance.now() + handshakeMs;
   let previous: Promise<unknown> = Promise.resolve();
-  const later = (act: () => void) => {
+  const schedule = (action: () => void) => {
     const delayed = sleep(Math.max(0, connectedMs - performance.now()) + oneWayMs);
-    previous = previous.then(() => delayed).then(act);
+    previous = previous.then(() => delayed).then(action);
   };
-  from.on('data', (part) => later(() => to.write(part)));
-  from.on('close', () => later(() => to.destroy()));
+  from.on('data', (part) => schedule(() => to.write(part)));
+  from.on('close', () => schedule(() => to.destroy()));
   from.on('error', () => from.destroy());
 }
 
-inner.once('listening', () => {
-  const outer = createServer({ noDelay: true }, (socket) => {
-    const within = connect((inner.address() as AddressInfo).port, '127.0.0.1').setNoDelay();
-    delay(socket, within, 2 * oneWayMs);
-    delay(within, socket, 0);
-  }).listen(0, '127.0.0.1', () => process.send?.((outer.address() as AddressInfo).port));
+tlsServer.once('listening', () => {
+  const delayingServer = createServer({ noDelay: true }, (socket) => {
+    const toTlsServer = connect((tlsServer.address() as AddressInfo).port, '127.0.0.1').setNoDelay();
+    delay(socket, toTlsServer, 2 * oneWayMs);
+    delay(toTlsServer, socket, 0);
+  }).listen(0, '127.0.0.1', () => process.send?.((delayingServer.address() as AddressInfo).port));
 });
 process.on('disconnect', () => process.exit());

@@ -39,9 +39,8 @@ const operation = (listed: ListedOperation, body: (index: number) => object, ste
 const ACCOUNT = 1;
 /** Fleet browse allows thirty calls a minute. */
 const BROWSE_STEP_MS = 2_100;
-/** Alerts of a merge. */
-const MERGED = 10;
-/** The order of merges is that of the clock. */
+const ALERTS_PER_MERGE = 10;
+/** A merge's sequence is the time in milliseconds, so each merge is sent at a later time. */
 const MERGE_STEP_MS = 10;
 const INCIDENT = 'f'.repeat(24);
 const alertId = (index: number) => index.toString(16).padStart(24, '0');
@@ -69,7 +68,9 @@ export const SUBJECTS: readonly Subject[] = [
     mergeAlerts,
     (index) => ({
       incident_id: INCIDENT,
-      alert_ids: Array.from({ length: MERGED }, (_, position) => alertId(index * MERGED + position)),
+      alert_ids: Array.from({ length: ALERTS_PER_MERGE }, (_, position) =>
+        alertId(index * ALERTS_PER_MERGE + position),
+      ),
     }),
     MERGE_STEP_MS,
   ),
@@ -79,24 +80,28 @@ export const SUBJECTS: readonly Subject[] = [
 /** The data that this number of calls of each subject needs, as lines of the data format. */
 export function linesFor(calls: number): string[] {
   const line = (kind: string, fields: object) => JSON.stringify({ kind, account_id: ACCOUNT, ...fields });
-  const each = (count: number, lineOf: (index: number) => string) =>
+  const linesOf = (count: number, lineOf: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => lineOf(index));
   return [
     ...sampleData(Date.now()),
-    ...each(calls, (index) => line('work_item', { work_item_id: `w${index}`, version: 1, title: 'Raise the timeout' })),
-    ...each(calls, (index) => line('app_key', { app_key: keyOf(index) })),
+    ...linesOf(calls, (index) =>
+      line('work_item', { work_item_id: `w${index}`, version: 1, title: 'Raise the timeout' }),
+    ),
+    ...linesOf(calls, (index) => line('app_key', { app_key: keyOf(index) })),
     line('incident', { incident_id: INCIDENT, title: 'Checkout is down' }),
-    ...each(calls * MERGED, (index) => line('alert', { alert_id: alertId(index), title: 'p99 above threshold' })),
+    ...linesOf(calls * ALERTS_PER_MERGE, (index) =>
+      line('alert', { alert_id: alertId(index), title: 'p99 above threshold' }),
+    ),
   ];
 }
 
 /** Longer than app keys are cached. */
-const LONG_MS = 120_000;
+const PAST_CACHE_MS = 120_000;
 
 /**
  * Prepares a table in memory, on which the subjects' calls to DynamoDB are recorded.
  * @param name of the table in the recorded calls
- * @returns a function that makes calls of a subject, and gives for each its rounds of concurrent calls to DynamoDB
+ * @returns a function that makes calls of a subject, and returns for each call its rounds of concurrent calls to DynamoDB
  */
 export async function createRecorder(name: string, lines: readonly string[], callsInEnvironment: number) {
   const double = new TableDouble();
@@ -114,14 +119,14 @@ export async function createRecorder(name: string, lines: readonly string[], cal
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   const handlers = benchHandlers(table);
   return async (subject: Subject, calls: number): Promise<Command[][][]> => {
-    const all: Command[][][] = [];
+    const roundsOfCalls: Command[][][] = [];
     for (let index = 0; index < calls; index += 1) {
       // The first call in an environment reads the app key.
-      handlers.stepClock(index % callsInEnvironment === 0 ? LONG_MS : subject.stepMs);
+      handlers.stepClock(index % callsInEnvironment === 0 ? PAST_CACHE_MS : subject.stepMs);
       rounds = [];
       await subject.call(handlers, index);
-      all.push(rounds);
+      roundsOfCalls.push(rounds);
     }
-    return all;
+    return roundsOfCalls;
   };
 }

@@ -1,4 +1,4 @@
-/** A call that the proxy limits, which is of one table, and the DynamoDB-compatible server behind the proxy. */
+/** A call that the proxy limits, and the DynamoDB-compatible server behind the proxy. All items of a call must be in one table. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, itemBytes } from '../../../lib/dynamodb/item-size.ts';
 import type { Send, WireAnswer } from '../../local/dynamodb-proxy.ts';
@@ -52,7 +52,7 @@ export function connectServer(send: Send) {
     return JSON.parse(answer.body.toString());
   }
 
-  /** @returns the bytes of each of up to 100 rows of a table as it is stored; 0 where there is none */
+  /** Reads up to 100 rows of one table. @returns a function that gives the stored bytes of a row, 0 if it does not exist */
   async function storedBytes(rows: readonly Row[]): Promise<(row: Row) => number> {
     const bytes = new Map<string, number>();
     const table = rows[0]?.table ?? '';

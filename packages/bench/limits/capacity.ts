@@ -12,7 +12,7 @@ export interface Limits {
   readonly readUnits: number;
   /** Minimum time of a call in milliseconds: the local server is nearer than DynamoDB. */
   readonly callMs: number;
-  /** The same for a writing transaction, during which its rows are in use. */
+  /** Minimum time of a writing transaction, during which other writes to its rows conflict. */
   readonly transactionMs: number;
 }
 
@@ -22,8 +22,8 @@ export const AWS_LIMITS: Limits = { writeUnits: 1_000, readUnits: 3_000, callMs:
 export const writeUnitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / 1024));
 export const readUnitsOf = (bytes: number, consistent: boolean) =>
   Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
-/** Source: Developer Guide, "DynamoDB Transactions: How it works", capacity management: two units in place of one. */
-export const IN_TRANSACTION = 2;
+/** Units of a transaction for each unit of the same write alone. Source: Developer Guide, "DynamoDB Transactions: How it works". */
+export const TRANSACTION_FACTOR = 2;
 
 export type Side = 'read' | 'write';
 
@@ -51,15 +51,15 @@ export function createPartitions({ readUnits, writeUnits }: Limits, now: () => n
     return usage;
   }
 
-  /** Takes units that have been used already; a negative number returns unused ones. */
+  /** Takes units without checking that they are available, for example since they are used already; a negative number returns units. */
   function charge(partition: string, side: Side, units: number): void {
     bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
     usageOf(partition)[side] += units;
   }
 
   /**
-   * Takes units if they are available. A call that needs more than a full bucket takes all of a full one, which then owes the rest: that AWS
-   * does so is not confirmed.
+   * Takes units if they are available. A call that needs more than a full bucket is granted when the bucket is full, which then goes negative:
+   * that AWS does so is not confirmed.
    * @returns whether the units were taken
    */
   function take(partition: string, side: Side, units: number): boolean {

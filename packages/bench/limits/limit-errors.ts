@@ -3,14 +3,14 @@ import type { Side } from './capacity.ts';
 
 const DYNAMODB = 'com.amazonaws.dynamodb.v20120810#';
 
-/** Ends a call with an error of DynamoDB. */
+/** Thrown to answer a call with an error of DynamoDB. @param fields of the error, besides its message */
 export class Refusal extends Error {
   readonly type: string;
-  readonly more: object;
-  constructor(type: string, message: string, more: object = {}) {
+  readonly fields: object;
+  constructor(type: string, message: string, fields: object = {}) {
     super(message);
     this.type = type;
-    this.more = more;
+    this.fields = fields;
   }
 }
 

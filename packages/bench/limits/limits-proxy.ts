@@ -12,7 +12,7 @@ import { batchWriteItem, transactWriteItems, writeItem } from './writes.ts';
 
 export type LimitsProxy = Awaited<ReturnType<typeof startLimitsProxy>>;
 
-/** By action; others are passed through. */
+/** By action. Other actions are passed through. */
 const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
   GetItem: getItem,
   Query: query,
@@ -44,8 +44,8 @@ export async function startLimitsProxy(
   limits: Partial<Limits> = {},
   now: () => number = () => performance.now(),
 ) {
-  const all: Limits = { ...AWS_LIMITS, ...limits };
-  const partitions = createPartitions(all, now);
+  const allLimits: Limits = { ...AWS_LIMITS, ...limits };
+  const partitions = createPartitions(allLimits, now);
   const inTransaction = new Set<string>();
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
@@ -58,8 +58,8 @@ export async function startLimitsProxy(
         return;
       }
       const request: Json = JSON.parse(body.toString());
-      const call = { request, server: connectServer(send), partitions, inTransaction, limits: all };
-      const [result] = await Promise.all([handle(call), sleep(all.callMs)]);
+      const call = { request, server: connectServer(send), partitions, inTransaction, limits: allLimits };
+      const [result] = await Promise.all([handle(call), sleep(allLimits.callMs)]);
       const answer = encode(result);
       reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
     } catch (error) {
@@ -68,7 +68,7 @@ export async function startLimitsProxy(
         return;
       }
       if (!(error instanceof Refusal)) throw error;
-      reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.more }));
+      reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.fields }));
     }
   });
   return {

@@ -22,7 +22,7 @@ export async function getItem({ request, server, partitions }: Call): Promise<Js
 }
 
 /**
- * A page of a query. Its units are those that the server reports, since they include the rows that a filter leaves out. A scan is not limited:
+ * A page of a query. Its units are those that the server reports, since they include the rows that a filter removes. A scan is not limited:
  * its request does not say which partitions it reads.
  */
 export async function query({ request, server, partitions }: Call): Promise<Json> {
@@ -45,27 +45,27 @@ export async function batchGetItem({ request, server, partitions }: Call): Promi
   const [[table, read]] = Object.entries<Json>(request.RequestItems) as [[string, Json]];
   const rows: Row[] = read.Keys.map((key: Item) => rowOf(table, key));
   const bytesOf = await server.storedBytes(rows);
-  const [granted, left]: [Row[], Row[]] = [[], []];
+  const [granted, unprocessed]: [Row[], Row[]] = [[], []];
   const bytesOfPartition = new Map<string, number>();
-  let [bytes, used, isThrottled] = [0, 0, false];
+  let [bytes, usedUnits, isThrottled] = [0, 0, false];
   for (const row of rows) {
-    const ofPartition = (bytesOfPartition.get(row.partition) ?? 0) + bytesOf(row);
+    const partitionBytes = (bytesOfPartition.get(row.partition) ?? 0) + bytesOf(row);
     const units = readUnitsOf(bytesOf(row), read.ConsistentRead ?? false);
-    const fits = bytes + bytesOf(row) <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;
+    const fits = bytes + bytesOf(row) <= BATCH_BYTES && partitionBytes <= BATCH_BYTES_OF_A_PARTITION;
     if (fits && partitions.take(row.partition, 'read', units)) {
       granted.push(row);
       bytes += bytesOf(row);
-      bytesOfPartition.set(row.partition, ofPartition);
-      used += units;
+      bytesOfPartition.set(row.partition, partitionBytes);
+      usedUnits += units;
     } else {
-      left.push(row);
+      unprocessed.push(row);
       isThrottled ||= fits;
     }
   }
   if (granted.length === 0 && isThrottled) throw throttled('read', table);
-  const requestOf = (some: Row[]) =>
-    some.length > 0 ? { [table]: { ...read, Keys: some.map(({ key }) => key) } } : {};
+  const requestOf = (ofRows: Row[]) =>
+    ofRows.length > 0 ? { [table]: { ...read, Keys: ofRows.map(({ key }) => key) } } : {};
   const reply = await server.call('BatchGetItem', { RequestItems: requestOf(granted) });
-  const ConsumedCapacity = [{ TableName: table, CapacityUnits: used }];
-  return { ...reply, UnprocessedKeys: requestOf(left), ConsumedCapacity };
+  const ConsumedCapacity = [{ TableName: table, CapacityUnits: usedUnits }];
+  return { ...reply, UnprocessedKeys: requestOf(unprocessed), ConsumedCapacity };
 }

@@ -1,11 +1,11 @@
 /**
- * Writes are granted by the size of the stored row or of the item that is put, and charged by the larger of the row before and after. A write to
- * a row that a running transaction writes is refused.
+ * A write is granted if its partition key has the units for the stored row or the item that is put, whichever is larger. It is charged for the
+ * larger of the row before and after the write. A write to a row that a running transaction writes is refused.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { itemBytes } from '../../../lib/dynamodb/item-size.ts';
 import { type Call, type Json, type Row, rowOf } from './call.ts';
-import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
+import { TRANSACTION_FACTOR, writeUnitsOf } from './capacity.ts';
 import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
 /** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
@@ -13,16 +13,16 @@ const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
 /** A row to write. */
 interface Write extends Row {
-  /** Of the item that is put; 0 for an update or a deletion. */
+  /** Bytes of the item that is put; 0 for an update or a deletion. */
   readonly putBytes: number;
   /** Maximum bytes that an update adds to its row, given that the service's updates copy no attribute; 0 for others. */
   readonly maxGrowth: number;
 }
 
 interface Charge extends Write {
-  /** Of the row before the write or of the item that is put, whichever is larger. */
+  /** Bytes of the row before the write or of the item that is put, whichever is larger. */
   readonly bytes: number;
-  /** Taken for the write. */
+  /** Units taken for the write. */
   readonly units: number;
 }
 
@@ -32,7 +32,7 @@ const writeOf = (table: string, action: Json): Write => ({
   maxGrowth: action.UpdateExpression === undefined ? 0 : Buffer.byteLength(JSON.stringify(action)),
 });
 
-/** Charges the growth of updated rows beyond the units taken for them. @param factor units in place of one */
+/** Charges the growth of updated rows beyond the units taken for them. @param factor multiplies the units: {@link TRANSACTION_FACTOR}, or 1 */
 async function chargeGrowth({ server, partitions }: Call, charges: readonly Charge[], factor: number): Promise<void> {
   const growing = charges.filter(({ bytes, maxGrowth }) => writeUnitsOf(bytes + maxGrowth) > writeUnitsOf(bytes));
   const bytesOf = await server.storedBytes(growing);
@@ -74,34 +74,34 @@ export const writeItem =
  * It is not confirmed that AWS returns items in use by a transaction as unprocessed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
-  const [[table, members]] = Object.entries(call.request.RequestItems) as [[string, Json[]]];
-  const writes = members.map((member) => writeOf(table, member.PutRequest ?? member.DeleteRequest));
+  const [[table, requests]] = Object.entries(call.request.RequestItems) as [[string, Json[]]];
+  const writes = requests.map((request) => writeOf(table, request.PutRequest ?? request.DeleteRequest));
   const admitted = await admit(call, writes);
-  const granted = members.filter((_, index) => !(admitted[index] instanceof Refusal));
-  const left = members.filter((member) => !granted.includes(member));
+  const granted = requests.filter((_, index) => !(admitted[index] instanceof Refusal));
+  const unprocessed = requests.filter((request) => !granted.includes(request));
   if (granted.length === 0) throw throttled('write', table);
   const reply = await call.server.call('BatchWriteItem', { RequestItems: { [table]: granted } });
-  return { ...reply, UnprocessedItems: left.length > 0 ? { [table]: left } : {} };
+  return { ...reply, UnprocessedItems: unprocessed.length > 0 ? { [table]: unprocessed } : {} };
 }
 
 /**
- * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. The units granted to a cancelled
- * one are returned: that AWS does so is not confirmed.
+ * All units of a writing transaction are granted, or it is cancelled with the reasons in the order of its items. Units that were granted to a
+ * cancelled transaction are returned: that AWS does so is not confirmed.
  */
 export async function transactWriteItems(call: Call): Promise<Json> {
   const { request, server, partitions, inTransaction, limits } = call;
-  const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
+  const actions = (request.TransactItems as Json[]).map((item) => Object.values<Json>(item)[0]);
   const writes = actions.map((action) => writeOf(action.TableName, action));
   const storedBytes = await server.storedBytes(writes);
   const charges = writes.map((write): Charge => {
     const bytes = Math.max(storedBytes(write), write.putBytes);
-    return { ...write, bytes, units: IN_TRANSACTION * writeUnitsOf(bytes) };
+    return { ...write, bytes, units: TRANSACTION_FACTOR * writeUnitsOf(bytes) };
   });
   // An update counts with its stored row and all values of its expressions: a replaced value counts twice.
-  const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
+  const expressionBytes = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
     itemBytes(Item ? {} : ExpressionAttributeValues),
   );
-  if (charges.reduce((sum, { bytes }, index) => sum + bytes + (added[index] ?? 0), 0) > TRANSACTION_BYTES)
+  if (charges.reduce((sum, { bytes }, index) => sum + bytes + (expressionBytes[index] ?? 0), 0) > TRANSACTION_BYTES)
     throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
 
   const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
@@ -110,7 +110,7 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   if (granted.includes(false)) {
     for (const [index, { partition, units }] of charges.entries())
       if (granted[index]) partitions.charge(partition, 'write', -units);
-    throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
+    throw cancelled(granted.map((isGranted) => (isGranted ? NO_REASON : THROTTLED)));
   }
   for (const { name } of writes) inTransaction.add(name);
   let reply: Json;
@@ -119,6 +119,6 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   } finally {
     for (const { name } of writes) inTransaction.delete(name);
   }
-  await chargeGrowth(call, charges, IN_TRANSACTION);
+  await chargeGrowth(call, charges, TRANSACTION_FACTOR);
   return reply;
 }

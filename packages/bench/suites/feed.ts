@@ -16,11 +16,11 @@ import { createTimes, inTurns, type Times } from '../timings.ts';
 
 const HOSTS = 2_000;
 const TURNS = 6;
-/** Messages of a batch, each with one report, as the stack's event source has it. */
+/** Messages of a batch, as in the stack's event source mapping. Each has one report. */
 const BATCH = 100;
 const ACCOUNT = 1;
-/** Account of the rows that the document client writes. */
-const OTHER = 2;
+/** The account of the rows that the document client writes. */
+const BASELINE_ACCOUNT = 2;
 
 const reportOf = (host: number, at_ms: number, node_count: number) => ({
   kind: 'host_status',
@@ -69,13 +69,13 @@ async function compareWithDocumentClient(service: BenchService, ingest: Ingest, 
     }
   }
 
-  /** What a careful user would write: only a later report replaces a row, and as many writes are concurrent as in the feed. */
+  /** What a careful user would write: only a later report replaces a row. As many writes are concurrent as in the feed. */
   const byDocumentClient = () =>
     forEach(newReports(), async (report) => {
       const { kind, account_id, host_id, ...fields } = JSON.parse(JSON.stringify(report));
       const command = new PutCommand({
         TableName: service.table.name,
-        Item: { ...keys.hostStatus(OTHER, host_id), ...fields, received_at_ms: atMs },
+        Item: { ...keys.hostStatus(BASELINE_ACCOUNT, host_id), ...fields, received_at_ms: atMs },
         ConditionExpression: 'attribute_not_exists(pk) OR at_ms < :at',
         ExpressionAttributeValues: { ':at': atMs },
       });

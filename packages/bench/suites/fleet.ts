@@ -1,4 +1,4 @@
-/** Whether the time of a page of hosts grows with the fleet. */
+/** Whether reading a page of hosts takes longer in a larger fleet. */
 import { browseFleet } from '../../../lib/http/operations.ts';
 import { sealCursor } from '../../../lib/operations/browse-fleet/fleet-request.ts';
 import { readAccount } from '../../admin/accounts/accounts.ts';
@@ -18,7 +18,7 @@ const LARGE: Fleet = { account: 3, appKey: 'bench-key-of-the-large-fleet-00000',
 const PAGE = 50;
 const ROUNDS = 300;
 const WARM_UP = 20;
-/** Time between two calls of an account, of which thirty a minute are allowed. */
+/** Time between two calls of an account, which may make thirty calls a minute. */
 const STEP_MS = 3_000;
 
 /** @returns a function that reads the page after this number of hosts */
@@ -38,15 +38,16 @@ export async function run(add: Add): Promise<void> {
     ...fleetLines(account, hosts, Date.now()),
   ]);
   const service = await startBenchService(lines);
+  /** The number of hosts before each page. */
   const pages = {
     first: () => 0,
     middle: ({ hosts }: Fleet) => hosts / 2,
     last: ({ hosts }: Fleet) => hosts - PAGE,
   };
   try {
-    for (const [page, before] of Object.entries(pages)) {
-      const small = await pageAfter(service, SMALL, before(SMALL));
-      const large = await pageAfter(service, LARGE, before(LARGE));
+    for (const [page, hostsBefore] of Object.entries(pages)) {
+      const small = await pageAfter(service, SMALL, hostsBefore(SMALL));
+      const large = await pageAfter(service, LARGE, hostsBefore(LARGE));
       await inTurns(WARM_UP, [small, large]);
       const [smallTimes, largeTimes] = [createTimes(), createTimes()];
       await inTurns(ROUNDS, [() => smallTimes.time(small), () => largeTimes.time(large)]);

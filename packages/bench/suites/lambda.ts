@@ -1,5 +1,5 @@
 /**
- * Functions as Lambda runs them, against a bare handler that makes the same calls to DynamoDB; and how long their calls take with more and less
+ * Compares functions, run as Lambda runs them, with a bare handler that makes the same calls to DynamoDB, and with themselves at more and less
  * memory.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { inTurns } from '../timings.ts';
 /** Memory of the operations. */
 const MEMORY_MB = 512;
 const OTHER_MEMORY_MB = [256, 1_024];
-/** Milliseconds to DynamoDB and back. */
+/** Round-trip time to DynamoDB, in milliseconds. */
 const ROUND_TRIP_MS = 1;
 const ROUNDS = 6;
 /** Calls in each environment: a first one, and 80 warm ones. */
@@ -36,20 +36,20 @@ function environmentRunner(
   stepMs: number,
 ) {
   let called = 0;
-  return (memoryMb: number, into: Measured) => {
+  return (memoryMb: number, measured: Measured) => {
     const clock = { STEP_MS: String(stepMs), AHEAD_MS: String(stepMs * called) };
     const events = Array.from({ length: CALLS }, (_, index) => eventOf(called + index));
     called += CALLS;
-    return runEnvironment(file, memoryMb, { ...env, ...clock }, events, into);
+    return runEnvironment(file, memoryMb, { ...env, ...clock }, events, measured);
   };
 }
 type Run = ReturnType<typeof environmentRunner>;
 
-/** Adds the times of a function against the bare handler, and its times with other memory against those with its own. */
+/** Adds figures that compare a function with the bare handler, and its times at other memory sizes with those at {@link MEMORY_MB}. */
 async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Promise<void> {
   const [ours, bare] = [createMeasured(), createMeasured()];
   await inTurns(ROUNDS, [() => runOurs(MEMORY_MB, ours), () => runBare(MEMORY_MB, bare)]);
-  const against = (what: string, value: (of: Measured) => number, most: number) =>
+  const compare = (what: string, value: (measured: Measured) => number, most: number) =>
     add({
       name: `${name}: ${what}`,
       value: value(ours),
@@ -57,15 +57,15 @@ async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Prom
       baseline: { name: 'a bare handler', value: value(bare) },
       target: { most },
     });
-  against('init + first call', ({ initAndFirst }) => initAndFirst.percentile(50), 0.75);
-  against('p50', ({ warm }) => warm.percentile(50), 1);
-  against('CPU of a warm call', ({ warm }) => warm.meanCpu(), 0.9);
+  compare('init + first call', ({ initAndFirst }) => initAndFirst.percentile(50), 0.75);
+  compare('p50', ({ warm }) => warm.percentile(50), 1);
+  compare('CPU of a warm call', ({ warm }) => warm.meanCpu(), 0.9);
   for (const memoryMb of OTHER_MEMORY_MB) {
-    const other = createMeasured();
-    for (let round = 0; round < ROUNDS; round += 1) await runOurs(memoryMb, other);
+    const measured = createMeasured();
+    for (let round = 0; round < ROUNDS; round += 1) await runOurs(memoryMb, measured);
     add({
       name: `${name}: mean of a warm call with ${memoryMb} MB`,
-      value: other.warm.mean(),
+      value: measured.warm.mean(),
       unit: 'ms',
       baseline: { name: `with ${MEMORY_MB} MB`, value: ours.warm.mean() },
     });

@@ -1,5 +1,5 @@
 /**
- * Many merges of one account at the same time, by callers who merge one alert each and callers who merge 2,000. DynamoDB Local answers in no time
+ * Many merges of one account at the same time, by callers who merge one alert each and callers who merge 2,000. DynamoDB Local answers at once
  * and its transactions never conflict, so the calls go through a proxy that adds latencies and conflicts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,12 +15,12 @@ import { refusedMerges } from '../refused-merges.ts';
 import type { Add } from '../report.ts';
 
 const ACCOUNT = 1;
-/** Its small merges show how busy the machine is: they share it, but no row, with those of the account. */
+/** Its small merges are a baseline: they run on the same busy machine as those of {@link ACCOUNT}, but share no row with them. */
 const OTHER_ACCOUNT = 2;
 const keyOf = (account: number) => `bench-key-of-merges-of-account-${account}`.padEnd(32, '0');
 const SECONDS = 30;
 const LARGE_CALLERS = 6;
-/** Assumed latencies of DynamoDB, in milliseconds, without its limits of throughput. */
+/** Assumed latencies of DynamoDB, in milliseconds. Its limits of throughput are switched off. */
 const DYNAMODB = { callMs: 5, transactionMs: 15, writeUnits: 1e9, readUnits: 1e9 };
 /** The window of the read budget for an account's merges, in milliseconds. */
 const BUDGET_MS = 3_000;
@@ -29,8 +29,8 @@ async function concurrentMerges(add: Add): Promise<void> {
   const lines = [ACCOUNT, OTHER_ACCOUNT].flatMap((account) => accountLines(account, keyOf(account)));
   const { table, endpoint, stop } = await startBenchService(lines);
   const proxy = await startLimitsProxy(endpoint, DYNAMODB);
-  const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
-  const { answer } = benchHandlers(through);
+  const proxiedTable = connectTable({ name: table.name, endpoint: proxy.endpoint });
+  const { send } = benchHandlers(proxiedTable);
 
   /** Merges of an account: small ones of one alert, and large ones of 2,000. */
   async function mergesOf(account: number) {
@@ -40,7 +40,7 @@ async function concurrentMerges(add: Add): Promise<void> {
     const large = await Promise.all(Array.from({ length: LARGE_CALLERS }, () => create(2_000)));
     async function merge(alert_ids: readonly string[], index: number): Promise<number> {
       const incident_id = incidents[index % incidents.length];
-      const { statusCode } = await answer(mergeAlerts, keyOf(account), { alert_ids, incident_id });
+      const { statusCode } = await send(mergeAlerts, keyOf(account), { alert_ids, incident_id });
       if (statusCode !== 429) return statusCode;
       // The read budget is used up, which is not measured here.
       await sleep(BUDGET_MS - (Date.now() % BUDGET_MS));
@@ -51,21 +51,21 @@ async function concurrentMerges(add: Add): Promise<void> {
       large: (caller: number, index: number) => merge(large[caller]?.ids ?? [], index),
     };
   }
-  const send = await mergesOf(ACCOUNT);
-  const { small: sendOfOther } = await mergesOf(OTHER_ACCOUNT);
+  const merges = await mergesOf(ACCOUNT);
+  const { small: smallOfOther } = await mergesOf(OTHER_ACCOUNT);
   async function finishAll(): Promise<void> {
     const { pending = [] } = await readMergeOrder(table, ACCOUNT);
     for (const merge of pending) await finishMerge(table, ACCOUNT, merge);
   }
 
-  const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, send);
-  const ofMergeAlone = { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) };
-  /** @param most target of the p99 */
+  const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, merges);
+  const mergeAlone = { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) };
+  /** Adds the figures of small merges. @param most the target of the p99's ratio to the baseline */
   const addSmall = (
     load: string,
     { small: { sent, refused, times } }: LoadResult,
     most: number,
-    baseline = ofMergeAlone,
+    baseline = mergeAlone,
   ) => {
     add({
       name: `${load}: done`,
@@ -82,26 +82,26 @@ async function concurrentMerges(add: Add): Promise<void> {
       target: { most },
     });
   };
-  addSmall('20 small merges a second', await runMergeLoad({ seconds: SECONDS, smallPerSecond: 20 }, send), 10);
-  // They all write one row, one after the other.
-  addSmall('40 small merges at once', await runMergeLoad({ seconds: 1, smallPerSecond: 40, atOnce: true }, send), 25);
-  const onlyLarge = await runMergeLoad({ seconds: SECONDS, smallPerSecond: 0, largeCallers: LARGE_CALLERS }, send);
+  addSmall('20 small merges a second', await runMergeLoad({ seconds: SECONDS, smallPerSecond: 20 }, merges), 10);
+  // All 40 write the same row, so they are committed one after another.
+  addSmall('40 small merges at once', await runMergeLoad({ seconds: 1, smallPerSecond: 40, atOnce: true }, merges), 25);
+  const onlyLarge = await runMergeLoad({ seconds: SECONDS, smallPerSecond: 0, largeCallers: LARGE_CALLERS }, merges);
   await finishAll();
-  const [both, other] = await Promise.all([
-    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10, largeCallers: LARGE_CALLERS }, send),
-    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10 }, { small: sendOfOther }),
+  const [beside, ofOther] = await Promise.all([
+    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10, largeCallers: LARGE_CALLERS }, merges),
+    runMergeLoad({ seconds: SECONDS, smallPerSecond: 10 }, { small: smallOfOther }),
   ]);
   await finishAll();
-  const ofOther = { name: "p99 of another account's merges meanwhile", value: other.small.times.percentile(99) };
-  addSmall('10 small merges a second beside 6 callers of 2,000', both, 3, ofOther);
+  const otherAccount = { name: "p99 of another account's merges meanwhile", value: ofOther.small.times.percentile(99) };
+  addSmall('10 small merges a second beside 6 callers of 2,000', beside, 3, otherAccount);
   add({
     name: 'merges of 2,000 beside them',
-    value: both.large.committed,
+    value: beside.large.committed,
     unit: 'merges',
     baseline: { name: 'without small ones', value: onlyLarge.large.committed },
     target: { least: 0.8 },
   });
-  through.client.destroy();
+  proxiedTable.client.destroy();
   await proxy.close();
   await stop();
 }

@@ -1,4 +1,4 @@
-/** What each operation requires of DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
+/** What each operation costs in DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
 import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import {
@@ -13,14 +13,15 @@ import { accountLines, createAlerts, fleetLines } from '../data.ts';
 import type { Add } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
-/** App keys and RUM records are cached for a time between these. */
-const LONG_MS = 120_000;
-const SHORT_MS = 5_000;
+/** Longer than app keys and RUM records are cached. */
+const PAST_CACHE_MS = 120_000;
+/** Shorter than they are cached. */
+const WITHIN_CACHE_MS = 5_000;
 
 interface MeasuredCall {
   what: string;
   operation: ListedOperation;
-  /** The bodies of two calls, 0 and 1. */
+  /** The body of one of two calls, 0 and 1. */
   body(call: number): object;
   key?: string;
 }
@@ -66,8 +67,8 @@ interface Consumed {
   CapacityUnits?: number;
 }
 
-/** @returns a function that runs an action, and gives what the calls of the table's client used meanwhile */
-function countUnits({ client }: Table): (act: () => Promise<unknown>) => Promise<Used> {
+/** @returns a function that runs an action, and returns what the calls of the table's client used meanwhile */
+function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
   let underWay = 0;
   client.middlewareStack.add(
@@ -88,17 +89,18 @@ function countUnits({ client }: Table): (act: () => Promise<unknown>) => Promise
     },
     { step: 'initialize', priority: 'high', name: 'countUnits' },
   );
-  return async (act) => {
+  return async (action) => {
     used = { calls: 0, rounds: 0, read: 0, write: 0 };
-    await act();
+    await action();
     return used;
   };
 }
 
 interface UnitsOfCalls {
   what: string;
-  /** `cold`: with app key and RUM record not cached; `warm`: with both cached. */
+  /** With neither app key nor RUM record cached. */
   cold: Used;
+  /** With both cached. */
   warm: Used;
 }
 
@@ -114,18 +116,18 @@ export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
   ];
   const service = await startBenchService(lines, endpoint);
   try {
-    // An import would write alerts one by one, since no merge may come in between.
+    // An import would write alerts one by one, since no merge may change an alert meanwhile.
     const { ids, incident } = await createAlerts(service.table, 1, 2_000);
     // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
     await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
     const count = countUnits(service.table);
     const results: UnitsOfCalls[] = [];
     for (const { what, operation, body, key = DEMO_KEYS.demo } of measuredCalls(ids, incident)) {
-      const used = (call: number) => count(() => service.call(operation, key, body(call)));
-      service.stepClock(LONG_MS);
-      const cold = await used(0);
-      service.stepClock(SHORT_MS);
-      results.push({ what, cold, warm: await used(1) });
+      const usedBy = (call: number) => count(() => service.call(operation, key, body(call)));
+      service.stepClock(PAST_CACHE_MS);
+      const cold = await usedBy(0);
+      service.stepClock(WITHIN_CACHE_MS);
+      results.push({ what, cold, warm: await usedBy(1) });
     }
     return results;
   } finally {
@@ -133,7 +135,7 @@ export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
   }
 }
 
-/** Of warm calls, as a table in Markdown. */
+/** The figures of warm calls as a Markdown table. */
 export function unitsTable(results: readonly UnitsOfCalls[]): string {
   const head = ['operation', 'calls', 'rounds', 'read units', 'write units'];
   const cell = (value: number) => value.toFixed(1).replace('.0', '');

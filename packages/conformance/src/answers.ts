@@ -14,7 +14,7 @@ export interface Answer {
 
 const OPENAPI = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
 
-/** openapi.json with every object closed, so that undeclared fields are errors. */
+/** Closes every object of a schema, so that undeclared fields are errors. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -30,28 +30,31 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
 const successOf = new Map(Object.entries(DATA).map(([path, data]) => [path, ajv.compile(success(data))]));
 const anyFailure = ajv.compile(failure);
 
-function check(source: string, validate: ValidateFunction | undefined, body: unknown): void {
-  if (!validate) throw new Error(`${source} has no schema of the answer`);
+function assertValid(source: string, validate: ValidateFunction | undefined, body: unknown): void {
+  if (!validate) throw new Error(`${source} has no schema for the answer`);
   if (!validate(body)) expect.fail(`the answer differs from ${source}: ${ajv.errorsText(validate.errors)}`);
 }
 
 /** Checks an answer of an operation against openapi.json. */
-function checkDescribed(path: string, { status, body }: Answer): void {
+function checkAgainstOpenapi(path: string, { status, body }: Answer): void {
   const response = OPENAPI.paths[path].post.responses[status];
   expect(response, `answer ${status} of ${path} in openapi.json`).toBeDefined();
   const { content } = response.$ref ? OPENAPI.components.responses[response.$ref.split('/').at(-1)] : response;
   const { schema, examples } = content['application/json'];
-  check('openapi.json', ajv.getSchema(`openapi${schema.$ref}`), body);
+  assertValid('openapi.json', ajv.getSchema(`openapi${schema.$ref}`), body);
   // Every code that the operation answers with this status has an example.
   if (body.error) expect(Object.keys(examples ?? {}), `codes of ${path} in openapi.json`).toContain(body.error.code);
 }
 
-/** Validates an answer against the contract and openapi.json: its fields and their types, its status by its code, its header by its body. */
+/**
+ * Validates an answer against the contract and openapi.json: the fields and their types, that the status belongs to the error code, and that
+ * `Svc-Request-Id` is the body's request_id.
+ */
 export function validate(method: string, path: string, answer: Answer): void {
   const { status, headers, body } = answer;
-  check("the contract's tables", (status === 200 && successOf.get(path)) || anyFailure, body);
+  assertValid("the contract's tables", (status === 200 && successOf.get(path)) || anyFailure, body);
   if (body.error) expect(status, `status of ${body.error.code}`).toBe(CODES[body.error.code]);
-  if (method === 'POST' && path in OPENAPI.paths && status !== 404) checkDescribed(path, answer);
+  if (method === 'POST' && path in OPENAPI.paths && status !== 404) checkAgainstOpenapi(path, answer);
   expect(headers.get('svc-request-id'), 'Svc-Request-Id').toBe(body.request_id);
 }
 

@@ -16,10 +16,10 @@ export interface CallOptions {
   method?: string;
   /** The app key of the caller; null: a call without one. */
   as?: string | null;
-  /** A raw body, in place of one that is written as JSON. */
+  /** The body as it is sent, in place of one that the client writes as JSON. */
   raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** Base URL of another service than the certified one. */
+  /** Base URL of a service other than the certified one. */
   url?: string;
   /** Returns the first answer, whatever it is. Without it, 429 and up to two 503 are retried after `Retry-After`. */
   noRetry?: boolean;
@@ -35,8 +35,8 @@ const TIMEOUT_MS = 30_000;
 /** A service that was idle may answer 503 at first. */
 const MAX_503_RETRIES = 2;
 const MAX_WAIT_SECONDS = 60;
-/** At most so many characters of a body are in the report. */
-const MAX_BODY = 90;
+/** Maximum characters of a body that the report shows. */
+const MAX_BODY_CHARS = 90;
 
 interface Request {
   method?: string;
@@ -51,7 +51,7 @@ function lineOf({ pathname, searchParams }: URL, { method = 'GET', headers = {},
     ...(searchParams.has('app_key') ? [] : ['no app_key']),
     ...Object.entries(headers).flatMap(([name, value]) => (value === 'application/json' ? [] : [`${name}: ${value}`])),
   ];
-  const line = `${method} ${pathname} ${text.length > MAX_BODY ? `${text.slice(0, MAX_BODY)}…` : text}`;
+  const line = `${method} ${pathname} ${text.length > MAX_BODY_CHARS ? `${text.slice(0, MAX_BODY_CHARS)}…` : text}`;
   return notes.length > 0 ? `${line} [${notes.join(', ')}]` : line;
 }
 
@@ -102,16 +102,16 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
   }
 
   async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
-    const isOwn = options.as === undefined || options.as === environment.appKey;
+    const isCertifiedAccount = options.as === undefined || options.as === environment.appKey;
     const max503Retries = options.no503Retry ? 0 : MAX_503_RETRIES;
-    let unavailable = 0;
+    let answers503 = 0;
     for (;;) {
       const answer = await send(path, body, options);
-      if (path === FLEET && isOwn && answer.status === 403 && !environment.entities)
+      if (path === FLEET && isCertifiedAccount && answer.status === 403 && !environment.entities)
         throw new Skipped('the account lacks the permission monit');
-      if (answer.status === 503) unavailable += 1;
-      const isRefused = answer.status === 429 || answer.status === 503;
-      if (options.noRetry || !isRefused || unavailable > max503Retries) return answer;
+      if (answer.status === 503) answers503 += 1;
+      const isRetryable = answer.status === 429 || answer.status === 503;
+      if (options.noRetry || !isRetryable || answers503 > max503Retries) return answer;
       const seconds = Number(answer.headers.get('retry-after'));
       expect(seconds, `Retry-After of ${answer.status}`).toBeGreaterThanOrEqual(1);
       expect(seconds, `Retry-After of ${answer.status}`).toBeLessThanOrEqual(MAX_WAIT_SECONDS);
@@ -132,11 +132,11 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
     fleet,
     /** Like `fleet`, but one answer serves all checks with the same request, since the fleet's rate limit is low. */
     page(body: object = {}): Promise<Answer> {
-      const name = stringifyJson(body);
-      const earlier = pages.get(name);
-      if (earlier) calls.push(`POST ${FLEET} ${name} (the answer to an earlier call)`);
+      const request = stringifyJson(body);
+      const earlier = pages.get(request);
+      if (earlier) calls.push(`POST ${FLEET} ${request} (the answer to an earlier call)`);
       const page = earlier ?? fleet(body);
-      pages.set(name, page);
+      pages.set(request, page);
       return page;
     },
     async rum(body: object = {}, options: CallOptions = {}): Promise<Answer> {
@@ -147,7 +147,7 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
     },
     remove: (body: object, options?: CallOptions) => call(DELETE, body, options),
     merge: (body: object, options?: CallOptions) => call(MERGE, body, options),
-    /** What the check requires of the environment. @throws Skipped */
+    /** Returns what the check requires of the environment. @throws Skipped if the environment lacks it */
     need<Name extends keyof typeof NEEDS>(name: Name): NonNullable<Environment[Name]> {
       const value = environment[name];
       if (value === undefined) throw new Skipped(NEEDS[name]);

@@ -45,16 +45,16 @@ const test = base.extend('api', ({ task, onTestFailed }, { onCleanup }) => {
   return api;
 });
 
-type Numbered = ReturnType<typeof requirementsOf>[number];
+type NumberedRequirement = ReturnType<typeof requirementsOf>[number];
 
-function define({ number, title, requirement }: Numbered): void {
+function define({ number, title, requirement }: NumberedRequirement): void {
   test(`${number} ${title}`, async ({ api, skip }) => {
     if ('todo' in requirement) return skip(requirement.todo);
     const check = 'usesUpRateLimit' in requirement ? requirement.usesUpRateLimit : requirement;
     try {
       await check(api);
     } catch (error) {
-      // The local service has all that checks need: a check that is skipped there is a failure.
+      // The local service has everything that checks need, so a skipped check is a failure there.
       if (error instanceof Skipped && url !== undefined) skip(error.message);
       throw error;
     }
@@ -63,10 +63,10 @@ function define({ number, title, requirement }: Numbered): void {
 
 const chosen = requirementsOf(only);
 /** A deployment is certified with one account: the checks that use up its rate limit come after all others. */
-const last = url === undefined ? [] : chosen.filter(({ requirement }) => 'usesUpRateLimit' in requirement);
-const others = chosen.filter((one) => !last.includes(one));
+const usingUpLimit = url === undefined ? [] : chosen.filter(({ requirement }) => 'usesUpRateLimit' in requirement);
+const others = chosen.filter((requirement) => !usingUpLimit.includes(requirement));
 
-for (const [section, requirements] of Map.groupBy(others, (one) => one.section))
+for (const [section, requirements] of Map.groupBy(others, ({ section }) => section))
   describe.concurrent(section, () => requirements.forEach(define));
 // In reverse order, fewer of these checks wait for the next minute.
-if (last.length > 0) describe('After all others', () => last.toReversed().forEach(define));
+if (usingUpLimit.length > 0) describe('After all others', () => usingUpLimit.toReversed().forEach(define));

@@ -1,4 +1,4 @@
-/** The data set of the certificate, as lines of the data format. The ids of what the checks change differ from run to run. */
+/** The data set of the certificate, as lines of the data format. The ids of entities that the checks change differ from run to run. */
 import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
@@ -40,7 +40,7 @@ export function entitiesOf(run: string) {
 
 export type Entities = ReturnType<typeof entitiesOf>;
 
-/** The RUM record but for its account. All numbers differ, so that swapped fields are noticed. Times are in seconds, relative to the import. */
+/** The RUM record without its account. All numbers differ, so that swapped fields are noticed. Times are in seconds, relative to the import. */
 export const RUM_RECORD = {
   product: 'rum',
   version: 'professional',
@@ -83,7 +83,7 @@ export function rumLines(account_id: Int64, nowMs: number, changes: Partial<type
   ];
 }
 
-/** The lines of a fleet. @param options.large adds hosts, to more than the default of `scan_limit` */
+/** The lines of a fleet. @param options.large adds hosts, so that it has more than the default of `scan_limit` */
 export function fleetLines(account_id: Int64, nowMs: number, { large = false } = {}): Line[] {
   const lines = HOSTS.flatMap(({ host, live }) => [
     { kind: 'host', account_id, ...host },

@@ -1,4 +1,4 @@
-/** What the checks need: a service, app keys, data, and what only a local service offers. */
+/** What the checks need: a service, app keys, data, and access that only a local service offers. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -22,7 +22,7 @@ export interface Environment {
   readonly appKey: string;
   /** The app key with which the next check browses the fleet. A local service has several accounts with the same fleet, since each has a low rate limit. */
   readonly nextFleetKey: () => string;
-  /** Absent: only what needs no data is checked. */
+  /** The ids of the data set. Absent: only requirements that need no data are checked. */
   readonly entities?: Entities;
   /** The app key of an account without the permission for the fleet. */
   readonly otherKey?: string | undefined;
@@ -31,16 +31,16 @@ export interface Environment {
   /** Accounts whose rate limit checks may use up. For a deployment each is the certified account. */
   readonly rateLimited?: Readonly<Record<'perSecond' | 'perMinute' | 'burst' | 'headers', { readonly appKey: string }>>;
   /** The certified account, with access to its rows. */
-  readonly stored?: LocalAccount;
+  readonly tableAccess?: LocalAccount;
   /** Accounts whose rows checks may change. No two checks change the same rows. */
-  readonly changing?: {
+  readonly changeable?: {
     /** Its RUM record changes, but not its usage. */
     readonly recordAccount: LocalAccount;
     /** Its RUM usage and its hosts change. */
     readonly usageAccount: LocalAccount;
   };
-  /** Starts a service with this defect, or returns the URL of the one that was started. */
-  readonly defective?: (defect: Defect) => Promise<string>;
+  /** Starts a service with this defect, unless it is already running. @returns its URL */
+  readonly startDefective?: (defect: Defect) => Promise<string>;
 }
 
 /** A check that cannot be made in this environment. The message gives the reason. */
@@ -52,9 +52,9 @@ export const NEEDS = {
   otherKey: 'needs OTHER_APP_KEY, of an account without the permission',
   expiredKey: 'needs EXPIRED_APP_KEY',
   rateLimited: 'would use up the rate limit of the account',
-  changing: 'needs to change the stored record: checked by `npm run certify` without --url',
-  stored: 'what is stored cannot be read over HTTP: checked by `npm run certify` without --url',
-  defective: 'needs a service that fails (`npm start -- --fail`): checked by `npm run certify` without --url',
+  changeable: 'needs to change the stored record: checked by `npm run certify` without --url',
+  tableAccess: 'what is stored cannot be read over HTTP: checked by `npm run certify` without --url',
+  startDefective: 'needs a service that fails (`npm start -- --fail`): checked by `npm run certify` without --url',
 } satisfies Partial<Record<keyof Environment, string>>;
 
 /** Asks for the app key without showing what is typed. */
@@ -73,7 +73,7 @@ async function askForKey(): Promise<string> {
 
 /**
  * The environment of a running service.
- * @param run names the imported data set; absent: only what needs no data is checked
+ * @param run names the imported data set; absent: only requirements that need no data are checked
  * @param env holds the app keys; a key that was asked for is stored there, for the process of the tests
  * @throws UsageError
  */
@@ -86,8 +86,8 @@ export async function deployedEnvironment(
   env.APP_KEY ??= await askForKey();
   const appKey = env.APP_KEY;
   if (appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
-  const own = { appKey };
-  const rateLimited = { perSecond: own, perMinute: own, burst: own, headers: own };
+  const certified = { appKey };
+  const rateLimited = { perSecond: certified, perMinute: certified, burst: certified, headers: certified };
   return {
     url: url.replace(/\/$/, ''),
     appKey,

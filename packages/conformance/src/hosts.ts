@@ -1,4 +1,4 @@
-/** The fleet of the certificate: hosts in every state, with what the contract says of each. */
+/** The fleet of the certificate: hosts in every state, each with the status that the contract requires. */
 import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/fleet-rows.ts';
 
 /** Hosts with this interval keep their status for hours after the import. */
@@ -10,14 +10,14 @@ type Report = Omit<HostStatusRow, 'host_id'>;
 
 export interface CertifiedHost {
   readonly host: HostRow;
-  /** Its last report, if the import is at this time; absent: the host never reported. */
+  /** Makes its last report, given the time of the import; absent: the host never reported. */
   readonly live?: ((nowMs: number) => Report) | undefined;
   readonly status: string;
 }
 
-/** A report whose snapshot was received `ageMs` before the import. Its health data is `healthAfterMs` younger. */
+/** A report whose snapshot was received `ageMs` before the import. Its health data is newer by `healthAfterMs`. */
 const snapshot =
-  (ageMs: number, more: Partial<Report> = {}, healthAfterMs = -100) =>
+  (ageMs: number, changes: Partial<Report> = {}, healthAfterMs = -100) =>
   (nowMs: number): Report => ({
     received_at_ms: nowMs - ageMs,
     observed_at_ms: nowMs - ageMs - 350,
@@ -28,22 +28,22 @@ const snapshot =
     snapshot_truncated: false,
     snapshot_degraded: false,
     health_at_ms: nowMs - ageMs + healthAfterMs,
-    ...more,
+    ...changes,
   });
 
 type Inventory = Omit<HostRow, 'host_id'>;
 
 /** The inventory of a host that reports. */
-const running = (agent_version: string, edge_cluster: string, more: Partial<Inventory> = {}): Inventory => ({
+const running = (agent_version: string, edge_cluster: string, changes: Partial<Inventory> = {}): Inventory => ({
   ...{ agent_version, edge_cluster, enabled: true, snapshot_ready: true },
   ...{ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: INTERVAL_MS },
-  ...more,
+  ...changes,
 });
 
-/** A short inventory, like that of a host that never sent a snapshot. */
-const silent = (more: Partial<Inventory> = {}): Inventory => ({
+/** The short inventory of a host that never sent a snapshot. */
+const silent = (changes: Partial<Inventory> = {}): Inventory => ({
   ...{ agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false },
-  ...more,
+  ...changes,
 });
 
 const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });
@@ -87,7 +87,7 @@ export interface Filter {
 
 const accepts = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
 
-/** Ids of the hosts that match a filter, as the contract says. */
+/** Ids of the hosts that match a filter according to the contract. */
 export const matching = (filter: Filter = {}): string[] =>
   HOSTS.filter(
     ({ status, host }) =>

@@ -1,4 +1,4 @@
-/** The local services that `npm run certify` starts, with one DynamoDB: a service that works, and others with a defect each. */
+/** The local services that `npm run certify` starts, with one DynamoDB: a service that works, and others that each have a defect. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connectTable, PATIENT } from '../../../lib/dynamodb/client.ts';
 import { CliError } from '../../admin/cli/io.ts';
@@ -76,7 +76,7 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
       started.defer(failing.close);
       return start(defaultTemplate, failing.endpoint);
     }
-    const defective = new Map<Defect, Promise<string>>();
+    const defectiveUrls = new Map<Defect, Promise<string>>();
     let keysGiven = 0;
     const environment: Environment = {
       url: await start(),
@@ -86,15 +86,15 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
       otherKey: otherAccount.appKey,
       expiredKey,
       rateLimited,
-      changing: { recordAccount: { table, ...recordAccount }, usageAccount: { table, ...usageAccount } },
-      stored: { table, ...main },
-      defective(defect) {
-        const url = defective.get(defect) ?? startDefective(defect);
-        defective.set(defect, url);
+      changeable: { recordAccount: { table, ...recordAccount }, usageAccount: { table, ...usageAccount } },
+      tableAccess: { table, ...main },
+      startDefective(defect) {
+        const url = defectiveUrls.get(defect) ?? startDefective(defect);
+        defectiveUrls.set(defect, url);
         return url;
       },
     };
-    // So that no check waits for a function's first start.
+    // Calls each function once, so that no check waits for its first start.
     const { call } = createApiClient(environment);
     for (const path of PATHS) await call(path);
     return { environment, stop };

@@ -24,7 +24,7 @@ interface Options {
 
 /** Prints the data set that has to be imported before a deployment can be certified. */
 function printData(account: Int64, otherAccount: Int64 | undefined, run: string): void {
-  // An import that refuses the target, for example, says so itself.
+  // If the command that reads the data ends early, it reports the reason itself.
   exitOnClosedPipe(process.stdout);
   const entities = entitiesOf(run);
   const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, entities);
@@ -46,15 +46,15 @@ async function certify(target: Target, { reporter = ['tree'], smoke = false }: O
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-  const [ok, failed] = [count('passed'), count('failed')];
+  const [passed, failed] = [count('passed'), count('failed')];
   const sent = tests.reduce((sum, test) => sum + (test.meta().sent ?? 0), 0);
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   process.stdout.write(
-    `${ok + failed} of ${tests.length} requirements checked: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not checked. ${sent} calls in ${seconds} s.\n`,
+    `${passed + failed} of ${tests.length} requirements checked: ${passed} ok, ${failed} failed. ${tests.length - passed - failed} not checked. ${sent} calls in ${seconds} s.\n`,
   );
-  const isComplete = modules.every((module) => module.ok()) && vitest.state.getUnhandledErrors().length === 0;
+  const isOk = modules.every((module) => module.ok()) && vitest.state.getUnhandledErrors().length === 0;
   await vitest.close();
-  return isComplete && tests.length > 0 ? 0 : 1;
+  return isOk && tests.length > 0 ? 0 : 1;
 }
 
 /** Prints the data set or runs the tests, as the options say. @returns the exit code */

@@ -19,7 +19,7 @@ afterAll(() => stop());
 /** The check of a requirement. @param beginning the number of its section and the beginning of its title, which no other requirement has */
 function checkOf(beginning: string) {
   const found = REQUIREMENTS.filter(({ section, title }) => `${section.split(' ')[0]} ${title}`.startsWith(beginning));
-  const [requirement] = found.map((one) => one.requirement);
+  const [requirement] = found.map((numbered) => numbered.requirement);
   if (found.length !== 1 || !requirement || 'todo' in requirement)
     throw new Error(`${found.length} requirements begin with ${beginning}.`);
   return 'usesUpRateLimit' in requirement ? requirement.usesUpRateLimit : requirement;
@@ -29,13 +29,13 @@ function checkOf(beginning: string) {
 async function checkBroken(beginning: string, broken: Break): Promise<void> {
   const check = checkOf(beginning);
   const proxies = [await startProxy(environment.url, broken)];
-  const defective = async (defect: Defect) => {
-    const proxy = await startProxy((await environment.defective?.(defect)) ?? '', broken);
+  const startDefective = async (defect: Defect) => {
+    const proxy = await startProxy((await environment.startDefective?.(defect)) ?? '', broken);
     proxies.push(proxy);
     return proxy.url;
   };
   try {
-    await check(createApiClient({ ...environment, url: proxies[0]?.url ?? '', defective }));
+    await check(createApiClient({ ...environment, url: proxies[0]?.url ?? '', startDefective }));
   } finally {
     for (const { close } of proxies) close();
   }
@@ -80,7 +80,7 @@ describe('a certificate by URL', () => {
     ],
     ['a body that is no envelope', async (call, pass) => ({ ...(await pass(call)), body: [] })],
     ['no body', async (call, pass) => ({ ...(await pass(call)), body: undefined })],
-  ])('is printed in full and fails if the service answers with %s', async (_what, broken) => {
+  ])('prints its summary and fails if the service answers with %s', async (_what, broken) => {
     const { url, close } = await startProxy(environment.url, broken);
     const { code, out } = await smoke(url, '2.4', '5');
     close();
@@ -88,7 +88,7 @@ describe('a certificate by URL', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(summary)]);
   });
 
-  it('checks without data what needs none, and says how many requirements it has checked', async () => {
+  it('checks without data the requirements that need none, and prints how many it has checked', async () => {
     const { code, out } = await smoke(environment.url, '2.1', '4.3');
     expect([code, out]).toEqual([
       0,
@@ -109,7 +109,7 @@ describe('a certificate by URL', () => {
     ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
     ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^No answer from http:\/\/127\.0\.0\.1:9/],
   ])(
-    'stops with one sentence at %s',
+    'stops with one message at %s',
     async (_what, { URL = environment.url, ...env }: NodeJS.ProcessEnv, run, sentence) => {
       const opened = deployedEnvironment(URL, run, { APP_KEY: environment.appKey, ...env });
       await expect(opened.then((deployed) => checkEnvironment(deployed, run))).rejects.toThrow(sentence);

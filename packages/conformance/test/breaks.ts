@@ -1,4 +1,4 @@
-/** Services that break one rule each. A key is the section and the beginning of the title of the requirement whose check must fail. */
+/** Services that break one rule each. Each key is the section and the beginning of the title of the requirement whose check must fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { FLEET, MERGE, RUM } from '../src/api-client.ts';
@@ -43,7 +43,7 @@ const data = (changes: (data: Any, call: Call) => Changes): Break =>
     return { body: { ...body, data: { ...body.data, ...changes(body.data, call) } } };
   });
 const page = (changes: (page: Any, call: Call) => Changes): Break =>
-  data((found, call) => found.items && changes(found, call));
+  data((fields, call) => fields.items && changes(fields, call));
 const hosts = (changes: (servicemap: Any, page: Any) => Changes): Break =>
   page((found) => ({
     items: found.items.map((item: Any) => ({
@@ -54,7 +54,7 @@ const hosts = (changes: (servicemap: Any, page: Any) => Changes): Break =>
 const pageOfOutage = (changes: (page: Any) => Changes): Break =>
   page((found) => found.items.some(({ servicemap }: Any) => servicemap.error_code) && changes(found));
 
-/** Refuses some calls that the service answers otherwise. */
+/** Answers some calls with an error, whatever the service answers. */
 const refuses = (when: (call: Call, reply: Reply) => unknown, code = 'InvalidParameter'): Break =>
   answers((reply, call) => {
     const { request_id } = Object(reply.body);
@@ -70,8 +70,8 @@ const accepts = (when: (call: Call, reply: Reply) => unknown): Break =>
 
 const codeOf = ({ body }: Reply) => body?.error?.code;
 
-/** A cursor that is refused leads to the first page. */
-const takesForeignCursors: Break = async (call, pass) => {
+/** Sends a call whose cursor the service refuses again with an empty cursor, which stands for the first page. */
+const acceptsForeignCursors: Break = async (call, pass) => {
   const reply = await pass(call);
   return reply.status === 400 && call.body.cursor ? pass(withBody(call, { cursor: '' })) : reply;
 };
@@ -88,7 +88,7 @@ function cachesRum(): Break {
   };
 }
 
-/** Gives the same call the same request_id, for up to 10 s. */
+/** Gives the answers to identical calls the same request_id, for up to 10 s. */
 function repeatsIds(): Break {
   const ids = new Map<string, string>();
   return answers(({ headers, body }, call) => {
@@ -99,7 +99,7 @@ function repeatsIds(): Break {
   });
 }
 
-/** Makes a call that counts before each call that the service refuses. */
+/** Before each call with `limit: 0`, which the service refuses without counting it, sends a call that it counts. */
 const countsRefused: Break = async (call, pass) => {
   if (call.body.limit === 0) while ((await pass(withBody(call, { limit: 1 }))).status === 429) await sleep(300);
   return pass(call);
@@ -118,8 +118,8 @@ const freshUntil = (intervals: number) =>
   });
 
 export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
-  '1 Envelope rule 3': { 'Svc-Request-Id is another': header('svc-request-id', () => 'other') },
-  '1 Reads the RUM': { 'a RUM field is not declared': data(() => ({ more: 1 })) },
+  '1 Envelope rule 3': { 'Svc-Request-Id is not the request_id': header('svc-request-id', () => 'other') },
+  '1 Reads the RUM': { 'a RUM field is undeclared': data(() => ({ more: 1 })) },
   '2.1 host_id': { 'hosts are in the wrong order': page(({ items }) => ({ items: items.toReversed() })) },
   '2.2 freshness is fresh': { 'fresh until 1.7 intervals': freshUntil(1.7) },
   '2.2 freshness is stale': { 'fresh until 2.3 intervals': freshUntil(2.3) },
@@ -138,23 +138,23 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '2.2 error_code': { 'error_code is missing in an outage': hosts(() => ({ error_code: undefined })) },
   '2.3 failed': {
     'failed is always 0': page(({ coverage }) => ({ coverage: { ...coverage, failed: 0 } })),
-    'failed counts matching hosts alone': page(({ coverage }) => ({
+    'failed counts only matching hosts': page(({ coverage }) => ({
       coverage: { ...coverage, failed: Math.min(coverage.failed, coverage.matched) },
     })),
   },
   '2.4 resource_name': { 'a RUM field has another name': data(() => ({ resource_name: undefined })) },
   '2.4 window_end_time': {
-    'the window ends when it begins': data(({ window_start_time: from }) => from && { window_end_time: from }),
+    'the window ends when it begins': data(({ window_start_time: start }) => start && { window_end_time: start }),
   },
   '2.4 account_id': {
-    'account_id is another': data(({ account_id: id }) => id && { account_id: Number(id) + 1 }),
+    'account_id is that of another account': data(({ account_id: id }) => id && { account_id: Number(id) + 1 }),
   },
   '2.4 error.days': {
     'the retention of errors is that of actions': data((record) => ({ 'error.days': record['action.days'] })),
   },
   '3 stale': { 'a stale host is active': hosts(({ status }) => status === 'stale' && { status: 'active' }) },
   '3 A deleted work item': {
-    'nothing is known of a deleted work item': refuses(
+    'the service forgets a deleted work item': refuses(
       ({ body }, { status }) => body.work_item_id && status === 200,
       'ResourceNotFound',
     ),
@@ -168,10 +168,10 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'a cursor leads to the first page': sendsBody(({ cursor }) => cursor, { cursor: '' }),
   },
   '4.1 statuses: the seven': {
-    '21 statuses are taken': sendsBody(({ statuses }) => statuses?.length === 21, { statuses: ['stale'] }),
+    '21 statuses are accepted': sendsBody(({ statuses }) => statuses?.length === 21, { statuses: ['stale'] }),
   },
   '4.1 edge_clusters: exact': {
-    'clusters that begin alike match': sendsBody(
+    'a cluster that begins with the value matches': sendsBody(
       ({ edge_clusters: clusters }, { path }) => path === FLEET && clusters?.[0] === 'core',
       { edge_clusters: ['core', 'core-b'] },
     ),
@@ -193,37 +193,37 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
   '4.2 no_cache concerns': { 'the usage is cached': cachesRum() },
   '4.4 data is null': { 'an answer is not JSON': answers(() => ({ body: undefined })) },
   '5 Rule 3: an invalid': {
-    'the status does not go with the code': answers(({ status }) => status === 401 && { status: 403 }),
+    'the status is not that of the code': answers(({ status }) => status === 401 && { status: 403 }),
   },
-  '5 Rule 3: a missing': { 'any key is taken': accepts((_call, { status }) => status === 401) },
+  '5 Rule 3: a missing': { 'any key is accepted': accepts((_call, { status }) => status === 401) },
   '7 A failure is': {
     'a failure has no code': answers(
       ({ body }) => body?.error && { body: { ...body, error: { ...body.error, code: undefined } } },
     ),
   },
-  '8 Merge alert_ids': { 'a merge of no alerts is taken': accepts(({ body }) => body.alert_ids?.length === 0) },
+  '8 Merge alert_ids': { 'a merge of no alerts is accepted': accepts(({ body }) => body.alert_ids?.length === 0) },
   '9 Paths have no version': {
-    'paths have a version': sends(
+    'paths with a version are accepted': sends(
       ({ path }) => path.startsWith('/v1'),
       ({ path }) => ({ path: path.slice(3) }),
     ),
   },
-  '10 A cursor of another': { 'the cursor of another account is taken': takesForeignCursors },
+  '10 A cursor of another': { 'the cursor of another account is accepted': acceptsForeignCursors },
   '10 An empty cursor': {
     'an empty cursor is refused': refuses(({ body }) => body.cursor === ''),
     'an empty filter matches nothing': page((_page, { body }) => body.statuses?.length === 0 && { items: [] }),
   },
   '10 Filters are ANDed': {
-    'of several filters one counts': sendsBody(({ statuses, edge_clusters: clusters }) => statuses && clusters, {
+    'only one of several filters counts': sendsBody(({ statuses, edge_clusters: clusters }) => statuses && clusters, {
       statuses: [],
     }),
-    'unknown matches nothing beside other modes': sendsBody(
+    'unknown is ignored next to other modes': sendsBody(
       ({ capture_modes: modes }) => modes?.length > 1,
       ({ capture_modes: modes }) => ({ capture_modes: modes.filter((mode: string) => mode !== 'unknown') }),
     ),
   },
   '10 null is not absence': {
-    'null is taken for absence': sendsRaw(({ raw }) => raw.includes('null'), '{"limit":1}'),
+    'null is treated as absent': sendsRaw(({ raw }) => raw.includes('null'), '{"limit":1}'),
     '1.0 is refused': refuses(({ raw }) => raw.includes('1.0')),
     '1e1 is refused': refuses(({ raw }) => raw.includes('1e1')),
   },
@@ -265,27 +265,27 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     ),
   },
   '10 A body needs': {
-    'a body without a content type is taken': sends(
+    'a body without a content type is accepted': sends(
       ({ headers }) => !headers['content-type'],
       ({ headers }) => ({ headers: { ...headers, 'content-type': 'application/json' } }),
     ),
-    'no body without a content type is refused': refuses(
+    'a request without body and content type is refused': refuses(
       ({ raw, headers }) => raw.length === 0 && !headers['content-type'],
       'InvalidContentType',
     ),
   },
   '10 The key is taken': {
-    'the key is taken from x-api-key': sends(
+    'the key is read from x-api-key': sends(
       ({ headers }) => headers['x-api-key'],
       ({ headers }) => ({ query: new URLSearchParams({ app_key: headers['x-api-key'] ?? '' }) }),
     ),
-    'app_key given twice is taken': sends(
+    'app_key given twice is accepted': sends(
       () => true,
       ({ query }) => ({ query: new URLSearchParams([...query].slice(0, 1)) }),
     ),
   },
   '10 Every refusal is localized': {
-    'InvalidParameter alone is localized': localizesOneCode,
+    'only InvalidParameter is localized': localizesOneCode,
     'q-values are ignored': sends(
       ({ headers }) => headers['accept-language'],
       ({ headers }) => ({
@@ -329,7 +329,7 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     'the body is checked before the key': refuses(({ raw }) => raw.toString() === '{'),
   },
   '10 An expired key': {
-    'an expired key says so': answers(
+    'the message says that a key has expired': answers(
       ({ status, body }, { query }) =>
         status === 401 &&
         query.get('app_key') !== 'unknown' && {
@@ -338,9 +338,9 @@ export const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> =
     ),
   },
   '10 A body is a JSON object': {
-    'an array is taken as {}': sendsRaw(({ raw }) => raw.toString() === '[]', '{}'),
-    'bytes that are not UTF-8 are taken': sendsRaw(({ raw }) => raw.includes(0xff), '{}'),
-    '1 MiB is taken': sendsRaw(({ raw }) => raw.length > 900_000, '{}'),
+    'an array is treated as {}': sendsRaw(({ raw }) => raw.toString() === '[]', '{}'),
+    'bytes that are not UTF-8 are accepted': sendsRaw(({ raw }) => raw.includes(0xff), '{}'),
+    '1 MiB is accepted': sendsRaw(({ raw }) => raw.length > 900_000, '{}'),
   },
   '10 A trailing slash': {
     'a trailing slash is 404': refuses(({ path }) => path.endsWith('/'), 'RouteNotFound'),

@@ -10,7 +10,7 @@ export interface Call {
   query: URLSearchParams;
   headers: Record<string, string>;
   raw: Buffer;
-  /** `raw`, parsed; empty if it is not JSON. Only `raw` is sent: a change goes there. */
+  /** `raw`, parsed; empty if it is not JSON. Only `raw` is sent, so a break must change that. */
   // biome-ignore lint/suspicious/noExplicitAny: a break changes whatever the body holds
   body: any;
 }
@@ -26,8 +26,9 @@ export type Pass = (call: Call) => Promise<Reply>;
 export type Break = (call: Call, pass: Pass) => Promise<Reply>;
 
 /** Headers that concern one connection only, which are not passed on. */
-const HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'keep-alive'];
-const withoutHop = (headers: Iterable<[string, string]>) => [...headers].filter(([name]) => !HOP.includes(name));
+const HOP_BY_HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'keep-alive'];
+const withoutHopByHop = (headers: Iterable<[string, string]>) =>
+  [...headers].filter(([name]) => !HOP_BY_HOP.includes(name));
 
 function bodyOf(raw: Buffer): unknown {
   try {
@@ -40,12 +41,12 @@ function bodyOf(raw: Buffer): unknown {
 async function send(target: string, { method, path, query, headers, raw }: Call): Promise<Reply> {
   const response = await fetch(`${target}${path}?${query}`, {
     method,
-    headers: withoutHop(Object.entries(headers)),
+    headers: withoutHopByHop(Object.entries(headers)),
     ...(raw.length > 0 && { body: new Uint8Array(raw) }),
   });
-  const { 'content-encoding': _decoded, ...answered } = Object.fromEntries(withoutHop(response.headers));
+  const { 'content-encoding': _decoded, ...endToEnd } = Object.fromEntries(withoutHopByHop(response.headers));
   const text = await response.text();
-  return { status: response.status, headers: answered, body: text === '' ? undefined : parseJson(text) };
+  return { status: response.status, headers: endToEnd, body: text === '' ? undefined : parseJson(text) };
 }
 
 export async function startProxy(target: string, broken: Break): Promise<{ url: string; close: () => void }> {

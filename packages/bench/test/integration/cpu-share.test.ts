@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cpuShareOf, limitCpu } from '../../lambda/cpu-share.ts';
 
-/** Uses CPU time for two seconds after a message, and reports how much it got in how long. */
+/** After a message, uses CPU time for two seconds; then reports the CPU time that it got and the time that passed. */
 const BUSY = `process.once('message', () => {
   const began = performance.now();
   const before = process.cpuUsage();
@@ -17,17 +17,17 @@ const BUSY = `process.once('message', () => {
 });
 process.send('ready');`;
 
-/** @returns the longest time for which this process did not get to its timers, in milliseconds */
+/** @returns a function that gives the longest delay of this process's timers since then, in milliseconds */
 function watchStalls(): () => number {
   let [last, longestMs] = [performance.now(), 0];
-  const look = () => {
+  const check = () => {
     const nowMs = performance.now();
     longestMs = Math.max(longestMs, nowMs - last);
     last = nowMs;
   };
-  const timer = setInterval(look, 5);
+  const timer = setInterval(check, 5);
   return () => {
-    look();
+    check();
     clearInterval(timer);
     return longestMs;
   };
@@ -46,9 +46,9 @@ it('a process gets no more than its share of a CPU', async () => {
   const [{ usedMs, tookMs }] = (await once(child, 'message')) as [{ usedMs: number; tookMs: number }];
   const longestMs = stalls();
   unlimit();
-  // The unused share of 100 ms may be saved up. What the process uses beyond its share before a check is deducted afterwards, except for the last
+  // The unused share of 100 ms may be saved up. What the process uses beyond its share before a check is deducted afterwards, except at the last
   // check. The system counts in steps of 10 ms.
-  const most = share * (tookMs + 100) + longestMs + 50;
-  expect(usedMs, `with checks that were up to ${longestMs} ms late`).toBeLessThan(most);
+  const maxUsedMs = share * (tookMs + 100) + longestMs + 50;
+  expect(usedMs, `with checks that were up to ${longestMs} ms late`).toBeLessThan(maxUsedMs);
   expect(usedMs).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-/** The limits of the proxy against the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
+/** Compares the limits of the proxy with the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
 import * as commands from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clientConfig, type Table } from '../../../../lib/dynamodb/client.ts';
@@ -19,7 +19,7 @@ const connect = (endpoint: string) =>
   new commands.DynamoDBClient(
     clientConfig({ endpoint, maxAttempts: 1, timeouts: { connectionTimeout: 2_500, requestTimeout: 10_000 } }),
   );
-async function open(limits: Partial<Limits> = {}): Promise<void> {
+async function startProxy(limits: Partial<Limits> = {}): Promise<void> {
   clock = 0;
   proxy = await startLimitsProxy(dynamodbEndpoint(), limits, () => clock);
   client = connect(proxy.endpoint);
@@ -35,35 +35,35 @@ afterAll(() => table.client.destroy());
 
 /** A partition key that has all its units. */
 const newPartition = () => `p${Math.random()}`;
-/** A row of exactly so many bytes, its key included. */
+/** A row of exactly this many bytes, its key included. */
 function rowOf(pk: string, bytes: number) {
   rows += 1;
-  const bare = { pk: { S: pk }, sk: { S: `row ${rows}` }, text: { S: '' } };
-  return { ...bare, text: { S: 'x'.repeat(bytes - itemBytes(bare)) } };
+  const empty = { pk: { S: pk }, sk: { S: `row ${rows}` }, text: { S: '' } };
+  return { ...empty, text: { S: 'x'.repeat(bytes - itemBytes(empty)) } };
 }
 type Item = ReturnType<typeof rowOf>;
 const keyOf = ({ pk, sk }: Item) => ({ pk, sk });
 
 const TableName = () => table.name;
-const put = (Item: Item, by = client) => by.send(new commands.PutItemCommand({ TableName: TableName(), Item }));
+const put = (Item: Item, sender = client) => sender.send(new commands.PutItemCommand({ TableName: TableName(), Item }));
 const get = (row: Item, ConsistentRead = true) =>
   client.send(new commands.GetItemCommand({ TableName: TableName(), Key: keyOf(row), ConsistentRead }));
-const getAll = (all: Item[]) =>
+const getAll = (items: Item[]) =>
   client.send(
     new commands.BatchGetItemCommand({
-      RequestItems: { [TableName()]: { Keys: all.map(keyOf), ConsistentRead: true } },
+      RequestItems: { [TableName()]: { Keys: items.map(keyOf), ConsistentRead: true } },
     }),
   );
-const putAll = (all: Item[]) =>
+const putAll = (items: Item[]) =>
   client.send(
     new commands.BatchWriteItemCommand({
-      RequestItems: { [TableName()]: all.map((Item) => ({ PutRequest: { Item } })) },
+      RequestItems: { [TableName()]: items.map((Item) => ({ PutRequest: { Item } })) },
     }),
   );
-const transactPuts = (all: Item[]) =>
+const transactPuts = (items: Item[]) =>
   client.send(
     new commands.TransactWriteItemsCommand({
-      TransactItems: all.map((Item) => ({ Put: { TableName: TableName(), Item } })),
+      TransactItems: items.map((Item) => ({ Put: { TableName: TableName(), Item } })),
     }),
   );
 const setText = (row: Item, text: string) => ({
@@ -73,8 +73,8 @@ const setText = (row: Item, text: string) => ({
   ExpressionAttributeNames: { '#text': 'text' },
   ExpressionAttributeValues: { ':text': { S: text } },
 });
-const update = (row: Item, text: string, more = {}) =>
-  client.send(new commands.UpdateItemCommand({ ...setText(row, text), ...more }));
+const update = (row: Item, text: string, options = {}) =>
+  client.send(new commands.UpdateItemCommand({ ...setText(row, text), ...options }));
 
 /** Puts a row without going through the proxy. */
 async function putDirectly(row: Item): Promise<Item> {
@@ -99,15 +99,15 @@ it('grants 1,000 write units and 3,000 read units a second to a partition key, a
   expect([takeAll('write'), takeAll('read')]).toEqual([1_000, 3_000]);
 });
 
-it.each<[what: string, bytes: number, units: number, act: (row: Item) => Promise<unknown>]>([
+it.each<[what: string, bytes: number, units: number, action: (row: Item) => Promise<unknown>]>([
   ['a put takes the KB of its row, rounded up', 100, 2, ({ pk }) => put(rowOf(pk.S, KB + 1))],
-  ['an update takes the KB of the row after it', 100, 4, (row) => update(row, 'x'.repeat(3 * KB))],
-  ['an update takes the KB of the row before it, if these are more', 3 * KB, 3, (row) => update(row, 'short')],
+  ['an update takes the KB of the row afterwards', 100, 4, (row) => update(row, 'x'.repeat(3 * KB))],
+  ['an update takes the KB of the row beforehand, if that is larger', 3 * KB, 3, (row) => update(row, 'short')],
   ['a consistent read takes a unit for each 4 KB', 4 * KB + 1, 2, (row) => get(row)],
   ['an eventually consistent read takes half of that', 4 * KB + 1, 1, (row) => get(row, false)],
   ['a transaction takes twice the units of its rows', 100, 4, ({ pk }) => transactPuts([rowOf(pk.S, 1_500)])],
   [
-    'an update in a transaction takes twice the units of the row after it',
+    'an update in a transaction takes twice the units of the row afterwards',
     1_000,
     6,
     (row) => {
@@ -116,7 +116,7 @@ it.each<[what: string, bytes: number, units: number, act: (row: Item) => Promise
     },
   ],
   [
-    'a query takes the units of all that it reads, also of what its filter leaves out',
+    'a query takes the units of all rows that it reads, including those that its filter removes',
     5 * KB,
     2,
     ({ pk }) => {
@@ -148,16 +148,16 @@ it.each<[what: string, bytes: number, units: number, act: (row: Item) => Promise
       expect(ConsumedCapacity).toMatchObject([{ TableName: TableName(), CapacityUnits: 3 }]);
     },
   ],
-])('counts units: %s', async (_what, bytes, units, act) => {
-  await open();
+])('counts units: %s', async (_what, bytes, units, action) => {
+  await startProxy();
   const row = await putDirectly(rowOf(newPartition(), bytes));
-  await act(row);
+  await action(row);
   const { read = 0, write = 0 } = proxy.usages().get(`${table.name} ${row.pk.S}`) ?? {};
   expect(read + write).toBe(units);
 });
 
 it('a put or an update is refused if its row is more than 400 KB', async () => {
-  await open();
+  await startProxy();
   const refused = { name: 'ValidationException' };
   await expect(put(rowOf(newPartition(), 400 * KB + 1))).rejects.toMatchObject(refused);
   const row = await putDirectly(rowOf(newPartition(), 399 * KB));
@@ -165,7 +165,7 @@ it('a put or an update is refused if its row is more than 400 KB', async () => {
 });
 
 it('a transaction has at most 4 MB together with the stored rows, even if its request is small', async () => {
-  await open();
+  await startProxy();
   const large = await Promise.all(Array.from({ length: 11 }, () => putDirectly(rowOf(newPartition(), 395 * KB))));
   const write = (count: number) => {
     const TransactItems = large.slice(0, count).map((row) => ({ Update: setText(row, '') }));
@@ -176,7 +176,7 @@ it('a transaction has at most 4 MB together with the stored rows, even if its re
 });
 
 it('a batch of reads ends at 1 MB of one partition key, and leaves the rest unprocessed', async () => {
-  await open();
+  await startProxy();
   const pk = newPartition();
   const large = await Promise.all(Array.from({ length: 4 }, () => putDirectly(rowOf(pk, 300 * KB))));
   const { Responses, UnprocessedKeys } = await getAll(large);
@@ -187,7 +187,7 @@ describe('a partition key whose units are used up', () => {
   let [hot, cool]: [hot: Item, cool: Item] = [rowOf('hot', 100), rowOf('cool', 100)];
   async function exhaust(): Promise<void> {
     // A hundredth of AWS's units, so that a few calls use them up.
-    await open({ writeUnits: 10, readUnits: 30 });
+    await startProxy({ writeUnits: 10, readUnits: 30 });
     [hot, cool] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
     const large = await putDirectly(rowOf(hot.pk.S, 30 * 4 * KB));
     await put(rowOf(hot.pk.S, 10 * KB));
@@ -228,13 +228,13 @@ describe('a partition key whose units are used up', () => {
       Responses: { [table.name]: [cool] },
       UnprocessedKeys: { [table.name]: { Keys: [keyOf(hot)] } },
     });
-    for (const all of [putAll, getAll]) await expect(all([hot])).rejects.toMatchObject(throttled);
+    for (const send of [putAll, getAll]) await expect(send([hot])).rejects.toMatchObject(throttled);
   });
 });
 
-it('a transaction or a write fails if it meets a running transaction on its row, until that is done', async () => {
-  await open({ transactionMs: 2_000 });
-  const [row, other] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
+it('a transaction or a write fails while another transaction writes its row', async () => {
+  await startProxy({ transactionMs: 2_000 });
+  const [row, otherRow] = [rowOf(newPartition(), 100), rowOf(newPartition(), 100)];
   const running = transactPuts([row]);
   const outcome = () =>
     put(row).then(
@@ -242,10 +242,10 @@ it('a transaction or a write fails if it meets a running transaction on its row,
       ({ name }: Error) => name,
     );
   await expect.poll(outcome).toBe('TransactionConflictException');
-  await expect(transactPuts([other, row])).rejects.toMatchObject({
+  await expect(transactPuts([otherRow, row])).rejects.toMatchObject({
     CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
   });
-  expect(await putAll([other, row])).toMatchObject({
+  expect(await putAll([otherRow, row])).toMatchObject({
     UnprocessedItems: { [table.name]: [{ PutRequest: { Item: row } }] },
   });
   await running;

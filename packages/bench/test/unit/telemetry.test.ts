@@ -28,12 +28,12 @@ const CONTEXT: Readonly<Record<string, string>> = {
 };
 
 /** @returns what an action writes to standard output */
-function captured(act: () => void): string[] {
+function captureOutput(action: () => void): string[] {
   const lines: string[] = [];
   const { write } = process.stdout;
   process.stdout.write = (text: string | Uint8Array) => lines.push(String(text)) > 0;
   try {
-    act();
+    action();
   } finally {
     process.stdout.write = write;
   }
@@ -60,7 +60,7 @@ const measureTelemetry = (): number[] =>
         metrics: createMetrics({ namespace: 'IncidentMonitoringRum/IncidentMonitoringRum' }),
       },
     );
-    const lines = captured(() => observe.after?.({ event } as unknown as ApiRequest));
+    const lines = captureOutput(() => observe.after?.({ event } as unknown as ApiRequest));
     const access = ACCESS_LOG_FORMAT.toString().replace(/\$context\.([\w.]+)/g, (_all, variable: string) =>
       variable === 'resourcePath' ? path : (CONTEXT[variable] ?? variable),
     );

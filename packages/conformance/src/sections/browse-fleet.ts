@@ -24,9 +24,9 @@ async function largeFleetPage(api: ApiClient, body: object) {
 
 const many = (count: number, value: string) => Array.from({ length: count }, () => value);
 
-/** Filters by one value, and by two. Some hosts have an agent version or cluster that begins with that of others: a prefix must not match. */
-const findsAny = (filter: keyof Filter, one: string, other: string) =>
-  finds({ [filter]: [one] }, { [filter]: [one, other] });
+/** Filters by one value, and by two. Some hosts have an agent version or cluster that begins with the value of the filter: a prefix must not match. */
+const findsAny = (filter: keyof Filter, first: string, second: string) =>
+  finds({ [filter]: [first] }, { [filter]: [first, second] });
 
 const takesAtMost20 = (filter: keyof Filter, value: string) =>
   all(refuses(FLEET, filter, [many(21, value), [1], 'x']), finds({ [filter]: many(20, value) }));
@@ -34,7 +34,7 @@ const takesAtMost20 = (filter: keyof Filter, value: string) =>
 const failsWith503 =
   (defect: 'no service map' | 'inventory'): Check =>
   async (api) => {
-    const url = await api.need('defective')(defect);
+    const url = await api.need('startDefective')(defect);
     // A 429 is retried, since other checks may browse the fleet of the same account in this second.
     refused(await api.fleet({ limit: 1 }, { url, no503Retry: true }), 'ServiceUnavailable');
   };
@@ -118,7 +118,7 @@ export const browseFleet = {
   'partial: true if a host’s status could not be read, or the scan was truncated': async (api) => {
     expect((await wholeFleet(api)).partial, 'partial of a whole page').toBe(false);
     expect(data(await api.page(TRUNCATED)).partial, 'partial of a truncated scan').toBe(true);
-    const url = await api.need('defective')('live-status');
+    const url = await api.need('startDefective')('live-status');
     expect(data(await api.fleet({ limit: 1 }, { url })).partial, 'partial in an outage of the live status').toBe(true);
   },
   'truncated: true if scan_limit was reached before limit matches were found': withData(async (api) => {
@@ -151,7 +151,7 @@ export const browseFleet = {
   }),
   'Rule 2: without the live store the page comes from the inventory, with error_code and partial': withData(
     async (api) => {
-      const url = await api.need('defective')('live-status');
+      const url = await api.need('startDefective')('live-status');
       const { items, partial, coverage } = data(await api.fleet({ ...ALL, agent_versions: ['2.1'] }, { url }));
       expect(idsOf(items)).toEqual(matching({ agent_versions: ['2.1'] }));
       expect([partial, coverage.failed], 'partial and failed').toEqual([true, coverage.scanned]);

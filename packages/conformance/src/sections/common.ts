@@ -25,16 +25,16 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
   return data(await api.page(ALL));
 }
 
-/** Stores data of an account without the service. */
+/** Writes data of an account to the table, without the service. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
   await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
 }
 
 /** Each value of a field is refused with a message that names the field. */
 export const refuses =
-  (path: string, field: string, values: unknown[], others: object = {}): Check =>
+  (path: string, field: string, values: unknown[], otherFields: object = {}): Check =>
   async (api) => {
-    for (const value of values) invalid(await api.call(path, { ...others, [field]: value }), field);
+    for (const value of values) invalid(await api.call(path, { ...otherFields, [field]: value }), field);
   };
 
 /** Each filter finds exactly the right hosts. */
@@ -83,7 +83,7 @@ export async function namesEveryInvalidField(api: ApiClient): Promise<void> {
   for (const field of ['cursor', 'limit']) invalid(withCursor, field);
 }
 
-/** Refusals of every kind have the same code in every language, and a message in the preferred one. */
+/** Errors of every kind have the same code in every language, and a message in the preferred language. */
 export async function localizesMessages(api: ApiClient): Promise<void> {
   for (const [language, expected] of [
     ['zh-CN', 'zh'],

@@ -10,26 +10,26 @@ import { ALL, finds, type Item, localizesMessages, MISSING, namesEveryInvalidFie
 import { recordsComment } from './merge-alerts.ts';
 
 /** The calls left in the window of `quota` calls in `seconds`, by the headers `RateLimit-Policy` and `RateLimit`. */
-function leftOf(headers: Headers, quota: number, seconds: number): number {
+function callsLeft(headers: Headers, quota: number, seconds: number): number {
   const policy = new RegExp(`"([^"]+)";q=${quota};w=${seconds}`).exec(headers.get('ratelimit-policy') ?? '')?.[1];
-  const left = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
-  expect(left, `RateLimit of ${quota} calls in ${seconds} s, in "${headers.get('ratelimit')}"`).toBeDefined();
-  return Number(left);
+  const remaining = new RegExp(`"${policy}";r=(\\d+)`).exec(headers.get('ratelimit') ?? '')?.[1];
+  expect(remaining, `RateLimit of ${quota} calls in ${seconds} s, in "${headers.get('ratelimit')}"`).toBeDefined();
+  return Number(remaining);
 }
 
-async function tellsWhatIsLeft(api: ApiClient): Promise<void> {
+async function reportsCallsLeft(api: ApiClient): Promise<void> {
   const as = api.need('rateLimited').headers.appKey;
   // Both calls that count must be in the same minute.
   if (Date.now() % 60_000 > 50_000) await sleep(60_020 - (Date.now() % 60_000));
   const { headers: before } = await api.call(FLEET, { limit: 1 }, { as });
   invalid(await api.call(FLEET, { limit: 0 }, { as }), 'limit');
   const { headers: after } = await api.call(FLEET, { limit: 1 }, { as });
-  expect(leftOf(after, 30, 60), 'calls left in the minute').toBe(leftOf(before, 30, 60) - 1);
+  expect(callsLeft(after, 30, 60), 'calls left in the minute').toBe(callsLeft(before, 30, 60) - 1);
   for (const headers of [before, after]) {
     const limit = Number(headers.get('x-ratelimit-limit'));
     expect([2, 30], 'X-RateLimit-Limit').toContain(limit);
-    const left = limit === 2 ? leftOf(headers, 2, 1) : leftOf(headers, 30, 60);
-    expect(headers.get('x-ratelimit-remaining'), 'X-RateLimit-Remaining').toBe(String(left));
+    const remaining = limit === 2 ? callsLeft(headers, 2, 1) : callsLeft(headers, 30, 60);
+    expect(headers.get('x-ratelimit-remaining'), 'X-RateLimit-Remaining').toBe(String(remaining));
     const resetMs = Number(headers.get('x-ratelimit-reset')) * 1_000;
     expect(resetMs, 'X-RateLimit-Reset').toBeGreaterThan(Date.parse(headers.get('date') ?? '') - 2_000);
   }
@@ -37,26 +37,26 @@ async function tellsWhatIsLeft(api: ApiClient): Promise<void> {
 
 const INTERVAL_MS = 3_600_000;
 const MAX_TRIES = 8;
-/** Long enough to store the reports before the page is asked for. */
+/** Long enough to store the reports before the page is requested. */
 const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
 async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
-  const { usageAccount } = api.need('changing');
+  const { usageAccount } = api.need('changeable');
   const inventory = { agent_version: '1', edge_cluster: 'x', enabled: true, snapshot_ready: true };
   const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
   const report = { node_count: 1, edge_count: 1, ...flags };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const at = Date.now() + LEAD_MS;
+    const pageMs = Date.now() + LEAD_MS;
     const lines = Array.from({ length: 100 }, (_, index) => {
       const ids = { account_id: usageAccount.account, host_id: `exact-${index}` };
       return [
         { kind: 'host', ...ids, ...inventory, report_interval_ms: INTERVAL_MS },
-        { kind: 'host_status', ...ids, ...report, received_at_ms: at - 2 * INTERVAL_MS + index },
+        { kind: 'host_status', ...ids, ...report, received_at_ms: pageMs - 2 * INTERVAL_MS + index },
       ];
     });
     await store(usageAccount, lines.flat());
-    await sleep(at - Date.now());
+    await sleep(pageMs - Date.now());
     const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usageAccount.appKey }));
     if (items.some(({ servicemap }: Item) => servicemap.max_age_ms === 2 * INTERVAL_MS)) return items;
   }
@@ -66,7 +66,7 @@ async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
 const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters: [], capture_modes: [] };
 
 export const decisions = {
-  'HEAD and OPTIONS are refused as other methods are': async (api) => {
+  'HEAD and OPTIONS are refused, like other methods': async (api) => {
     for (const method of ['HEAD', 'OPTIONS']) expect((await api.request(RUM, { method })).status, method).toBe(405);
   },
   'An unknown path is 404 for every method': async (api) => {
@@ -74,7 +74,7 @@ export const decisions = {
   },
   'A trailing slash is the same route': async (api) =>
     refused(await api.call(`${RUM}/`, {}, { as: null }), 'Unauthorized'),
-  'A body needs a content type; an absent body needs none and counts as {}': async (api) => {
+  'A body needs a content type; a request without a body needs none and counts as {}': async (api) => {
     const path = `${DELETE}?app_key=${api.environment.appKey}`;
     // Bytes, since fetch adds a content type to a string.
     const withBody = await api.request(path, { method: 'POST', body: new TextEncoder().encode('{}') });
@@ -103,11 +103,11 @@ export const decisions = {
     const unknown = await api.call(RUM, {}, { as: 'unknown' });
     expect(expired.body.error).toEqual(unknown.body.error);
   },
-  'Every refusal is localized, and Content-Language says how': localizesMessages,
+  'Every refusal is localized, and Content-Language names the language': localizesMessages,
   'A refusal names every wrong field': namesEveryInvalidField,
   'The same call twice at once has different request_ids': async (api) => {
-    const [one, other] = await Promise.all([api.remove({}), api.remove({})]);
-    expect(one.body.request_id).not.toBe(other.body.request_id);
+    const [first, second] = await Promise.all([api.remove({}), api.remove({})]);
+    expect(first.body.request_id).not.toBe(second.body.request_id);
   },
   'null is not absence, and a number is compared by its value': async (api) => {
     for (const field of ['cursor', 'limit', 'scan_limit', 'statuses', 'agent_versions', 'capture_modes'])
@@ -145,13 +145,13 @@ export const decisions = {
     }
   },
   'In an outage of the live status no host has a status that needs it': async (api) => {
-    const url = await api.need('defective')('live-status');
+    const url = await api.need('startDefective')('live-status');
     for (const { servicemap } of data(await api.fleet(ALL, { url })).items) {
       expect(['active', 'stale']).not.toContain(servicemap.status);
       expect(servicemap.freshness_status).toBe('unknown');
     }
   },
-  'Rate headers give the number of calls left; refused calls do not count': { usesUpRateLimit: tellsWhatIsLeft },
+  'Rate headers give the number of calls left; refused calls do not count': { usesUpRateLimit: reportsCallsLeft },
   'RUM needs no permission; without a record it is ResourceNotFound': async (api) =>
     refused(await api.call(RUM, {}, { as: api.need('otherKey') }), 'ResourceNotFound'),
   'Age is the age of the RUM record in seconds': async (api) =>
@@ -182,8 +182,8 @@ export const decisions = {
       const body = { alert_ids: [alerts[11]], incident_id: incidents.target };
       const headers = { 'Idempotency-Key': randomUUID() };
       data(await api.merge(body, { headers }));
-      const again = await api.merge(body, { headers });
-      expect(again.headers.get('idempotent-replayed'), 'Idempotent-Replayed').toBe('true');
+      const repeated = await api.merge(body, { headers });
+      expect(repeated.headers.get('idempotent-replayed'), 'Idempotent-Replayed').toBe('true');
       refused(await api.merge({ ...body, title: 'Other' }, { headers }), 'InvalidParameter');
     },
   ),

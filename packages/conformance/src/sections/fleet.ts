@@ -59,8 +59,8 @@ const hasFreshness =
   (name: string, freshness: string): Check =>
   async (api) => {
     const { freshness_status, max_age_ms, report_interval_ms } = await capabilityOf(api, name);
-    const age = `an age of ${max_age_ms} ms, an interval of ${report_interval_ms} ms`;
-    expect(freshness_status, age).toBe(freshness);
+    const ages = `an age of ${max_age_ms} ms, an interval of ${report_interval_ms} ms`;
+    expect(freshness_status, ages).toBe(freshness);
   };
 
 const freshnessOf = ({ status, live }: CertifiedHost) => {
@@ -95,11 +95,11 @@ export const capability = {
   'received_at_ms: optional int64, Unix milliseconds, when the server received the graph': async (api) => {
     const { items, generated_at_ms } = await wholeFleet(api);
     // The time of the import is unknown: times are compared with that of the first host.
-    const first = items[0].servicemap.received_at_ms;
-    expect(first).toBeLessThanOrEqual(generated_at_ms);
-    const imported = first - Number(HOSTS[0]?.live?.(0).received_at_ms);
+    const firstMs = items[0].servicemap.received_at_ms;
+    expect(firstMs).toBeLessThanOrEqual(generated_at_ms);
+    const importedMs = firstMs - Number(HOSTS[0]?.live?.(0).received_at_ms);
     for (const [index, { host, live }] of HOSTS.entries())
-      expect(items[index].servicemap.received_at_ms, host.host_id).toBe(live?.(imported).received_at_ms);
+      expect(items[index].servicemap.received_at_ms, host.host_id).toBe(live?.(importedMs).received_at_ms);
   },
   'node_count: integer, nodes of the current graph': fromReport('node_count', 0),
   'edge_count: integer, edges of the current graph': fromReport('edge_count', 0),
@@ -112,7 +112,7 @@ export const capability = {
   'error_code: status_unavailable when the live status could not be read, else absent': async (api) => {
     for (const { host_id, servicemap } of (await wholeFleet(api)).items)
       expect(servicemap, host_id).not.toHaveProperty('error_code');
-    const url = await api.need('defective')('live-status');
+    const url = await api.need('startDefective')('live-status');
     const defaults = { authoritative: false, graph_available: false, node_count: 0, edge_count: 0 };
     for (const { host_id, servicemap } of data(await api.fleet(ALL, { url })).items)
       expect(servicemap, host_id).toMatchObject({ error_code: 'status_unavailable', ...defaults });
@@ -123,7 +123,7 @@ export const capability = {
   'freshness is unknown when no snapshot was ever received': hasFreshness('no-data', 'unknown'),
 } satisfies Requirements;
 
-const FIRST = { limit: 3, scan_limit: HOSTS.length, edge_clusters: ['core-b'] };
+const FIRST_PAGE = { limit: 3, scan_limit: HOSTS.length, edge_clusters: ['core-b'] };
 const NO_STATES = Object.fromEntries(STATUSES.map((status) => [status, 0]));
 
 export const coverage = {
@@ -136,12 +136,12 @@ export const coverage = {
     expect(data(await api.page({ ...ALL, ...filter })).coverage.matched).toBe(matching(filter).length);
   }),
   'returned: matched hosts in this page, at most limit': withData(async (api) => {
-    const { items, coverage } = data(await api.page(FIRST));
-    expect([items.length, coverage.returned]).toEqual([FIRST.limit, FIRST.limit]);
+    const { items, coverage } = data(await api.page(FIRST_PAGE));
+    expect([items.length, coverage.returned]).toEqual([FIRST_PAGE.limit, FIRST_PAGE.limit]);
   }),
   'failed: candidates whose status could not be read': async (api) => {
     expect((await wholeFleet(api)).coverage.failed).toBe(0);
-    const url = await api.need('defective')('live-status');
+    const url = await api.need('startDefective')('live-status');
     const { coverage } = data(await api.fleet({ limit: 2, scan_limit: 9, edge_clusters: ['core-c'] }, { url }));
     expect(coverage.failed, 'candidates of an outage').toBe(coverage.scanned);
   },
@@ -149,17 +149,19 @@ export const coverage = {
     const { items, coverage } = await wholeFleet(api);
     const count = (status: string) => items.filter(({ servicemap }: Item) => servicemap.status === status).length;
     expect(coverage.states).toEqual(Object.fromEntries(STATUSES.map((status) => [status, count(status)])));
-    const one = data(await api.page({ limit: 1 })).coverage;
-    expect(one.states, 'states of one host').toEqual({ ...NO_STATES, active: 1 });
+    const ofOneHost = data(await api.page({ limit: 1 })).coverage;
+    expect(ofOneHost.states, 'states of one host').toEqual({ ...NO_STATES, active: 1 });
   },
   'All five fields are required': async (api) => {
     const { coverage } = data(await api.page({ limit: 1 }));
     expect(Object.keys(coverage).sort()).toEqual(['failed', 'matched', 'returned', 'scanned', 'states']);
   },
   'coverage describes this page alone, not the account': withData(async (api) => {
-    const cursor = data(await api.fleet(FIRST)).next_cursor;
-    const { items, coverage } = data(await api.fleet({ ...FIRST, cursor }));
-    expect(coverage.returned).toBe(Math.min(FIRST.limit, matching({ edge_clusters: ['core-b'] }).length - FIRST.limit));
+    const cursor = data(await api.fleet(FIRST_PAGE)).next_cursor;
+    const { items, coverage } = data(await api.fleet({ ...FIRST_PAGE, cursor }));
+    expect(coverage.returned).toBe(
+      Math.min(FIRST_PAGE.limit, matching({ edge_clusters: ['core-b'] }).length - FIRST_PAGE.limit),
+    );
     const states: number[] = Object.values(coverage.states);
     expect(states.reduce((sum, hosts) => sum + hosts)).toBe(items.length);
   }),

@@ -89,7 +89,7 @@ export const authentication = {
   'Rule 2: keys are issued from the console': todo('the console is not part of this API; `npm run admin` issues them'),
   'Rule 2: a key grants the access of its account': async (api) => {
     const { account_id } = data(await api.rum());
-    if (api.environment.stored) expect(account_id).toBe(api.environment.stored.account);
+    if (api.environment.tableAccess) expect(account_id).toBe(api.environment.tableAccess.account);
     data(await api.page({ limit: 1 }));
   },
   'Rule 3: a missing app_key is 401 Unauthorized': needsKey,
@@ -144,7 +144,7 @@ export const errors = {
   'RequestTooFrequently, 429': RATE_LIMITED,
   'InternalError, 500': INTERNAL_ERROR,
   'ServiceUnavailable, 503: a dependency is unavailable': async (api) => {
-    const url = await api.need('defective')('table');
+    const url = await api.need('startDefective')('table');
     for (const path of PATHS) refused(await api.call(path, {}, { url, noRetry: true }), 'ServiceUnavailable');
   },
   NoLicense: todo('reserved: no operation here is licensed'),

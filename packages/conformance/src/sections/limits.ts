@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const PER_SECOND = 2;
 const PER_MINUTE = 30;
-/** Tries of a check whose answers must come within one second, or one minute, of the clock. */
+/** Maximum tries of a check whose answers must come within one second, or one minute, of the clock. */
 const MAX_SECOND_TRIES = 5;
 const MAX_MINUTE_TRIES = 3;
 const MAX_BURST = 400;
@@ -31,7 +31,7 @@ const browseOnce = (api: ApiClient, appKey: string) => api.call(FLEET, { limit: 
 const browseAtOnce = (api: ApiClient, appKey: string, calls: number) =>
   Promise.all(Array.from({ length: calls }, () => browseOnce(api, appKey)));
 
-/** Whether it is known if the service counted the call: after a 503 it is not. */
+/** Whether the answer shows if the service counted the call: a 503 does not. */
 const isCountKnown = ({ status }: Answer) => status !== 503;
 
 /** Six calls that were all made within one second of the clock. */
@@ -117,7 +117,7 @@ export const limits = {
       const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { as, noRetry: true }));
       const refusals = (await Promise.all(calls)).filter(({ status }) => status === 429);
       if (refusals.length === 0)
-        throw new Skipped(`${MAX_BURST} calls at once passed: API Gateway’s throttle is best effort`);
+        throw new Skipped(`${MAX_BURST} concurrent calls passed: API Gateway’s throttle is best effort`);
       for (const answer of refusals) refused(answer, 'RequestTooFrequently');
     },
   },

@@ -14,36 +14,36 @@ const IDS = { alert_ids: [OBJECT_ID], incident_id: OBJECT_ID };
 /** A character outside the Basic Multilingual Plane: two UTF-16 units, one code point. */
 const WIDE = '😀';
 
-/** Sends a merge of which only the answer matters: no check looks at the incident of its alert. */
-const mergeAny = (api: ApiClient, more: object) => {
+/** Sends a merge whose answer alone is checked: no check reads the incident of its alert. */
+const mergeAny = (api: ApiClient, otherFields: object) => {
   const { alerts, incidents } = api.need('entities');
-  return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...more });
+  return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...otherFields });
 };
 
-/** Asserts that a text field takes this many characters and no more. */
-async function takesAtMost(api: ApiClient, field: string, most: number): Promise<void> {
-  await refuses(MERGE, field, ['x'.repeat(most + 1), 7], IDS)(api);
-  refused(await api.merge({ ...IDS, [field]: 'x'.repeat(most) }), 'ResourceNotFound');
+/** Asserts that a text field accepts this many characters and no more. */
+async function takesAtMost(api: ApiClient, field: string, maxLength: number): Promise<void> {
+  await refuses(MERGE, field, ['x'.repeat(maxLength + 1), 7], IDS)(api);
+  refused(await api.merge({ ...IDS, [field]: 'x'.repeat(maxLength) }), 'ResourceNotFound');
   if (!api.environment.entities) return;
-  data(await mergeAny(api, { [field]: 'x'.repeat(most) }));
-  data(await mergeAny(api, { [field]: WIDE.repeat(most) }));
+  data(await mergeAny(api, { [field]: 'x'.repeat(maxLength) }));
+  data(await mergeAny(api, { [field]: WIDE.repeat(maxLength) }));
 }
 
 function storedIncident(api: ApiClient, incident: string) {
-  const { table, account } = api.need('stored');
+  const { table, account } = api.need('tableAccess');
   return readIncident(table, account, incident);
 }
 
 /** Asserts that the rows of alerts have this incident. */
-async function belongTo(api: ApiClient, incident: string, alerts: string[]): Promise<void> {
-  const { table, account } = api.need('stored');
+async function expectAlertsIn(api: ApiClient, incident: string, alerts: string[]): Promise<void> {
+  const { table, account } = api.need('tableAccess');
   for (const id of alerts) expect((await readAlert(table, account, id))?.incident_id, id).toBe(incident);
 }
 
 export async function recordsComment(api: ApiClient, comment: string): Promise<void> {
   const { alerts, incidents } = api.need('entities');
   data(await api.merge({ alert_ids: [alerts[7]], incident_id: incidents.titled, comment }));
-  const { table, account } = api.need('stored');
+  const { table, account } = api.need('tableAccess');
   const comments = (await readFeed(table, account, incidents.titled)).map(({ entry }) => entry.comment);
   expect(comments).toContain(comment);
 }
@@ -64,7 +64,7 @@ export const mergeAlerts = {
   'POST merges alerts into an incident: they belong to it afterwards': withData(async (api, { alerts, incidents }) => {
     const merged = alerts.slice(3, 5);
     data(await api.merge({ alert_ids: merged, incident_id: incidents.target }));
-    await belongTo(api, incidents.target, merged);
+    await expectAlertsIn(api, incidents.target, merged);
   }),
   'alert_ids: required array of at least one ObjectID': refuses(MERGE, 'alert_ids', INVALID_ALERT_IDS, IDS),
   'alert_ids: every id must belong to the caller’s account, or nothing is merged': withData(
@@ -74,7 +74,7 @@ export const mergeAlerts = {
         const ids = { alert_ids: [alert, foreign], incident_id: incidents.target };
         refused(await api.merge(ids), 'ResourceNotFound', foreign);
       }
-      await belongTo(api, incidents.source, [alert]);
+      await expectAlertsIn(api, incidents.source, [alert]);
     },
   ),
   'incident_id: required, 24 hexadecimal digits in either letter case': async (api) => {

@@ -29,7 +29,7 @@ export const deleteWorkItem = {
   'POST /incident/work-item/delete soft-deletes a work item':
     workItem['Deletion is soft: the record is kept, marked deleted'],
   'The record stays in the table, marked as deleted': async (api) => {
-    const { table, account } = api.need('stored');
+    const { table, account } = api.need('tableAccess');
     const { deleted } = api.need('entities').workItems;
     data(await api.remove(deleted));
     const row = await readWorkItem(table, account, deleted.work_item_id);

@@ -1,4 +1,4 @@
-/** What programs can reach of `npm start` from other addresses or by other host names. */
+/** What programs can reach in a service of `npm start` from other addresses or by other host names. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ describe('a service that npm start runs', () => {
   });
 
   it.runIf(process.platform === 'linux')('gives no data at another address of the machine', async () => {
-    const others = Object.values(networkInterfaces())
+    const otherAddresses = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
       .filter(({ internal, family }) => !internal && family === 'IPv4')
       .map(({ address }) => address);
@@ -58,7 +58,7 @@ describe('a service that npm start runs', () => {
     // The API, the failing table, and DynamoDB Local.
     expect(ports.length).toBeGreaterThanOrEqual(3);
     const open: string[] = [];
-    for (const address of ['127.0.0.2', ...others])
+    for (const address of ['127.0.0.2', ...otherAddresses])
       for (const port of ports) if (await accepts(address, port)) open.push(`http://${address}:${port}`);
     // DynamoDB Local cannot be bound to loopback.
     expect(new Set(open.map((address) => new URL(address).port)).size).toBe(1);
@@ -95,11 +95,11 @@ describe('a service that npm start runs', () => {
   });
 
   it('tells nobody but its user where the tables are', async () => {
-    const noted = listRunning().find((one) => one.url === service.url);
-    const { url: shown, credentials } = splitEndpoint(noted?.endpoint ?? '');
+    const noted = listRunning().find(({ url }) => url === service.url);
+    const { url: withoutKey, credentials } = splitEndpoint(noted?.endpoint ?? '');
     expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
     expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);
-    expect(await tablesAt(shown)).toEqual([]);
+    expect(await tablesAt(withoutKey)).toEqual([]);
     expect(service.output() + service.errors()).not.toContain(credentials.accessKeyId);
     const note = new URL(`../../../../.local/running/${noted?.pid}.json`, import.meta.url);
     expect(statSync(note).mode & 0o777).toBe(0o600);
@@ -119,7 +119,7 @@ it('serves although it cannot write to its folder, and says how commands find it
   expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 
-it('a directory of --db of an earlier release keeps its tables, which then belong to a random access key id', async () => {
+it('a --db directory of an earlier release keeps its tables, which then belong to a random access key id', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
   const port = await freePort();
   const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });

@@ -71,17 +71,17 @@ describe('npm start -- --fail', () => {
 
   it('moves: a large merge is committed and stays pending; a small one is moved', async () => {
     const tenant = await newAccount(table);
-    const [incident, other] = [await tenant.incident(), await tenant.incident()];
+    const [largeIncident, smallIncident] = [await tenant.incident(), await tenant.incident()];
     const alerts = await tenant.alerts(12);
     const proxy = await startFailingTable(dynamodbEndpoint(), ['moves']);
     stop = proxy.close;
     const deps = testDeps(connectThrough(table, proxy), { timeLimits: { ...PATIENT_LIMITS, movesMs: 200 } });
     const { mergeAlerts } = handlersOver(deps, { transactionItems: 8 });
-    const small = await tenant.merge(mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: other });
-    expect([small.status, await tenant.placements(alerts.slice(0, 2))]).toEqual([200, [other, other]]);
-    expect((await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: incident })).status).toBe(200);
+    const small = await tenant.merge(mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: smallIncident });
+    expect([small.status, await tenant.placements(alerts.slice(0, 2))]).toEqual([200, [smallIncident, smallIncident]]);
+    expect((await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: largeIncident })).status).toBe(200);
     expect(await tenant.pending()).toHaveLength(1);
-    expect(await tenant.placements(alerts)).not.toContain(incident);
+    expect(await tenant.placements(alerts)).not.toContain(largeIncident);
   });
 });
 
@@ -102,8 +102,8 @@ it('admin status shows that calls fail although the service answers', async () =
   const { out } = await runCommand(['status', '--service', url, '--json']);
   await forget();
   await service.stop();
-  const { service: own, figures, dead_letters } = JSON.parse(out);
-  expect(own).toEqual({ url, answers: true, ms: expect.any(Number) });
+  const { service: serviceStatus, figures, dead_letters } = JSON.parse(out);
+  expect(serviceStatus).toEqual({ url, answers: true, ms: expect.any(Number) });
   expect(dead_letters).toBe(0);
   expect(figures.operations).toMatchObject([
     { operation: 'browse-fleet', calls: 1, failed: 1, p99_ms: expect.any(Number) },

@@ -71,7 +71,7 @@ const untilFeedIsEmpty = () =>
   expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
 
 describe("the feed's queue", () => {
-  it('accepts what an SDK sends, and has the URL and attributes of a queue of SQS', async () => {
+  it('accepts what an SDK sends, and has the URL and attributes of an SQS queue', async () => {
     const QueueName = QueueUrl()?.split('/').at(-1);
     expect((await sqs.getQueueUrl({ QueueName })).QueueUrl).toBe(QueueUrl());
     await send(bodyOf(hostRecord('one'), hostRecord('two')));
@@ -91,16 +91,20 @@ describe("the feed's queue", () => {
     ['a Host header that does not name this machine', { Host: 'evil.example' }, 403],
     ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
   ])('refuses %s', async (_what, changed, status) => {
-    const given = { 'X-Amz-Target': 'AmazonSQS.SendMessage', 'Content-Type': 'application/x-amz-json-1.0', ...changed };
-    const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const allHeaders = {
+      'X-Amz-Target': 'AmazonSQS.SendMessage',
+      'Content-Type': 'application/x-amz-json-1.0',
+      ...changed,
+    };
+    const headers = Object.fromEntries(Object.entries(allHeaders).filter(([, value]) => value !== undefined));
     const body = JSON.stringify({ QueueUrl: QueueUrl(), MessageBody: bodyOf(hostRecord('strange')) });
-    const answered = await new Promise((resolve, reject) => {
+    const answerStatus = await new Promise((resolve, reject) => {
       const sent = request(service.url, { method: 'POST', headers }, (response) =>
         resolve(response.resume().statusCode),
       );
       sent.on('error', reject).end(body);
     });
-    expect(answered).toBe(status);
+    expect(answerStatus).toBe(status);
     await untilFeedIsEmpty();
     expect(await hostIds()).toEqual([]);
   });
@@ -108,13 +112,13 @@ describe("the feed's queue", () => {
 
 describe('host', () => {
   it('lists by status, edge cluster, agent version and last report, as CSV too', async () => {
-    const at = Date.now();
+    const nowMs = Date.now();
     await send(
       bodyOf(
         ...[hostRecord('fresh'), report('fresh')],
-        ...[hostRecord('old', { agent_version: '=1,2' }), report('old', { received_at_ms: at - 90 * MINUTE_MS })],
-        ...[hostRecord('healthy'), report('healthy', { received_at_ms: at - 90 * MINUTE_MS, health_at_ms: at })],
-        ...[hostRecord('off', { enabled: false }), report('off', { received_at_ms: at - 90 * MINUTE_MS })],
+        ...[hostRecord('old', { agent_version: '=1,2' }), report('old', { received_at_ms: nowMs - 90 * MINUTE_MS })],
+        ...[hostRecord('healthy'), report('healthy', { received_at_ms: nowMs - 90 * MINUTE_MS, health_at_ms: nowMs })],
+        ...[hostRecord('off', { enabled: false }), report('off', { received_at_ms: nowMs - 90 * MINUTE_MS })],
         hostRecord('never', { edge_cluster: 'iad-1' }),
       ),
     );
@@ -127,15 +131,15 @@ describe('host', () => {
     expect(out).toMatch(/^host_id,status,edge_cluster,agent_version,reported_at,why\nold,stale,fra-1,"'=1,2",\d/);
   });
 
-  it('retires stale hosts by the feed; a later record of a host brings it back, an earlier one does not', async () => {
-    const at = Date.now();
-    const retired = hostRecord('old', { at_ms: at - 80 * MINUTE_MS });
+  it('retires stale hosts through the feed; a later record of a host brings it back, an earlier one does not', async () => {
+    const nowMs = Date.now();
+    const retired = hostRecord('old', { at_ms: nowMs - 80 * MINUTE_MS });
     await send(
-      bodyOf(retired, report('old', { received_at_ms: at - 90 * MINUTE_MS }), hostRecord('new'), report('new')),
+      bodyOf(retired, report('old', { received_at_ms: nowMs - 90 * MINUTE_MS }), hostRecord('new'), report('new')),
     );
     await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
-    const dry = await admin(`host retire --account ${account} --stale-for 1h --dry-run`);
-    expect(dry.err).toMatch(/1 host would be retired\.\n$/);
+    const dryRun = await admin(`host retire --account ${account} --stale-for 1h --dry-run`);
+    expect(dryRun.err).toMatch(/1 host would be retired\.\n$/);
     await untilFeedIsEmpty();
     expect(await hostIds()).toEqual(['new', 'old']);
     expect((await admin(`host retire --account ${account} --stale-for 1h`)).out).toBe('1 host retired.\n');
@@ -151,40 +155,40 @@ describe('host', () => {
 });
 
 describe('feed', () => {
-  it('shows refused records with their reasons, and replays them as of when they were sent', async () => {
+  it('shows refused records with their reasons, and replays them with the time at which they were first sent', async () => {
     await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
     // Refused, because its account does not exist yet.
-    const other = newAccountId();
-    const { MessageId } = await send(bodyOf({ ...hostRecord('early'), account_id: other }));
+    const missingAccount = newAccountId();
+    const { MessageId } = await send(bodyOf({ ...hostRecord('early'), account_id: missingAccount }));
     await expect.poll(async () => (await feedStatus()).queues.refused.waiting, SOON).toBe(2);
     const { refused_records } = await feedStatus(10);
     expect(refused_records.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
-      `account ${other} does not exist`,
+      `account ${missingAccount} does not exist`,
       expect.stringMatching(/^kind must be one of /),
     ]);
     expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId }));
-    expect((await admin('feed status')).out).toContain(`account ${other} does not exist`);
+    expect((await admin('feed status')).out).toContain(`account ${missingAccount} does not exist`);
     const { feed } = connectFeed(new Map(Object.entries(service.queueUrls)), undefined);
     const console = await serveConsole({ table, feed: () => feed });
     await console.enter();
-    expect((await console.page('/feed')).text).toContain(`account ${other} does not exist`);
+    expect((await console.page('/feed')).text).toContain(`account ${missingAccount} does not exist`);
     await console.close();
 
-    await loadData(table, 'test', [`{"kind":"account","account_id":${other},"name":"B","permissions":[]}`], {
+    await loadData(table, 'test', [`{"kind":"account","account_id":${missingAccount},"name":"B","permissions":[]}`], {
       nowSeconds: 1,
       gatewayKeys: createLocalGatewayKeys(table),
     });
-    const later = hostRecord('early', { agent_version: '5.0.0' });
-    await send(bodyOf({ ...later, account_id: other }));
+    const newer = hostRecord('early', { agent_version: '5.0.0' });
+    await send(bodyOf({ ...newer, account_id: missingAccount }));
     await untilFeedIsEmpty();
     expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
     expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
     await untilFeedIsEmpty();
     // The record of the account is refused again; the other one is older than what is stored.
     await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
-    account = other;
+    account = missingAccount;
     expect(await hosts()).toMatchObject([{ host_id: 'early', agent_version: '5.0.0' }]);
-    const audit = JSON.parse((await admin(`audit --account ${other} --json`)).out);
+    const audit = JSON.parse((await admin(`audit --account ${missingAccount} --json`)).out);
     expect(audit).toMatchObject([{ command: 'feed replay', target: '2 refused records', result: 'done' }]);
   });
 });
@@ -199,7 +203,7 @@ it('fleet simulate reports through the feed', async () => {
   expect(statuses.has('stale')).toBe(true);
 });
 
-it("the sample's hosts report once in half a minute, with valid records whose values change; which hosts report changes, too", async () => {
+it("the sample's hosts report every half minute, with valid records whose values change, and the set of hosts that report changes, too", async () => {
   vi.useFakeTimers();
   const bodies: string[] = [];
   const stop = startSampleReports((body) => bodies.push(body));

@@ -39,15 +39,15 @@ beforeAll(async () => {
     nowSeconds: Math.floor(Date.now() / 1000),
     gatewayKeys: createLocalGatewayKeys(table),
   });
-  service = await serveTable(table, { onServed: (one) => served.push(one) });
+  service = await serveTable(table, { onServed: (call) => served.push(call) });
 });
 afterAll(() => service.stop());
 
-const again = whileBusy();
+const retryWhileBusy = whileBusy();
 const HEADERS = { 'content-type': 'application/json' };
 
 const send = (path: string, init: RequestInit = {}) =>
-  again(async () => {
+  retryWhileBusy(async () => {
     const response = await fetch(`${service.url}${path}`, { method: 'POST', headers: HEADERS, ...init });
     return { status: response.status, headers: response.headers, text: await response.text() };
   });
@@ -100,42 +100,50 @@ describe('the local gateway', () => {
     // The server sends 100 Continue: the request has come.
     await once(socket, 'data');
     socket.destroy();
-    const logged = () => served.find((one) => one.path === path);
+    const logged = () => served.find((call) => call.path === path);
     await expect.poll(logged).toMatchObject({ status: 499, code: 'ClientClosedRequest' });
   });
 
   it('a merge whose call died after its commit is finished from the table stream', async () => {
     const tenant = await newAccount(table);
-    const to = await tenant.incident();
+    const incident = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const longAgo = Date.now() - 60_000;
     const result = await commit(
       table,
       {
         account: tenant.account,
-        entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
+        entry: {
+          kind: 'merge',
+          incident_id: incident,
+          sequence: 1,
+          merge_id: 'm',
+          at_ms: longAgo,
+          by: 'k',
+          request_id: 'r',
+        },
         alertIds: alerts,
-        decide: decideMerge({ incident_id: to }),
+        decide: decideMerge({ incident_id: incident }),
         assignments: new Map(),
         large: true,
-        incident: { incident_id: to, title: '' },
+        incident: { incident_id: incident, title: '' },
         order: mergeOrderOf([]),
       },
       [],
     );
     expect(result.outcome).toBe('committed');
-    await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+    await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
   });
 });
 
-it('the settings of the stream, also of giving up records, come from the template', () => {
+it('the settings of the stream, such as the age at which a record is given up, come from the template', () => {
   const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
   const maxAgeMs = 8 * 3_600_000;
   expect(stream).toEqual({ functionName: 'relay', batchSize: 100, maxAgeMs, deadLetters: 'RelayDeadLetters' });
 });
 
-it('a function that fails is named with its error', async () => {
+it('the gateway reports the name and the error of a function that fails', async () => {
   const failures: string[] = [];
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
@@ -154,9 +162,9 @@ it('the reference page shows the numbers of an answer as they were sent', () => 
   expect(exactJson(text)).toBe(
     '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
   );
-  for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other as string)).toBeUndefined();
+  for (const notJson of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(notJson as string)).toBeUndefined();
   const page = docsPage('k');
-  // The copy in the page does the same, so it depends on nothing outside it.
+  // The copy in the page works without this module, so the function uses nothing outside itself.
   const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
   expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
   expect(page).toContain('plugins: [showExactly]');

@@ -57,7 +57,7 @@ describe.concurrent('npm start that cannot start', () => {
     ],
     ['that Java is missing', () => ['--port', '0'], 1, `${JAVA_MISSING}\n`, { ...OWN_DYNAMODB, PATH: folder }],
     [
-      "in Java's own words that it cannot have so large a heap",
+      "in Java's own words that its heap is too large",
       () => ['--port', '0'],
       1,
       /^DynamoDB Local exited .* Java says: .*heap/i,
@@ -138,12 +138,12 @@ it('one service at a time can use a directory of --db; after the service or its 
   await stopsOn('SIGKILL', service, null);
 
   // The next start finds the data, and loads no sample. It ends when the supervisor of DynamoDB Local is killed.
-  const again = await startOnDirectory();
-  const processes = await descendantsOf(again.child.pid as number);
+  const restarted = await startOnDirectory();
+  const processes = await descendantsOf(restarted.child.pid as number);
   const [supervisor] = processes;
   process.kill(supervisor as number, 'SIGKILL');
-  expect(await again.ended).toBe(1);
-  expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+  expect(await restarted.ended).toBe(1);
+  expect(restarted.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
   expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
   // No lock is left behind.
@@ -175,10 +175,10 @@ describe('npm start --db after a crash or on a full disk', () => {
   });
 
   /** Whether this user can mount a file system: as root, or in a user namespace. */
-  const mountable =
+  const canMount =
     spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
-  it.runIf(mountable)('says at once that the disk is full', async () => {
+  it.runIf(canMount)('says at once that the disk is full', async () => {
     const small = mkdtempSync(join(tmpdir(), 'small-'));
     const command = `mount -t tmpfs -o size=600k none ${small} && exec "$0" packages/local/start.ts --port 0 --db ${small}/db`;
     const args = ['--map-root-user', '--mount', 'sh', '-c', command, process.execPath];

@@ -22,12 +22,12 @@ describe('npm start', () => {
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
     });
   });
-  // All that it started stops with it.
+  // All processes that it started stop with it.
   afterAll(() => stopsOn('SIGINT', service));
 
-  const again = whileBusy();
+  const retryWhileBusy = whileBusy();
   const call = (path: string, body: object, key: string = DEMO_KEYS.demo) =>
-    again(() => callService(service.url, path, key, body));
+    retryWhileBusy(() => callService(service.url, path, key, body));
 
   /** An answer without what differs from call to call: ids of requests, cursors, times. */
   const comparable = (answer: unknown) =>
@@ -46,8 +46,8 @@ describe('npm start', () => {
     expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', service.url))).toEqual(curls);
     const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
     for (const [index, curl] of curls.entries()) {
-      // On a busy machine live status, or all, may come too late: the README shows a page that has it.
-      const { answer } = await again(async () => {
+      // On a busy machine the live status, or the whole answer, may be missing. The README shows a page with live status.
+      const { answer } = await retryWhileBusy(async () => {
         const answer = await answerOf(curl);
         return { answer, status: answer.data?.partial || answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
       });
@@ -63,9 +63,9 @@ describe('npm start', () => {
       .toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms [\da-f-]{36}\n/);
     const requests = service.output().slice(service.output().indexOf('Requests:'));
     expect(requests).not.toContain('demo-key');
-    // The lines and metrics of calls that went well are for CloudWatch.
+    // Log lines and metrics of successful calls are for CloudWatch, and are not printed here.
     expect(requests).not.toMatch(/^\{.*("INFO"|"_aws")/m);
-    // On a busy machine keys were not looked up in time.
+    // On a busy machine a key may not be looked up in time.
     const slow = 'The function usage-key-authorizer failed: the app key cannot be looked up\n';
     expect(service.errors().replaceAll(slow, '')).toBe('');
   });
@@ -104,7 +104,7 @@ describe('npm start', () => {
     let printed: string[];
     beforeAll(async () => {
       const walked = await walk(steps, {
-        // On a busy machine a call may be answered 503.
+        // On a busy machine a call may be answered with 503.
         adapt: (script) =>
           `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', service.url).replaceAll('/tmp/', `${tmpdir()}/`)}`,
         env: { SERVICE_URL: service.url, DYNAMODB_ENDPOINT: undefined },

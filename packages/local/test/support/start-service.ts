@@ -77,7 +77,7 @@ export async function stopsOn(
   await vi.waitFor(() => expect(processes.filter(isAlive)).toEqual([]), 30_000);
 }
 
-const NEEDED = [
+const SERVICE_FILES = [
   'lib',
   'functions',
   'infra',
@@ -92,7 +92,7 @@ const NEEDED = [
 /** Copies what `npm start` runs into a folder of its own, in which sources may be changed. @returns its path */
 export function copyService(): string {
   const folder = mkdtempSync(join(tmpdir(), 'service-'));
-  for (const name of NEEDED) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of SERVICE_FILES) cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }

@@ -6,7 +6,7 @@ import { createCounters } from '../../counters.ts';
 
 const [{ name: operation, path }] = operations;
 
-it('figures of the last hour by operation: calls, those that failed, and the p99', () => {
+it('gives for each operation the calls of the last hour, the failed ones and the p99', () => {
   let now = 0;
   const counters = createCounters(() => now);
   const figures = () => counters.operations().filter(({ calls }) => calls > 0);
@@ -24,7 +24,7 @@ it('figures of the last hour by operation: calls, those that failed, and the p99
   expect(figures()).toEqual([{ operation, calls: 100, failed: 0, p99_ms: 99 }]);
 });
 
-it('the last failed attempt to finish a merge, by the message about it', () => {
+it('keeps the last failed attempt to finish each merge', () => {
   let now = 0;
   const counters = createCounters(() => now);
   for (const name of ['ThrottlingException', 'TimeoutError']) {

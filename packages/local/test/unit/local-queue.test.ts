@@ -16,8 +16,8 @@ interface Event {
   Records: { messageId: string; body: string; attributes: Record<string, string> }[];
 }
 
-/** A queue with a function that runs `act`. `calls` are the bodies and receive counts that the function was called with. */
-function connectedQueue(act: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
+/** A queue with a function that runs `handle`. `calls` are the bodies and receive counts that the function was called with. */
+function connectedQueue(handle: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
   const queues = createQueues([
     { name: 'Queue', attributes: { DelaySeconds: 5, VisibilityTimeout: 180, RedrivePolicy: JSON.stringify(REDRIVE) } },
     { name: 'Letters', attributes: {} },
@@ -26,18 +26,19 @@ function connectedQueue(act: (event: Event, call: number) => unknown = () => {},
   const invoke = async (event: unknown) => {
     const { Records } = event as Event;
     calls.push(Records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount]));
-    return act(event as Event, calls.length);
+    return handle(event as Event, calls.length);
   };
   queues.connect({ ...SOURCE, ...source }, { invoke });
   return { queues, calls, send: (body: string) => queues.send('Queue', body) };
 }
 
-const failing = (calls: number) => (_event: Event, call: number) => {
+/** A function that fails in its first calls. */
+const failFirst = (calls: number) => (_event: Event, call: number) => {
   if (call <= calls) throw new Error('failed');
 };
 
 describe('a local queue', () => {
-  it('passes a message to the function when its delay is over, one in a call', async () => {
+  it('passes a message to the function when its delay is over, one message per call', async () => {
     const { queues, calls, send } = connectedQueue();
     send('one');
     send('two');
@@ -51,7 +52,7 @@ describe('a local queue', () => {
   });
 
   it('retries a message when its function failed, without delaying others', async () => {
-    const { queues, calls, send } = connectedQueue(failing(1));
+    const { queues, calls, send } = connectedQueue(failFirst(1));
     send('one');
     await vi.advanceTimersByTimeAsync(5_100);
     send('two');
@@ -62,8 +63,8 @@ describe('a local queue', () => {
     await queues.stop();
   });
 
-  it('moves a message that was received too often to the dead letters', async () => {
-    const { queues, calls, send } = connectedQueue(failing(9));
+  it('moves a message to the dead letters after it was received too often', async () => {
+    const { queues, calls, send } = connectedQueue(failFirst(9));
     send('one');
     await vi.advanceTimersByTimeAsync(10 * 180_000);
     expect(calls).toHaveLength(3);
@@ -99,7 +100,7 @@ describe('a local queue', () => {
 describe('the local stream', () => {
   const numberOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber ?? '';
   /** Delivers five records that are 10 s old. */
-  const delivered = async (invokeWith: (batch: string) => object | undefined, maxAgeMs = Number.POSITIVE_INFINITY) => {
+  const deliverFive = async (handle: (batch: string) => object | undefined, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const ApproximateCreationDateTime = Date.now() / 1_000 - 10;
     const records = Array.from({ length: 5 }, (_, index) => ({
       dynamodb: { SequenceNumber: String(index), ApproximateCreationDateTime },
@@ -109,7 +110,7 @@ describe('the local stream', () => {
     const invoke = async (event: unknown) => {
       const batch = (event as { Records: DynamoDBRecord[] }).Records.map(numberOf).join('');
       batches.push(batch);
-      return invokeWith(batch);
+      return handle(batch);
     };
     const giveUp = (record: DynamoDBRecord) => givenUp.push(numberOf(record));
     const { signal } = new AbortController();
@@ -124,7 +125,7 @@ describe('the local stream', () => {
 
   it.each([
     ['in batches', [failed(), failed()], ['012', '34']],
-    ['again from the first record that failed', [failed('2', '1'), failed()], ['012', '123', '4']],
+    ['again from the first failed record on', [failed('2', '1'), failed()], ['012', '123', '4']],
     ['in halves when the function failed', [new Error('failed')], ['012', '01', '234']],
     ['one by one until each succeeds', [failed('0'), failed('0'), failed('0')], ['012', '01', '0', '0', '123', '4']],
   ])('passes records on %s', async (_how, results, batches) => {
@@ -133,7 +134,7 @@ describe('the local stream', () => {
       if (result instanceof Error) throw result;
       return result;
     };
-    expect(await delivered(next)).toEqual({ batches, givenUp: [] });
+    expect(await deliverFive(next)).toEqual({ batches, givenUp: [] });
   });
 
   it('gives up a record that always fails once it is too old, and goes on', async () => {
@@ -142,7 +143,7 @@ describe('the local stream', () => {
       return undefined;
     };
     const batches = ['012', '01', '0', '123', '12', '1', '234'];
-    expect(await delivered(poisoned, 9_999)).toEqual({ batches, givenUp: ['1'] });
+    expect(await deliverFive(poisoned, 9_999)).toEqual({ batches, givenUp: ['1'] });
   });
 
   it('filters by values, and by whether a value exists', () => {
