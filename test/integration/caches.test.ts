@@ -15,7 +15,7 @@ import { testDeps } from '../support/service.ts';
 const SIZE = 100;
 
 interface Cache {
-  /** Makes the cache. @returns the look-up of the account or key with a number, in the cache or else in the table */
+  /** Makes the cache. @returns a function that looks up the account or key of a number: in the cache, or else in the table */
   open(deps: Deps): (number: number) => Promise<unknown>;
   /** The call of DynamoDB that a look-up in the table takes, and its reply. */
   action: string;

@@ -27,9 +27,9 @@ it('calls that write, refuse or authenticate read strongly consistently', async 
   await put(table, keys.rumResource(tenant.account), RUM_RECORD);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(120);
-  const own = connectThrough(table, proxy, PATIENCE);
+  const connection = connectThrough(table, proxy, PATIENCE);
   proxy.plan();
-  const handlers = handlersOver(testDeps(own));
+  const handlers = handlersOver(testDeps(connection));
   const { appKey, account } = tenant;
   for (const [operation, body] of [
     [getRumResource, {}],
@@ -39,8 +39,8 @@ it('calls that write, refuse or authenticate read strongly consistently', async 
   ] as const)
     await callAlone(handlers, operation, { appKey, body });
   const entry = (await tenant.feed(to)).find(({ kind }) => kind === 'merge');
-  await finishFeed(own, [entry]);
-  await undoMerge(testDeps(own), { account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' });
+  await finishFeed(connection, [entry]);
+  await undoMerge(testDeps(connection), { account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' });
 
   const { reads, stale } = readsOf(proxy);
   expect(new Set(reads.map(({ action }) => action))).toEqual(new Set(['GetItem', 'Query', 'BatchGetItem']));

@@ -45,7 +45,7 @@ function metricsOf(line: Line): [metric: string, unit: string, value: unknown][]
 }
 
 /** The service's own metrics that alarms and dashboard read. */
-function readBy(template: Template): string[] {
+function metricsReadFrom(template: Template): string[] {
   const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(({ Properties }) => [
     Properties,
     ...(Properties.Metrics ?? []).flatMap(
@@ -140,9 +140,9 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   for (const { _aws } of written) expect(Math.abs(_aws.Timestamp - began)).toBeLessThan(60_000);
 });
 
-it('all that alarms and dashboard read is written', () => {
+it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(written.flatMap(metricsOf).map(([metric]) => metric));
-  const read = readBy(inject('template'));
+  const read = metricsReadFrom(inject('template'));
   expect(read).toHaveLength(5);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -24,9 +24,9 @@ describe('a merge', () => {
     const owner_id = 9007199254740993n;
     await tenant.member(owner_id);
     const fromOther = await tenant.alerts(2, from);
-    const [loose, inTarget] = [await tenant.alerts(1), await tenant.alerts(1, to)];
+    const [unassigned, inTarget] = [await tenant.alerts(1), await tenant.alerts(1, to)];
     const before = Date.now();
-    const alert_ids = [...fromOther, ...loose, ...inTarget];
+    const alert_ids = [...fromOther, ...unassigned, ...inTarget];
     const body = { alert_ids, incident_id: to, title: 'New', comment: 'same cause', owner_id };
     const answer = await tenant.merge(body);
     expectEnvelope(answer, 200);
@@ -39,7 +39,7 @@ describe('a merge', () => {
         kind: 'merge',
         by: appKeyIdOf(hashAppKey(tenant.appKey)),
         comment: 'same cause',
-        moved: { [from]: fromOther, none: loose },
+        moved: { [from]: fromOther, none: unassigned },
         stayed: inTarget,
         ...{ old_title: 'Old', new_title: 'New', old_owner_id: 7, new_owner_id: owner_id },
       },
@@ -131,12 +131,13 @@ describe('an Idempotency-Key', () => {
       ...[{ alert_ids: [second] }, { alert_ids: [first, second] }],
     ].map((change) => ({ ...whole, ...change }));
     const added = [{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }].map((field) => ({ ...required, ...field }));
-    for (const [key, body, others] of [
+    for (const [key, body, differentBodies] of [
       ['whole', whole, changed],
       ['required', required, added],
     ] as const) {
       expectEnvelope(await tenant.merge(body, keyed(key)), 200);
-      for (const other of others) expectEnvelope(await tenant.merge(other, keyed(key)), 400, 'InvalidParameter');
+      for (const different of differentBodies)
+        expectEnvelope(await tenant.merge(different, keyed(key)), 400, 'InvalidParameter');
     }
     expect((await tenant.merge(whole, keyed('whole'))).headers['Idempotent-Replayed']).toBe('true');
     expect(await tenant.feed(incident_id)).toHaveLength(2);

@@ -49,7 +49,7 @@ const reports = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookEx
 const payload = (value: unknown) => ({ Payload: new TextEncoder().encode(JSON.stringify(value)) });
 
 it.each(operations)(
-  '$name answers the call of the hook with 401, as one with an unknown key',
+  '$name answers the call of the hook with 401, since its key is unknown',
   async ({ name, path, method }) => {
     const handlers = handlersOver(testDeps(await newTable()));
     const answers: number[] = [];
