@@ -63,7 +63,7 @@ interface Entry {
   MessageBody: string;
   Detail: string;
 }
-/** A server in place of SQS and EventBridge. @param answer undefined: the call fails */
+/** A server in place of SQS and EventBridge. @param answer makes the reply; if it returns undefined, the call fails */
 const serveAws = (answer: (entries: Entry[]) => object | undefined | Promise<object>) =>
   serve(async (request, response) => {
     const { Entries } = JSON.parse(await text(request)) as { Entries: Entry[] };
@@ -162,12 +162,12 @@ describe('refusals of ingest-records', () => {
   });
 
   it('are sent by several calls at a time, since a batch can have a hundred thousand of them', async () => {
-    const isTwoAtOnce = Promise.withResolvers<void>();
+    const twoCallsAtOnce = Promise.withResolvers<void>();
     let calls = 0;
     const { bodies, refuse } = await startRefusedQueue(() => {
       calls += 1;
-      if (calls === 2) isTwoAtOnce.resolve();
-      return isTwoAtOnce.promise;
+      if (calls === 2) twoCallsAtOnce.resolve();
+      return twoCallsAtOnce.promise;
     });
     const lines = Array.from({ length: 25 }, (_, index) => index + 1);
     await refuse(lines.map((line) => ({ ...REFUSAL, line, reason: 'no', record: '{' })));

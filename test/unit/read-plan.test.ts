@@ -14,12 +14,13 @@ import {
 const rows = (...ids: string[]) => ids.map((host_id) => ({ host_id }));
 const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(), ...fields });
 /** Three hosts were read for a chunk of two; their status is known up to `covered`. */
-const read = (fields: Partial<Progress>) => progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
+const threeHostsRead = (fields: Partial<Progress>) =>
+  progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
 
-/** What a step reads: hosts after one, and live status after one. */
+/** Parts of a step: hosts after a host id, and live status after a host id. */
 const hostsAfter = (after: string | undefined, limit: number) => ({ hosts: { after, limit } });
 const statusesAfter = (after: string | undefined, limit: number) => ({ statuses: { after, limit } });
-const both = (after: string | undefined, limit: number) => ({
+const bothAfter = (after: string | undefined, limit: number) => ({
   ...hostsAfter(after, limit),
   ...statusesAfter(after, limit),
 });
@@ -27,11 +28,15 @@ const oneHost = { hosts: rows('b'), lastHost: 'b' };
 
 describe('the next read for two hosts', () => {
   it.each<[string, Progress, ReadStep | undefined]>([
-    ['at first is both ranges, for one host more', progress(), both(undefined, 3)],
-    ['is none when three hosts were read and the status of two is known', read({ covered: 'e' }), undefined],
-    ['is none when the last hosts and all status are known', read({ complete: true, allCovered: true }), undefined],
+    ['at first is both ranges, for one host more', progress(), bothAfter(undefined, 3)],
+    ['is none when three hosts were read and the status of two is known', threeHostsRead({ covered: 'e' }), undefined],
     [
-      'is the rest of the hosts when fewer came, and of their status what was not read ahead',
+      'is none when the last hosts and all status are known',
+      threeHostsRead({ complete: true, allCovered: true }),
+      undefined,
+    ],
+    [
+      'is the rest of the hosts when fewer came, and their status as far as it was not read ahead',
       progress({ ...oneHost, covered: 'c', ahead: rows('c') }),
       { ...hostsAfter('b', 2), ...statusesAfter('c', 1) },
     ],
@@ -46,26 +51,26 @@ describe('the next read for two hosts', () => {
       hostsAfter('b', 2),
     ],
     [
-      'is a range of status, of two rows a host, when that beside the inventory ended before them',
-      read({ covered: 'a' }),
+      'is a range of status, two rows a host, when the status read together with the hosts ended before them',
+      threeHostsRead({ covered: 'a' }),
       { statuses: { between: ['b', 'd'], limit: 4 } },
     ],
     [
-      'is status by keys of what that range did not reach',
-      read({ covered: 'c', searched: 'd' }),
+      'is status by keys for the hosts that this range did not reach',
+      threeHostsRead({ covered: 'c', searched: 'd' }),
       { statuses: { hostIds: ['d'] } },
     ],
     [
-      'is hosts alone once a range of status had ended before its hosts',
+      'is hosts alone once a range of status was read by itself',
       progress({ lastHost: 'f', covered: 'f', searched: 'd' }),
       hostsAfter('f', 3),
     ],
     ['is hosts alone once live status could not be read', progress({ unreadable: true }), hostsAfter(undefined, 3)],
-    ['is none when live status cannot be read', read({ covered: 'a', unreadable: true }), undefined],
+    ['is none when live status cannot be read', threeHostsRead({ covered: 'a', unreadable: true }), undefined],
   ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
 
   it.each([
-    ['reads on after one host', rows('b'), both('b', 2)],
+    ['reads on after one host', rows('b'), bothAfter('b', 2)],
     ['is none after two hosts', rows('b', 'd'), undefined],
   ])('%s when little time is left', (_what, hosts, next) => {
     const lastHost = hosts.at(-1)?.host_id ?? '';
@@ -142,12 +147,12 @@ it('with pages of any size each host is read once, in order, with its status, at
           }
           expect(steps).toBeLessThan(200);
         }
-        const out = state.hosts.slice(0, size);
-        expect(uncovered(state, out)).toEqual([]);
+        const chunkHosts = state.hosts.slice(0, size);
+        expect(uncovered(state, chunkHosts)).toEqual([]);
         expect(statusRows).toBeLessThanOrEqual(4 * size + 1);
-        state = { ...state, hosts: state.hosts.slice(out.length) };
-        returned.push(...out.map(({ host_id }) => host_id));
-        for (const { host_id } of out) expect(known.has(host_id)).toBe(statuses.includes(host_id));
+        state = { ...state, hosts: state.hosts.slice(chunkHosts.length) };
+        returned.push(...chunkHosts.map(({ host_id }) => host_id));
+        for (const { host_id } of chunkHosts) expect(known.has(host_id)).toBe(statuses.includes(host_id));
       }
       expect(returned).toEqual(hosts.toSorted(byBytes));
     }),
