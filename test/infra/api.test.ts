@@ -120,7 +120,7 @@ describe('the stage', () => {
 });
 
 describe('the usage plans', () => {
-  it('allow an account 50 calls a second, burst 100, of merges 20 and 40, and all unknown callers 200 and 400, without a quota', () => {
+  it('allow an account 50 calls a second with a burst of 100 (of merges 20 and 40), and all unknown callers together 200 and 400, without a quota', () => {
     const plan = (RateLimit: number, BurstLimit: number, merges = { RateLimit, BurstLimit }) => {
       const throttles = OPERATIONS.map(([route, name]) => [
         route.replace(/(\w+) (.*)/, '$2/$1'),

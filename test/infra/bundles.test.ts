@@ -81,7 +81,7 @@ async function start(name: string, event: object, more: Record<string, string> =
   return { answer: JSON.parse(stdout.slice(stdout.indexOf('ANSWER') + 'ANSWER'.length)), stdout };
 }
 
-const call = {
+const apiEvent = {
   resource: browseFleet.path,
   path: browseFleet.path,
   httpMethod: 'POST',
@@ -95,7 +95,7 @@ describe('every bundle, started as Lambda would', () => {
   it.each(['browse-fleet', 'get-rum-resource', 'delete-work-item', 'merge-alerts'])(
     '%s answers in the envelope while DynamoDB is away, and prints no key',
     async (name) => {
-      const { answer, stdout } = await start(name, call);
+      const { answer, stdout } = await start(name, apiEvent);
       expect(answer.statusCode).toBe(503);
       expect(JSON.parse(answer.body)).toMatchObject({ request_id: 'request-1', error: { code: 'ServiceUnavailable' } });
       expect(stdout).not.toContain('the-secret-key');
@@ -103,13 +103,13 @@ describe('every bundle, started as Lambda would', () => {
   );
 
   it('fallback-route answers 404 and 405', async () => {
-    expect((await start('fallback-route', { ...call, httpMethod: 'GET' })).answer.statusCode).toBe(405);
-    expect((await start('fallback-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
+    expect((await start('fallback-route', { ...apiEvent, httpMethod: 'GET' })).answer.statusCode).toBe(405);
+    expect((await start('fallback-route', { ...apiEvent, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
   });
 
   it('usage-key-authorizer fails while DynamoDB is away, and prints no key', async () => {
     const { answer, stdout } = await start('usage-key-authorizer', {
-      ...call,
+      ...apiEvent,
       methodArn: 'arn:a/prod/POST/alert/merge',
     });
     expect(answer).toEqual({ thrown: 'Error' });
@@ -118,9 +118,9 @@ describe('every bundle, started as Lambda would', () => {
   });
 
   it('openapi-document serves openapi.json, every number exact', async () => {
-    const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
-    const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
-    expect(parseJson(answer.body)).toEqual(parseJson(own));
+    const { answer } = await start('openapi-document', { ...apiEvent, httpMethod: 'GET', path: '/openapi.json' });
+    const documentText = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(parseJson(answer.body)).toEqual(parseJson(documentText));
     expect(answer.body).toContain('"maximum":9223372036854775806');
   });
 
@@ -152,7 +152,7 @@ describe('every bundle, started as Lambda would', () => {
       reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
     });
-    const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT });
+    const { answer, stdout } = await start('delete-work-item', apiEvent, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((text) => text.includes('call failed'));
     expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
@@ -164,7 +164,7 @@ describe('every bundle, started as Lambda would', () => {
       headers = request.headers;
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
     });
-    const { answer } = await start('delete-work-item', call, {
+    const { answer } = await start('delete-work-item', apiEvent, {
       DYNAMODB_ENDPOINT: '',
       AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION',

@@ -53,7 +53,7 @@ it('queues and stream call their functions with batches, of which only what fail
   const { FilterCriteria, MaximumRecordAgeInSeconds } = mappings.find((mapping) => 'FilterCriteria' in mapping) ?? {};
   expect(MaximumRecordAgeInSeconds).toBeGreaterThan(6 * HOUR);
   expect(MaximumRecordAgeInSeconds).toBeLessThanOrEqual(12 * HOUR);
-  // Five are the most without a higher quota. Which rows they let through: test/integration/events.test.ts.
+  // AWS's default quota is five filters. Which rows they let through: test/integration/events.test.ts.
   expect(FilterCriteria.Filters.length).toBeLessThanOrEqual(5);
 });
 
