@@ -17,7 +17,7 @@ import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
 import { serve } from '../support/serve.ts';
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map((path) =>
   JSON.parse(readFileSync(path, 'utf8')),
 );
@@ -73,7 +73,7 @@ async function start(name: string, event: object, more: Record<string, string> =
     const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29000 };
     const answer = await ${exported}(${JSON.stringify(event)}, context).catch((error) => ({ thrown: error.name }));
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+  const { stdout } = await runFile(process.execPath, ['--input-type=module', '-e', script], {
     cwd: tmpdir(),
     // The SDK looks for the home folder, and fails without HOME where the user id has no name.
     env: { ...env, HOME: tmpdir(), AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
@@ -202,7 +202,7 @@ describe('what the bundles leave out (infra/left-out.ts)', () => {
   async function loadedBy(file: string): Promise<string> {
     const script = `await import(${JSON.stringify(file)}); process.stdout.write(process.moduleLoadList.join());`;
     const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
-    return (await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
+    return (await runFile(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
   }
 
   // If this fails with a new release of the SDK or of esbuild, remove the entry from the list.

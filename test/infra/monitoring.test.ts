@@ -78,7 +78,7 @@ const gateway = (metric: string) => `Sum AWS/ApiGateway ${metric} ApiName=Servic
 const callsOf = (path: string) => `Sum ${NAMESPACE} OperationCalls resource=${path}`;
 
 const CONDITIONS = {
-  // The objective of 99.9 %: its error budget burns 14.4 or 6 times too fast in a long window and still in a short one.
+  // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
   ErrorBudgetFast: bothWindows('ErrorBudgetFast'),
   ErrorBudgetFastLong: `${enoughFailed} > 0.0144, 1 × 3600 s`,
   ErrorBudgetFastShort: `${failedShare} > 0.0144, 1 × 300 s`,
@@ -164,12 +164,12 @@ describe('the alarms', () => {
         ({ Properties: { Metrics } }) =>
           Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) ?? [{}],
       ).length;
-    const usual = metricsOf(deployed());
-    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
+    const metricCount = metricsOf(deployed());
+    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - metricCount];
     const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
     expect(readFileSync('docs/cost.md', 'utf8')).toContain(
-      `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
-        ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
+      `| alarms: ${metricCount} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
+        ` | ${dollars(metricCount)} (${dollars(metricCount + canary)}) |`,
     );
   });
 });
@@ -222,9 +222,9 @@ describe('the scheduled call', () => {
   });
 
   it('and the alarm on no traffic are off by default', () => {
-    const usual = deployed();
-    const optional = Object.keys(alarms).filter((id) => !(id in alarmsOf(usual)));
+    const defaultTemplate = deployed();
+    const optional = Object.keys(alarms).filter((id) => !(id in alarmsOf(defaultTemplate)));
     expect(optional).toEqual(['NoTraffic', 'SmokeFailed']);
-    expect(propertiesOf('AWS::Events::Connection', usual)).toEqual({});
+    expect(propertiesOf('AWS::Events::Connection', defaultTemplate)).toEqual({});
   });
 });

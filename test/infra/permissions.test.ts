@@ -108,8 +108,8 @@ describe('a role', () => {
     const stream = `${table}/stream/2026-11-21T10:00:00.000`;
     const adopting = deployed({ adoptTable: stream });
     for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`)) {
-      const usual = JSON.stringify(statementsOf(role, template));
-      const renamed = usual.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
+      const usualStatements = JSON.stringify(statementsOf(role, template));
+      const renamed = usualStatements.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
       expect(statementsOf(role, adopting)).toEqual(JSON.parse(renamed));
     }
   });

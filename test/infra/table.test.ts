@@ -42,13 +42,13 @@ it('a stack uses the table of a destroyed one in place of a new one', () => {
 });
 
 it('a destroyed stack leaves behind the table, the role for access logs and the vault of backups', () => {
-  const kept = Object.entries(deployed({ backupVaultArn: VAULT }).Resources).flatMap(
+  const keptResources = Object.entries(deployed({ backupVaultArn: VAULT }).Resources).flatMap(
     ([id, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }]) =>
       DeletionPolicy === 'Delete' && UpdateReplacePolicy === 'Delete'
         ? []
         : `${shortId(id)}: ${DeletionPolicy}, ${UpdateReplacePolicy}`,
   );
-  expect(kept.sort()).toEqual([
+  expect(keptResources.sort()).toEqual([
     'BackupsVault: Retain, Retain',
     'ServiceApiAccount: Retain, Retain',
     'ServiceApiCloudWatchRole: Retain, Retain',

@@ -101,13 +101,13 @@ describe('a warm handler', () => {
   ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, lookUpMs, trustedMs }) => {
     const { clock, find, connection } = newLookUp({ settings });
     const { account, appKey } = await newCaller(table);
-    const end = aroundCalls(connection, async (_call, send) => {
+    const stopIntercepting = aroundCalls(connection, async (_call, send) => {
       await send();
       await putAppKey(table, { account_id: account, revoked_at: 1 }, appKey); // just after the row was read
       clock.now += lookUpMs;
     });
     expect(await find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
-    end();
+    stopIntercepting();
     clock.now += trustedMs;
     expect(await find(appKey)).toBeDefined();
     clock.now += 1;
@@ -170,11 +170,11 @@ describe('a warm handler', () => {
   it('looks a key up again after a look-up failed', async () => {
     const { find, connection } = newLookUp();
     const { appKey } = await newCaller(table);
-    const end = aroundCalls(connection, async () => {
+    const stopIntercepting = aroundCalls(connection, async () => {
       throw Object.assign(new Error('no'), { name: 'ValidationException' });
     });
     await expect(find(appKey)).rejects.toThrow('no');
-    end();
+    stopIntercepting();
     expect(await find(appKey)).toBeDefined();
   });
 });

@@ -25,7 +25,7 @@ it('a cursor works with any key of its account, also one issued later, and after
     expect(hostIdsOf(expectData(browseFleet, await browse({ cursor })))).toEqual(['b', 'c']);
 });
 
-it('a cursor that is wrong is named beside every other field that is wrong', async () => {
+it('an error names an invalid cursor together with every other invalid field', async () => {
   const { browse } = await newFleet(table);
   const cursor =
     'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';

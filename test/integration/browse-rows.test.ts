@@ -65,15 +65,15 @@ describe('rows that are larger than any host needs', () => {
   });
 
   it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
-    const slow = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
-    const large = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
-    await putHosts(slow, rowsOf(7, large));
-    await putLive(slow, rowsOf(7, large));
-    const pages = await walk(slow, {});
+    const slowFleet = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
+    const largeRow = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
+    await putHosts(slowFleet, rowsOf(7, largeRow));
+    await putLive(slowFleet, rowsOf(7, largeRow));
+    const pages = await walk(slowFleet, {});
     expect(pages.flatMap(hostIdsOf)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
-    const last = pages.pop();
-    expect(last).toMatchObject({ truncated: false, coverage: { scanned: last.items.length } });
-    expect(last).not.toHaveProperty('truncation_reasons');
+    const lastPage = pages.pop();
+    expect(lastPage).toMatchObject({ truncated: false, coverage: { scanned: lastPage.items.length } });
+    expect(lastPage).not.toHaveProperty('truncation_reasons');
     expect(pages.length).toBeGreaterThan(0);
     for (const page of pages) {
       const ended = { truncated: true, partial: true, truncation_reasons: ['page_size_reached'] };
@@ -173,7 +173,7 @@ const anyHosts = fc.array(
 );
 
 describe.each(TABLES)('whatever the host rows contain, $where,', ({ fleets, open }) => {
-  it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
+  it('every page is well-formed, none is a 5xx, and a walk returns each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {
       const tenant = await newFleet(open(), { alone: true });

@@ -144,11 +144,11 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   const item = { work_item_id: 'w', version: 1, title: 't' };
   await put(table, keys.workItem(account, 'w'), item);
   await put(table, keys.rumResource(account), RUM_RECORD);
-  const frozen = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
+  const frozenHandlers = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
 
   for (const answer of [
-    await callOperation(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
-    await tenant.merge(frozen.mergeAlerts, { alert_ids: alerts, incident_id: to }),
+    await callOperation(frozenHandlers, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
+    await tenant.merge(frozenHandlers.mergeAlerts, { alert_ids: alerts, incident_id: to }),
   ]) {
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
@@ -157,6 +157,6 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
   expect(await tenant.feed(to)).toEqual([]);
 
-  expectEnvelope(await callOperation(frozen, getRumResource, { appKey, body: {} }), 200);
-  expectEnvelope(await callOperation(frozen, browseFleet, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozenHandlers, getRumResource, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozenHandlers, browseFleet, { appKey, body: {} }), 200);
 });

@@ -87,10 +87,10 @@ describe("the budget of read units for an account's merges", () => {
     expect(refused.headers['Retry-After']).toBe('3');
     expect(refused.body.error.message).toContain('12000');
 
-    const small = { alert_ids: alert_ids.slice(0, 90), incident_id: to };
-    expectEnvelope(await tenant.merge(newHandler(), small), 200);
-    const ofNeighbour = { alert_ids: await neighbour.alerts(500), incident_id: await neighbour.incident() };
-    expectEnvelope(await neighbour.merge(newHandler(), ofNeighbour), 200);
+    const smallMerge = { alert_ids: alert_ids.slice(0, 90), incident_id: to };
+    expectEnvelope(await tenant.merge(newHandler(), smallMerge), 200);
+    const mergeOfNeighbour = { alert_ids: await neighbour.alerts(500), incident_id: await neighbour.incident() };
+    expectEnvelope(await neighbour.merge(newHandler(), mergeOfNeighbour), 200);
 
     clock.now = NOW + 3_000;
     expect((await send()).status).toBe(400);
@@ -104,13 +104,13 @@ describe("the budget of read units for an account's merges", () => {
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };
     // The moves are made to fail: the budget is for the reads before the commit.
     let committed = false;
-    const end = aroundCalls(through, async ({ command }, send) => {
+    const stopIntercepting = aroundCalls(through, async ({ command }, send) => {
       if (committed && command.startsWith('TransactWrite')) throw connectionLost();
       committed ||= command.startsWith('TransactWrite');
       await send();
     });
     expectEnvelope(await tenant.merge(newHandler(), body), 200);
-    end();
+    stopIntercepting();
     expect(committed).toBe(true);
   });
 });

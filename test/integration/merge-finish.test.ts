@@ -144,12 +144,12 @@ it('a small merge reads many pending merges several at a time; a further large m
   });
   expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: await tenant.alerts(1), incident_id: to }), 200);
   expect(mostAtOnce).toBeGreaterThan(MAX_PENDING / 4);
-  const large = { alert_ids: await tenant.alerts(20), incident_id: to };
-  const refused = await tenant.merge(mergeAlerts, large);
+  const largeMerge = { alert_ids: await tenant.alerts(20), incident_id: to };
+  const refused = await tenant.merge(mergeAlerts, largeMerge);
   expectEnvelope(refused, 503, 'ServiceUnavailable');
   expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(1);
   await finish(to);
-  expectEnvelope(await tenant.merge(mergeAlerts, large), 200);
+  expectEnvelope(await tenant.merge(mergeAlerts, largeMerge), 200);
 });
 
 describe('finish-merges', () => {
@@ -184,7 +184,7 @@ describe('finish-merges', () => {
     const around: AroundCall = async ({ command }, send) => {
       if (!command.startsWith('TransactWrite')) return send();
       const call = { alone: underWay.size === 0 };
-      for (const other of underWay) other.alone = false;
+      for (const otherCall of underWay) otherCall.alone = false;
       underWay.add(call);
       try {
         await sleep(20);

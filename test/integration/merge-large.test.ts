@@ -1,4 +1,4 @@
-/** Merges of any size, whose commits meet lost replies, changed rows and rows that cannot be updated. */
+/** Merges of any size: how many rows their transactions have, and lost replies, changed rows and rows that cannot be updated. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
@@ -159,15 +159,15 @@ describe('an alert whose row cannot be updated', () => {
 
   it.each([1, 20])('fails a merge of %i alerts before its commit, and the answer names it', async (count) => {
     const { tenant, to, alerts, send, merge, finish } = await newScene(table, { alerts: count });
-    const [full = ''] = alerts;
-    await fill(tenant.account, full);
+    const [fullAlert = ''] = alerts;
+    await fill(tenant.account, fullAlert);
     const answer = await send({ alert_ids: alerts, incident_id: to });
     expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(full);
+    expect(answer.body.error.message).toContain(fullAlert);
     expect(await tenant.feed(to)).toEqual([]);
 
     // As large as it can be and still be moved.
-    await fill(tenant.account, full, { incident_id: to, moved_sequence: SEQUENCE });
+    await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE });
     await merge(alerts, to);
     await finish(to);
     await expectMerged(tenant, to, alerts);
@@ -175,27 +175,27 @@ describe('an alert whose row cannot be updated', () => {
 
   it('fails a merge before its commit also when the row has room for a first move only', async () => {
     const { tenant, to, elsewhere, alerts, send, merge, finish } = await newScene(table, { alerts: 20 });
-    const [full = ''] = alerts;
-    await fill(tenant.account, full, { incident_id: to, moved_sequence: SEQUENCE, moved_from: to });
+    const [fullAlert = ''] = alerts;
+    await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE, moved_from: to });
     await merge(alerts, to);
     await finish(to);
     const answer = await send({ alert_ids: alerts, incident_id: elsewhere });
     expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(full);
+    expect(answer.body.error.message).toContain(fullAlert);
     expect(await tenant.feed(elsewhere)).toEqual([]);
   });
 
   it('is named in the log if its merge is committed already, and the other alerts of the merge are moved', async () => {
     const { tenant, to, elsewhere, alerts, merge } = await newPendingScene(table);
-    const [full, others] = [alerts.slice(0, 2), alerts.slice(2)];
-    for (const id of full) await fill(tenant.account, id);
+    const [fullAlerts, others] = [alerts.slice(0, 2), alerts.slice(2)];
+    for (const id of fullAlerts) await fill(tenant.account, id);
     const feed = await tenant.feed(to);
     const { sequence } = feed[0];
     const deps = testDeps(table);
     const error = await finishFeed(table, feed, { deps }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnmovableAlertsError);
     const { alertIds } = error as UnmovableAlertsError;
-    expect(alertIds.toSorted()).toEqual(full.toSorted());
+    expect(alertIds.toSorted()).toEqual(fullAlerts.toSorted());
     // The log line that docs/operate.md tells the operator to look for.
     const entry = { account_id: tenant.account, incident_id: to, sequence };
     const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
@@ -208,9 +208,9 @@ describe('an alert whose row cannot be updated', () => {
     expect(await tenant.placements(others.slice(0, 1))).toEqual([elsewhere]);
 
     // What the operator can do: make the rows smaller.
-    for (const id of full) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
+    for (const id of fullAlerts) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
     expect(await finishMerge(table, tenant.account, { incidentId: to, sequence })).toBe('finished');
-    expect(new Set(await tenant.placements(full))).toEqual(new Set([to]));
+    expect(new Set(await tenant.placements(fullAlerts))).toEqual(new Set([to]));
     expect(await tenant.pending()).toEqual([]);
   });
 });

@@ -128,9 +128,9 @@ describe('a count', () => {
   it('that never reaches DynamoDB makes the call fail, although the row can be read, and is not stored', async () => {
     const { connection, take, row } = newCount();
     await take();
-    const end = aroundCalls(connection, losing('Update'));
+    const stopIntercepting = aroundCalls(connection, losing('Update'));
     await expect(take()).rejects.toThrow('connection lost');
-    end();
+    stopIntercepting();
     expect(await row()).toMatchObject({ total: 1 });
     expect(await take()).toBeUndefined();
   });

@@ -35,7 +35,7 @@ const nested = (levels: number, open = '[', inner = '1') =>
 it.each<[string, ...EventOptions[]]>([
   ['that is absent or empty, which counts as {}', { rawBody: null }, { rawBody: '' }, base64('')],
   ['of the largest size, counted in decoded bytes', { rawBody: ofSize(MAX_BYTES) }, base64(ofSize(MAX_BYTES))],
-  ['in base64, as the text that it holds', base64('{"no_cache":true,"é":1}')],
+  ['in base64, which is decoded,', base64('{"no_cache":true,"é":1}')],
   [
     'that is JSON whatever its Content-Encoding says, since API Gateway has decoded it',
     ...['gzip', 'identity'].map((coding) => ({ headers: { 'Content-Encoding': coding }, rawBody: '{}' })),
@@ -123,12 +123,12 @@ describe('the content type', () => {
 });
 
 it('the largest size of a body is 256 KiB, counted decoded, or what the setting says', async () => {
-  const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
-  expectAccepted(await callOperation(small, getRumResource, { appKey, rawBody: ofSize(1_024) }));
+  const handlersWithSmallLimit = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
+  expectAccepted(await callOperation(handlersWithSmallLimit, getRumResource, { appKey, rawBody: ofSize(1_024) }));
   for (const [options, sentTo, maxBytes] of [
     [{ rawBody: ofSize(MAX_BYTES + 1) }, handlers, MAX_BYTES],
     [base64(ofSize(MAX_BYTES + 1)), handlers, MAX_BYTES],
-    [{ rawBody: ofSize(1_025) }, small, 1_024],
+    [{ rawBody: ofSize(1_025) }, handlersWithSmallLimit, 1_024],
   ] as const) {
     const answer = await callOperation(sentTo, getRumResource, { appKey, ...options });
     expectEnvelope(answer, 413, 'EntityTooLarge');

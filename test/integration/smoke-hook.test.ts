@@ -39,8 +39,8 @@ async function hook(path: string, method: string, answer: (event: APIGatewayProx
   };
   const exported: { handler?: (event: object) => Promise<void> } = {};
   const env = { VERSION: 'arn:version', METHOD: method, RESOURCE: path };
-  const quiet = { log: () => undefined, error: () => undefined };
-  compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quiet);
+  const quietConsole = { log: () => undefined, error: () => undefined };
+  compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quietConsole);
   await exported.handler?.({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' });
   return reported;
 }

@@ -33,26 +33,30 @@ describe('relay', () => {
   });
 
   it('sends a record that it cannot read to the dead letters, and goes on', async () => {
-    const bad = entryRecord(2, UNREADABLE);
-    const { events, failures, sent, log } = await relayed(newDouble(), [entryRecord(1), bad, entryRecord(3)]);
+    const unreadableRecord = entryRecord(2, UNREADABLE);
+    const { events, failures, sent, log } = await relayed(newDouble(), [
+      entryRecord(1),
+      unreadableRecord,
+      entryRecord(3),
+    ]);
     expect(events.map(sequenceOf)).toEqual([1, 3]);
     expect(failures).toEqual([]);
-    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
+    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [unreadableRecord] })] });
     expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
     // A record that the dead letters do not accept either is reported.
-    expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
+    expect((await relayed(newDouble(), [unreadableRecord], () => false)).failures).toEqual(['2']);
   });
 
   it('escapes the characters of a dead letter that SQS refuses', async () => {
-    const bad = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
-    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [bad])).sent;
+    const unreadableRecord = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
+    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [unreadableRecord])).sent;
     expect(letter).not.toMatch(/[\ufffe\uffff]/);
-    expect(JSON.parse(letter)).toEqual({ Records: [bad] });
+    expect(JSON.parse(letter)).toEqual({ Records: [unreadableRecord] });
   });
 
   it('reports a large entry as failed while its other rows cannot be read yet', async () => {
-    const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
-    const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
+    const largeEntryRecord = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
+    const { failures, sent } = await relayed(newDouble(), [entryRecord(1), largeEntryRecord]);
     expect(failures).toEqual(['2']);
     expect(sent.merges).toEqual([JSON.stringify(keys.feedEntry(1, incident, 2))]);
   });

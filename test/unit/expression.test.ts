@@ -35,7 +35,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'names and values that several expressions of a request share, and one alias for a name that is used again',
+    'names and values of all its expressions, and one alias for a name that occurs several times',
     { UpdateExpression: expression`SET ${path} = ${'a'}`, ConditionExpression: expression`${path} = ${'b'}` },
     {
       UpdateExpression: 'SET #pending.#1700 = :0',

@@ -88,7 +88,7 @@ function expectedRows(records: readonly FeedRecord[]): Map<string, Record<string
       rows.set(name, { retired: true, ttl });
       rows.set(`host_status ${id}`, { ...DEFAULTS, ttl });
     } else if (kind === 'alert') {
-      // Merges move alerts: a record sets the incident only when it creates the row.
+      // A record sets the incident only when it creates the row, so it depends on which record comes first.
       const { incident_id: _incident, ...shownFields } = fields;
       rows.set(name, shownFields);
     } else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !rows.get(name)?.deleted_at_ms)

@@ -76,12 +76,12 @@ describe('the function openapi-document', () => {
   });
 
   it('answers 304 if the caller has the current document', async () => {
-    const first = await get({});
-    const etag = String(first.headers?.ETag);
+    const firstAnswer = await get({});
+    const etag = String(firstAnswer.headers?.ETag);
     for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])
       for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
         expect(await get({ [name]: value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
-    // Several headers are one list; the single-value map has the last.
+    // Several headers are one list; the single-value map has only the last.
     const multiValueHeaders = { 'If-None-Match': [etag, '"other"'] };
     const event = { headers: { 'If-None-Match': '"other"' }, multiValueHeaders } as unknown as APIGatewayProxyEvent;
     expect(await handler(event)).toMatchObject({ statusCode: 304 });

@@ -4,7 +4,7 @@ import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
 import { STATUSES } from '../../packages/conformance/src/contract.ts';
 
 it('the operations, their permissions and limits are those of the contract', () => {
-  const usual = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
+  const defaults = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
   const fleetWindows = [
     { limit: 2, seconds: 1 },
     { limit: 30, seconds: 60 },
@@ -15,10 +15,10 @@ it('the operations, their permissions and limits are those of the contract', () 
     return { method, path, permission, throttle, rateWindows: windows };
   });
   expect(listed).toEqual([
-    { ...usual, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: fleetWindows },
-    { ...usual, path: '/rum/resource/info' },
-    { ...usual, path: '/incident/work-item/delete' },
-    { ...usual, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
+    { ...defaults, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: fleetWindows },
+    { ...defaults, path: '/rum/resource/info' },
+    { ...defaults, path: '/incident/work-item/delete' },
+    { ...defaults, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
   ]);
 });
 

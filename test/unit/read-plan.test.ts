@@ -92,9 +92,9 @@ describe('the progress after a read of status', () => {
 
 it('status rows read ahead are kept until their hosts are read', () => {
   const range = { after: undefined, limit: 3 };
-  const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
-  expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
-  const { ahead } = withHosts(found, { rows: rows('c'), reached: 'c' });
+  const afterRead = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
+  expect(afterRead).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
+  const { ahead } = withHosts(afterRead, { rows: rows('c'), reached: 'c' });
   expect(ahead).toEqual(rows('d'));
 });
 
@@ -111,10 +111,10 @@ function page(
   const inside = all
     .toSorted(byBytes)
     .filter((id) => byBytes(id, after) > 0 && byBytes(id, from) >= 0 && byBytes(id, to) <= 0);
-  const found = inside.slice(0, Math.min(limit, pageSize));
+  const pageIds = inside.slice(0, Math.min(limit, pageSize));
   return {
-    rows: rows(...found),
-    reached: found.length < inside.length || found.length === limit ? found.at(-1) : undefined,
+    rows: rows(...pageIds),
+    reached: pageIds.length < inside.length || pageIds.length === limit ? pageIds.at(-1) : undefined,
   };
 }
 
@@ -135,15 +135,15 @@ it('with pages of any size each host is read once, in order, with its status, at
           const pageSize = pages[steps % pages.length] as number;
           if (next.hosts) state = withHosts(state, page(hosts, next.hosts, pageSize));
           if (next.statuses && 'hostIds' in next.statuses) {
-            const found = next.statuses.hostIds.filter((id) => statuses.includes(id));
+            const foundIds = next.statuses.hostIds.filter((id) => statuses.includes(id));
             statusRows += next.statuses.hostIds.length;
-            for (const id of found) known.add(id);
-            state = withStatuses(state, next.statuses, { rows: rows(...found), reached: undefined });
+            for (const id of foundIds) known.add(id);
+            state = withStatuses(state, next.statuses, { rows: rows(...foundIds), reached: undefined });
           } else if (next.statuses) {
-            const found = page(statuses, next.statuses, pages[(steps + 1) % pages.length] as number);
-            statusRows += found.rows.length;
-            for (const { host_id } of found.rows) known.add(host_id);
-            state = withStatuses(state, next.statuses, found);
+            const foundPage = page(statuses, next.statuses, pages[(steps + 1) % pages.length] as number);
+            statusRows += foundPage.rows.length;
+            for (const { host_id } of foundPage.rows) known.add(host_id);
+            state = withStatuses(state, next.statuses, foundPage);
           }
           expect(steps).toBeLessThan(200);
         }
