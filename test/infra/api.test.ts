@@ -6,7 +6,7 @@ import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable, short
 
 const template = deployed();
 
-it('a route calls the function of its operation, openapi-document, or fallback-route, which also serves the paths in between; only operations have the authorizer and require a gateway key', () => {
+it('a route calls the function of its operation, openapi-document or fallback-route; only operations have the authorizer and require a gateway key', () => {
   const nameOf = new Map([...functionsOf(template)].map(([name, { id }]) => [id, name]));
   const found = [...routesOf(template)].map(([route, { Properties }]) => {
     const { AuthorizationType, AuthorizerId, ApiKeyRequired, Integration } = readable(Properties);
@@ -16,6 +16,7 @@ it('a route calls the function of its operation, openapi-document, or fallback-r
     return [route, [name, AuthorizationType, AuthorizerId, ApiKeyRequired]];
   });
   const served = [...OPERATIONS.map(([route]) => route), 'GET /openapi.json'];
+  // fallback-route also serves the paths between the root and a route.
   const pathsBetween = served.flatMap((route) => {
     const parts = String(route.split(' ')[1]).split('/');
     return parts.map((_part, index) => parts.slice(0, index + 1).join('/') || '/');
@@ -120,7 +121,7 @@ describe('the stage', () => {
 });
 
 describe('the usage plans', () => {
-  it('allow an account 50 calls a second, burst 100, of merges 20 and 40, and all unknown callers 200 and 400, without a quota', () => {
+  it('allow an account 50 calls a second with a burst of 100 (of merges 20 and 40), and all unknown callers together 200 and 400, without a quota', () => {
     const plan = (RateLimit: number, BurstLimit: number, merges = { RateLimit, BurstLimit }) => {
       const throttles = OPERATIONS.map(([route, name]) => [
         route.replace(/(\w+) (.*)/, '$2/$1'),

@@ -17,7 +17,7 @@ import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
 import { serve } from '../support/serve.ts';
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map((path) =>
   JSON.parse(readFileSync(path, 'utf8')),
 );
@@ -73,7 +73,7 @@ async function start(name: string, event: object, more: Record<string, string> =
     const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29000 };
     const answer = await ${exported}(${JSON.stringify(event)}, context).catch((error) => ({ thrown: error.name }));
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+  const { stdout } = await runFile(process.execPath, ['--input-type=module', '-e', script], {
     cwd: tmpdir(),
     // The SDK looks for the home folder, and fails without HOME where the user id has no name.
     env: { ...env, HOME: tmpdir(), AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
@@ -81,7 +81,7 @@ async function start(name: string, event: object, more: Record<string, string> =
   return { answer: JSON.parse(stdout.slice(stdout.indexOf('ANSWER') + 'ANSWER'.length)), stdout };
 }
 
-const call = {
+const apiEvent = {
   resource: browseFleet.path,
   path: browseFleet.path,
   httpMethod: 'POST',
@@ -95,7 +95,7 @@ describe('every bundle, started as Lambda would', () => {
   it.each(['browse-fleet', 'get-rum-resource', 'delete-work-item', 'merge-alerts'])(
     '%s answers in the envelope while DynamoDB is away, and prints no key',
     async (name) => {
-      const { answer, stdout } = await start(name, call);
+      const { answer, stdout } = await start(name, apiEvent);
       expect(answer.statusCode).toBe(503);
       expect(JSON.parse(answer.body)).toMatchObject({ request_id: 'request-1', error: { code: 'ServiceUnavailable' } });
       expect(stdout).not.toContain('the-secret-key');
@@ -103,13 +103,13 @@ describe('every bundle, started as Lambda would', () => {
   );
 
   it('fallback-route answers 404 and 405', async () => {
-    expect((await start('fallback-route', { ...call, httpMethod: 'GET' })).answer.statusCode).toBe(405);
-    expect((await start('fallback-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
+    expect((await start('fallback-route', { ...apiEvent, httpMethod: 'GET' })).answer.statusCode).toBe(405);
+    expect((await start('fallback-route', { ...apiEvent, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
   });
 
   it('usage-key-authorizer fails while DynamoDB is away, and prints no key', async () => {
     const { answer, stdout } = await start('usage-key-authorizer', {
-      ...call,
+      ...apiEvent,
       methodArn: 'arn:a/prod/POST/alert/merge',
     });
     expect(answer).toEqual({ thrown: 'Error' });
@@ -118,9 +118,9 @@ describe('every bundle, started as Lambda would', () => {
   });
 
   it('openapi-document serves openapi.json, every number exact', async () => {
-    const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
-    const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
-    expect(parseJson(answer.body)).toEqual(parseJson(own));
+    const { answer } = await start('openapi-document', { ...apiEvent, httpMethod: 'GET', path: '/openapi.json' });
+    const documentText = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(parseJson(answer.body)).toEqual(parseJson(documentText));
     expect(answer.body).toContain('"maximum":9223372036854775806');
   });
 
@@ -152,7 +152,7 @@ describe('every bundle, started as Lambda would', () => {
       reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
     });
-    const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT });
+    const { answer, stdout } = await start('delete-work-item', apiEvent, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((text) => text.includes('call failed'));
     expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
@@ -164,7 +164,7 @@ describe('every bundle, started as Lambda would', () => {
       headers = request.headers;
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
     });
-    const { answer } = await start('delete-work-item', call, {
+    const { answer } = await start('delete-work-item', apiEvent, {
       DYNAMODB_ENDPOINT: '',
       AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION',
@@ -202,7 +202,7 @@ describe('what the bundles leave out (infra/left-out.ts)', () => {
   async function loadedBy(file: string): Promise<string> {
     const script = `await import(${JSON.stringify(file)}); process.stdout.write(process.moduleLoadList.join());`;
     const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
-    return (await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
+    return (await runFile(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
   }
 
   // If this fails with a new release of the SDK or of esbuild, remove the entry from the list.

@@ -22,7 +22,7 @@ it("cdk-nag's AwsSolutions rules find nothing but the wildcard permission that t
   const app = new App({ outdir, context, analyticsReporting: false, builtinCloudFormationValidation: false });
   const stack = new ServiceStack(app, 'Checked');
   addChecks(app, stack);
-  const functions = stack.node.findAll().filter((each) => each instanceof LambdaFunction);
+  const functions = stack.node.findAll().filter((construct) => construct instanceof LambdaFunction);
   const widened = functions.filter(({ node }) => node.id === 'Function');
   for (const fn of widened)
     fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));

@@ -7,7 +7,7 @@ import { eventSamples } from '../../infra/generate/events.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { SERVICE } from '../../lib/shared/log.ts';
 
-/** A template of the examples, its only rule, and the only target of that. */
+/** An example's template, with the pattern and the only target of its only rule. */
 function example(file: string) {
   const stack = new Stack(new App());
   new CfnInclude(stack, 'Example', { templateFile: `examples/${file}` });
@@ -22,7 +22,7 @@ function example(file: string) {
  */
 function transformed(paths: Record<string, string>, template: string, event: object): string {
   const valueAt = (name: string) => {
-    // A path is of dots and names.
+    // A path is a $ and names, each after a dot.
     const names = (/^\$((?:\.[\w-]+)+)$/.exec(paths[name] ?? '')?.[1] ?? expect.unreachable(name)).slice(1).split('.');
     return names.reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], event);
   };
@@ -61,7 +61,7 @@ const ALARM_EVENT = {
 
 it('a CloudWatch alarm becomes an alert, the same however often its event comes', () => {
   const { template: ruleTemplate, target } = example('feed/cloudwatch-alarms.yaml');
-  // It would replace the policy of the service's stack: a queue has only one.
+  // A queue has only one policy: another would replace that of the service's stack.
   ruleTemplate.resourceCountIs('AWS::SQS::QueuePolicy', 0);
   const { InputPathsMap, InputTemplate } = target.InputTransformer;
   const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
@@ -94,9 +94,9 @@ const notification = (status: string, alert: object) => ({
 });
 
 it('an alert of Alertmanager becomes an alert, and its resolution changes the title', async () => {
-  // A variable: the example is JavaScript, without types.
-  const example = '../../examples/feed/alertmanager.mjs';
-  const { recordsOf } = (await import(example)) as { recordsOf(notified: object, account: number): object[] };
+  // TypeScript does not look for the types of a path in a variable: the example is JavaScript and has none.
+  const examplePath = '../../examples/feed/alertmanager.mjs';
+  const { recordsOf } = (await import(examplePath)) as { recordsOf(notified: object, account: number): object[] };
   const sentMs = Date.parse('2026-02-06T14:00:00Z');
   const entityOf = (payload: object) => {
     const [record] = recordsOf(payload, 1);

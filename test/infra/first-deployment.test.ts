@@ -6,7 +6,7 @@ import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, only } from '../support/stack.ts';
 
 const template = deployed();
-const idsOf = (type: string, of = template) => Object.keys(resourcesOf(of, type));
+const idsOf = (type: string, inTemplate = template) => Object.keys(resourcesOf(inTemplate, type));
 
 describe('access logs', () => {
   it('have the role that API Gateway needs before the stage is created', () => {
@@ -21,7 +21,7 @@ describe('access logs', () => {
 });
 
 describe('a new deployment of the API', () => {
-  const deploymentOf = (of: Template) => idsOf('AWS::ApiGateway::Deployment', of)[0];
+  const deploymentIn = (inTemplate: Template) => idsOf('AWS::ApiGateway::Deployment', inTemplate)[0];
 
   it('is made when a gateway response changes, and waits for all of them', () => {
     const { ServiceUnavailable } = en.codes;
@@ -29,15 +29,15 @@ describe('a new deployment of the API', () => {
     const changed = synthesize();
     Object.assign(en.codes, { ServiceUnavailable });
     expect(JSON.stringify(changed.Resources)).toContain('In other words.');
-    expect(deploymentOf(changed)).not.toBe(deploymentOf(template));
-    expect(deploymentOf(synthesize())).toBe(deploymentOf(template));
+    expect(deploymentIn(changed)).not.toBe(deploymentIn(template));
+    expect(deploymentIn(synthesize())).toBe(deploymentIn(template));
     expect(only('AWS::ApiGateway::Deployment', template).DependsOn).toEqual(
       expect.arrayContaining(idsOf('AWS::ApiGateway::GatewayResponse')),
     );
   });
 
   it('is made when authorizerCacheSeconds changes, and waits for the authorizer', () => {
-    expect(deploymentOf(synthesize({ authorizerCacheSeconds: '30' }))).not.toBe(deploymentOf(template));
+    expect(deploymentIn(synthesize({ authorizerCacheSeconds: '30' }))).not.toBe(deploymentIn(template));
     expect(only('AWS::ApiGateway::Deployment', template).DependsOn).toEqual(
       expect.arrayContaining(idsOf('AWS::ApiGateway::Authorizer')),
     );

@@ -53,7 +53,7 @@ it('a function has these properties and no others', () => {
 });
 
 describe('the settings', () => {
-  const set = deployed({
+  const changed = deployed({
     stageName: 'v2',
     writesFrozen: 'true',
     serviceMapEnabled: 'false',
@@ -75,33 +75,33 @@ describe('the settings', () => {
     };
     for (const [name, , , environment] of FUNCTIONS)
       if ('TABLE_NAME' in environment)
-        expect(functionsOf(set).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
+        expect(functionsOf(changed).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
   });
 
   it('bound what a backlog takes of the concurrency; writesFrozen lets records wait in the ingest queue', () => {
-    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', set));
+    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', changed));
     const mappingOf = (queue: string) => mappings.find(({ EventSourceArn }) => EventSourceArn === `${queue}.Arn`);
     expect(mappingOf('MergesQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 3 } });
     expect(mappingOf('FeedQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 4 }, Enabled: false });
   });
 
   it('reach the API', () => {
-    const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', set).Properties;
+    const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', changed).Properties;
     expect(StageName).toBe('v2');
     for (const { HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings)
       if (HttpMethod === 'POST') expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([11, 12]);
-    expect(only('AWS::ApiGateway::Authorizer', set).Properties.AuthorizerResultTtlInSeconds).toBe(9);
+    expect(only('AWS::ApiGateway::Authorizer', changed).Properties.AuthorizerResultTtlInSeconds).toBe(9);
   });
 
   it('reach each log: those of the functions and the access log', () => {
     const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
     const kept = (RetentionInDays: number) => Object.fromEntries(logs.map((id) => [id, { RetentionInDays }]));
     expect(propertiesOf('AWS::Logs::LogGroup', template)).toEqual(kept(30));
-    expect(propertiesOf('AWS::Logs::LogGroup', set)).toEqual(kept(90));
+    expect(propertiesOf('AWS::Logs::LogGroup', changed)).toEqual(kept(90));
   });
 });
 
-// Without the setting none are reserved: an account with a limit of 10 would refuse the deployment.
+// By default no concurrency is reserved: an account with a limit of 10 would refuse the deployment.
 it.each([
   [900, 270, 225, 135, 180, 45, 45],
   [20, 6, 5, 3, 4, 1, 1],

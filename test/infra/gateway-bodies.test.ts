@@ -45,12 +45,12 @@ describe('a body', () => {
   });
 
   it("that makes an event over 6 MB gets API Gateway's own message, after the authorizer", async () => {
-    const large = Buffer.alloc(4.6 * MIB, 0x20);
-    const { status, headers, text, name } = await gateway.sendRaw('POST /alert/merge?app_key=new HTTP/1.1', large);
+    const largeBody = Buffer.alloc(4.6 * MIB, 0x20);
+    const { status, headers, text, name } = await gateway.sendRaw('POST /alert/merge?app_key=new HTTP/1.1', largeBody);
     expect([status, text, name]).toEqual([413, '{"message": "Request Too Long"}', 'usage-key-authorizer']);
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('x-amzn-requestid')).toMatch(/^[\da-f-]{36}$/);
-    expect((await gateway.sendRaw('POST /alert/merge HTTP/1.1', large)).status).toBe(401);
+    expect((await gateway.sendRaw('POST /alert/merge HTTP/1.1', largeBody)).status).toBe(401);
   });
 
   it('of the largest allowed size never makes an event that is too large', async () => {
@@ -91,13 +91,13 @@ describe('an answer', () => {
 
 describe('compression', () => {
   const minCompressionSize = 1024;
-  const large = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;
+  const largeBody = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;
   const post = (body: Buffer, coding: string) => gateway.sendRaw(`${MERGE}\r\nContent-Encoding: ${coding}`, body);
 
   it('of a request body is removed', async () => {
     for (const coding of ['gzip', 'GZIP']) {
-      const { event } = await post(gzipSync(large), coding);
-      expect(Buffer.from(event?.body ?? '', 'base64').toString()).toBe(large);
+      const { event } = await post(gzipSync(largeBody), coding);
+      expect(Buffer.from(event?.body ?? '', 'base64').toString()).toBe(largeBody);
     }
   });
 
@@ -110,7 +110,7 @@ describe('compression', () => {
     for (const [body, coding] of [
       [Buffer.from('{}'), 'br'],
       [randomBytes(2 * minCompressionSize), 'gzip'],
-      [gzipSync(large), 'deflate'],
+      [gzipSync(largeBody), 'deflate'],
     ] as const) {
       const { status, text } = await post(body, coding);
       expect([status, codeIn(text)]).toEqual([400, 'BadRequest']);

@@ -38,7 +38,7 @@ describe('the local gateway does what the template says', () => {
     expect(called.filter((name) => name === 'usage-key-authorizer')).toHaveLength(3);
   });
 
-  it('keeps the denial of an authorizer as it keeps an approval', async () => {
+  it('caches the denial of an authorizer as it caches an approval', async () => {
     const { policyDocument, ...result } = allow('local-account-1');
     const Statement = policyDocument.Statement.map((statement) => ({ ...statement, Effect: 'Deny' as const }));
     const { called, post } = await startGateway(labelled, {
@@ -109,7 +109,7 @@ describe('the usage plans', () => {
     expect([1, 2, 3, 4].map(() => plans.admitToStage('/{proxy+}/ANY'))).toEqual(merges);
   });
 
-  it('count what a usage plan refuses against no method of the stage', () => {
+  it('do not count what a usage plan refuses against the throttle of a method of the stage', () => {
     const { burst } = operations[3].throttle;
     const plans = plansWith({ others: throttled(0, burst + 1), methods: {} });
     for (let call = 0; call < 3 * burst; call += 1) plans.admit('local-account-1', '/alert/merge/POST');
@@ -126,8 +126,8 @@ describe('the usage plans', () => {
         MethodSettings.push(limit('/~1openapi.json', 'GET', 1), limit('/~1{proxy+}', '*', 2));
       }),
     );
-    const described = [await sendRaw('GET /openapi.json HTTP/1.1'), await sendRaw('GET /openapi.json HTTP/1.1')];
-    expect(described.map(({ status }) => status)).toEqual([200, 429]);
+    const documentAnswers = [await sendRaw('GET /openapi.json HTTP/1.1'), await sendRaw('GET /openapi.json HTTP/1.1')];
+    expect(documentAnswers.map(({ status }) => status)).toEqual([200, 429]);
     const others = [await post('/a'), await post('/b'), await post('/c')];
     expect(others.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect((await post('/alert/merge?app_key=k')).status).toBe(200);

@@ -5,7 +5,7 @@ import { functionsOf, resourcesOf, type Template } from '../../packages/local/te
 import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable } from '../support/stack.ts';
 
 const PATHS = OPERATIONS.map(([route]) => route.replace('POST ', ''));
-const OWN = 'IncidentMonitoringRum/Service';
+const NAMESPACE = 'IncidentMonitoringRum/Service';
 const SETTINGS = {
   alarmEmail: 'ops@example.com',
   noTrafficMinutes: '30',
@@ -15,10 +15,10 @@ const SETTINGS = {
 const template = deployed(SETTINGS);
 
 /** All alarms by the beginnings of their ids. */
-const alarmsOf = (of: Template) =>
+const alarmsOf = (template: Template) =>
   Object.fromEntries(
     ['Alarm', 'CompositeAlarm'].flatMap((type) =>
-      Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, of)).map(([id, properties]) => [
+      Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, template)).map(([id, properties]) => [
         id.replace(/^Watch(ServiceLevel|Capacity|Callers)?/, ''),
         properties,
       ]),
@@ -70,18 +70,19 @@ const alarms = alarmsOf(template);
 
 const inQueue = (queue: string, which = '') =>
   `Maximum AWS/SQS ApproximateNumberOfMessages${which}Visible QueueName=${queue}.QueueName`;
-const failedShare = `Sum ${OWN} FailedCalls / Sum ${OWN} AnsweredCalls`;
-const enoughFailed = `IF(Sum ${OWN} FailedCalls >= 5, ${failedShare}, 0)`;
-const both = (id: string) => `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
+const failedShare = `Sum ${NAMESPACE} FailedCalls / Sum ${NAMESPACE} AnsweredCalls`;
+const enoughFailed = `IF(Sum ${NAMESPACE} FailedCalls >= 5, ${failedShare}, 0)`;
+const bothWindows = (id: string) =>
+  `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
 const gateway = (metric: string) => `Sum AWS/ApiGateway ${metric} ApiName=Service`;
-const callsOf = (path: string) => `Sum ${OWN} OperationCalls resource=${path}`;
+const callsOf = (path: string) => `Sum ${NAMESPACE} OperationCalls resource=${path}`;
 
 const CONDITIONS = {
-  // The objective of 99.9 %: its error budget burns 14.4 or 6 times too fast in a long window and still in a short one.
-  ErrorBudgetFast: both('ErrorBudgetFast'),
+  // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
+  ErrorBudgetFast: bothWindows('ErrorBudgetFast'),
   ErrorBudgetFastLong: `${enoughFailed} > 0.0144, 1 × 3600 s`,
   ErrorBudgetFastShort: `${failedShare} > 0.0144, 1 × 300 s`,
-  ErrorBudgetSlow: both('ErrorBudgetSlow'),
+  ErrorBudgetSlow: bothWindows('ErrorBudgetSlow'),
   ErrorBudgetSlowLong: `${enoughFailed} > 0.006, 1 × 21600 s`,
   ErrorBudgetSlowShort: `${failedShare} > 0.006, 1 × 1800 s`,
 
@@ -102,7 +103,7 @@ const CONDITIONS = {
   TableReadThrottled: 'Sum AWS/DynamoDB ReadThrottleEvents TableName=Table >= 1, 2 × 60 s',
   TableWriteThrottled: 'Sum AWS/DynamoDB WriteThrottleEvents TableName=Table >= 1, 2 × 60 s',
   AuthorizerFailures: 'Sum AWS/Lambda Errors FunctionName=labelcallerFunction >= 1, 2 × 60 s',
-  AccountsUnprovisioned: `Sum ${OWN} Events event=account_without_gateway_key service=incident-monitoring-rum >= 1, 1 × 60 s`,
+  AccountsUnprovisioned: `Sum ${NAMESPACE} Events event=account_without_gateway_key service=incident-monitoring-rum >= 1, 1 × 60 s`,
 
   // Messages that wait and messages that were tried.
   MergesPending: `${inQueue('MergesQueue')} + ${inQueue('MergesQueue', 'Not')} >= 1, 6 × 60 s`,
@@ -110,13 +111,13 @@ const CONDITIONS = {
   RelayLate: 'Maximum AWS/Lambda IteratorAge FunctionName=relayFunction >= 60000, 5 × 60 s',
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 × 60 s`,
   FeedBehind: 'Maximum AWS/SQS ApproximateAgeOfOldestMessage QueueName=FeedQueue.QueueName >= 300, 2 × 60 s',
-  FeedRefused: `Sum ${OWN} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
+  FeedRefused: `Sum ${NAMESPACE} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
   FeedDeadLetters: `${inQueue('FeedDeadLetters')} >= 1, 1 × 60 s`,
 
-  ManyRefused: `IF(Sum ${OWN} RefusedCalls >= 300, Sum ${OWN} RefusedCalls / Sum ${OWN} AnsweredCalls, 0) >= 0.1, 3 × 300 s`,
+  ManyRefused: `IF(Sum ${NAMESPACE} RefusedCalls >= 300, Sum ${NAMESPACE} RefusedCalls / Sum ${NAMESPACE} AnsweredCalls, 0) >= 0.1, 3 × 300 s`,
   ManyClientErrors: `IF(${gateway('4XXError')} >= 300, ${gateway('4XXError')} / ${gateway('Count')}, 0) >= 0.5, 3 × 300 s`,
   StageRateNear: `MAX([${PATHS.map(callsOf).join(', ')}]) / 60 >= 400, 2 × 60 s`,
-  Flood: `Sum ${OWN} OtherCalls >= 3000, 3 × 60 s`,
+  Flood: `Sum ${NAMESPACE} OtherCalls >= 3000, 3 × 60 s`,
   NoTraffic: `${gateway('Count')} < 1, 1 × 1800 s, or without data`,
   SmokeFailed: 'Sum AWS/Events FailedInvocations RuleName=SmokeSchedule >= 1, 2 × 300 s',
 };
@@ -127,7 +128,7 @@ describe('the alarms', () => {
     expect(Object.fromEntries(found)).toEqual(CONDITIONS);
   });
 
-  it('are sent to the address and the topic of the settings, but for parts of composite ones', () => {
+  it('are sent to the address and the topic of the settings, except parts of composite alarms', () => {
     const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
     for (const [settings, topics] of [
       [SETTINGS, ['WatchAlarms']],
@@ -158,17 +159,17 @@ describe('the alarms', () => {
   });
 
   it('cost what docs/cost.md lists', () => {
-    const metricsOf = (of: Template) =>
-      Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
+    const metricsOf = (template: Template) =>
+      Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(
         ({ Properties: { Metrics } }) =>
           Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) ?? [{}],
       ).length;
-    const usual = metricsOf(deployed());
-    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
+    const metricCount = metricsOf(deployed());
+    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - metricCount];
     const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
     expect(readFileSync('docs/cost.md', 'utf8')).toContain(
-      `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
-        ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
+      `| alarms: ${metricCount} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
+        ` | ${dollars(metricCount)} (${dollars(metricCount + canary)}) |`,
     );
   });
 });
@@ -181,7 +182,7 @@ describe('calls are counted in the access log, whether a function or API Gateway
     const counted = (MetricName: string, FilterPattern: string, more: object = { DefaultValue: 0 }) => ({
       FilterPattern,
       LogGroupName: 'ServiceAccessLog',
-      MetricTransformations: [{ MetricNamespace: OWN, MetricName, MetricValue: '1', ...more }],
+      MetricTransformations: [{ MetricNamespace: NAMESPACE, MetricName, MetricValue: '1', ...more }],
     });
     expect(Object.values(propertiesOf('AWS::Logs::MetricFilter', template))).toEqual([
       counted('AnsweredCalls', `{ ${operations} }`),
@@ -221,9 +222,9 @@ describe('the scheduled call', () => {
   });
 
   it('and the alarm on no traffic are off by default', () => {
-    const usual = deployed();
-    const optional = Object.keys(alarms).filter((id) => !(id in alarmsOf(usual)));
+    const defaultTemplate = deployed();
+    const optional = Object.keys(alarms).filter((id) => !(id in alarmsOf(defaultTemplate)));
     expect(optional).toEqual(['NoTraffic', 'SmokeFailed']);
-    expect(propertiesOf('AWS::Events::Connection', usual)).toEqual({});
+    expect(propertiesOf('AWS::Events::Connection', defaultTemplate)).toEqual({});
   });
 });

@@ -46,8 +46,8 @@ const byAction = (statements: { Action: string[] }[]) =>
   statements.toSorted((a, b) => (String(a.Action) < String(b.Action) ? -1 : 1));
 
 /** All that the policies of a role say: lists and statements in a fixed order. */
-function statementsOf(role: string, of: Template) {
-  const statements = Object.values(propertiesOf('AWS::IAM::Policy', of))
+function statementsOf(role: string, template: Template) {
+  const statements = Object.values(propertiesOf('AWS::IAM::Policy', template))
     .filter(({ Roles }) => Roles.includes(role))
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
   for (const { Condition } of statements) {
@@ -108,14 +108,14 @@ describe('a role', () => {
     const stream = `${table}/stream/2026-11-21T10:00:00.000`;
     const adopting = deployed({ adoptTable: stream });
     for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`)) {
-      const usual = JSON.stringify(statementsOf(role, template));
-      const renamed = usual.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
+      const usualStatements = JSON.stringify(statementsOf(role, template));
+      const renamed = usualStatements.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
       expect(statementsOf(role, adopting)).toEqual(JSON.parse(renamed));
     }
   });
 });
 
-it('the policy of a queue refuses calls without TLS, and allows nothing, but for the feed the rules of this account', () => {
+it('the policy of a queue refuses calls without TLS and allows nothing; only that of the feed lets rules of this account send', () => {
   const policies = Object.values(propertiesOf('AWS::SQS::QueuePolicy', template));
   const refusal = { Effect: 'Deny', Action: 'sqs:*', Principal: { AWS: '*' } };
   const rules = {
@@ -152,7 +152,7 @@ it('a function is called only by its route of this API, or by its schedule', () 
   ]);
 });
 
-it('a grant has each action once for a function, since AWS may evaluate the keys of a transaction as a set', () => {
+it('the grants of a function name each action once, since AWS may evaluate the keys of a transaction as a set', () => {
   for (const grants of Object.values(GRANTS)) {
     const actions = grants.flatMap((grant) => grant.actions);
     expect(actions).toHaveLength(new Set(actions).size);

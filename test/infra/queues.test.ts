@@ -10,17 +10,21 @@ const DAY = 24 * HOUR;
 const timeoutOf = (name: string) => Number(functionsOf(template).get(name)?.Properties.Timeout);
 
 it('all queues are encrypted and keep messages for 14 days, also dead letters', () => {
-  const kept = { MessageRetentionPeriod: 14 * DAY, SqsManagedSseEnabled: true };
+  const retention = { MessageRetentionPeriod: 14 * DAY, SqsManagedSseEnabled: true };
   const redriven = (to: string, maxReceiveCount: number) => ({
     RedrivePolicy: { deadLetterTargetArn: `${to}.Arn`, maxReceiveCount },
   });
   expect(queues).toEqual({
-    MergesQueue: { ...kept, DelaySeconds: 5, VisibilityTimeout: 330, ...redriven('MergesDeadLetters', 160) },
-    MergesDeadLetters: kept,
-    FeedQueue: { ...kept, VisibilityTimeout: 6 * timeoutOf('ingest-records'), ...redriven('FeedDeadLetters', 100) },
-    FeedRefused: kept,
-    FeedDeadLetters: kept,
-    RelayDeadLetters: kept,
+    MergesQueue: { ...retention, DelaySeconds: 5, VisibilityTimeout: 330, ...redriven('MergesDeadLetters', 160) },
+    MergesDeadLetters: retention,
+    FeedQueue: {
+      ...retention,
+      VisibilityTimeout: 6 * timeoutOf('ingest-records'),
+      ...redriven('FeedDeadLetters', 100),
+    },
+    FeedRefused: retention,
+    FeedDeadLetters: retention,
+    RelayDeadLetters: retention,
   });
 });
 
@@ -53,7 +57,7 @@ it('queues and stream call their functions with batches, of which only what fail
   const { FilterCriteria, MaximumRecordAgeInSeconds } = mappings.find((mapping) => 'FilterCriteria' in mapping) ?? {};
   expect(MaximumRecordAgeInSeconds).toBeGreaterThan(6 * HOUR);
   expect(MaximumRecordAgeInSeconds).toBeLessThanOrEqual(12 * HOUR);
-  // Five are the most without a higher quota. Which rows they let through: test/integration/events.test.ts.
+  // AWS's default quota is five filters. Which rows they let through: test/integration/events.test.ts.
   expect(FilterCriteria.Filters.length).toBeLessThanOrEqual(5);
 });
 
@@ -62,7 +66,7 @@ describe('the merge queue', () => {
   const { DelaySeconds: delay, VisibilityTimeout: retryAfter, RedrivePolicy } = queues.MergesQueue;
   const triedFor = RedrivePolicy.maxReceiveCount * retryAfter;
 
-  it('delivers a merge when its call is over, which answers within 3 s, and again half a minute after an attempt', () => {
+  it('delivers a merge after its call, which answers within 3 s, and again half a minute after an attempt has timed out', () => {
     expect(delay).toBeGreaterThan(3);
     expect(retryAfter).toBe(timeout + 30);
   });

@@ -77,12 +77,12 @@ describe('-c rollout=canary', () => {
     });
 
     it('has alarms that read the metrics of the new version, and of all calls of the alias', () => {
-      const all = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
+      const aliasDimensions = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
       const ExecutedVersion = `${version.id}.Version`;
-      const own = { operation, service: 'incident-monitoring-rum' };
+      const serviceDimensions = { operation, service: 'incident-monitoring-rum' };
       const lambda = (what: string, metric: string) => ({
-        [`${what}New`]: [`AWS/Lambda ${metric}`, { ...all, ExecutedVersion }],
-        [`${what}All`]: [`AWS/Lambda ${metric}`, all],
+        [`${what}New`]: [`AWS/Lambda ${metric}`, { ...aliasDimensions, ExecutedVersion }],
+        [`${what}All`]: [`AWS/Lambda ${metric}`, aliasDimensions],
       });
       const metricsOf = (alarm: string) => {
         const [, ...metrics] = resourceOf('CloudWatch::Alarm', alarm).properties.Metrics as MetricOfAlarm[];
@@ -97,8 +97,8 @@ describe('-c rollout=canary', () => {
       expect(alarms.map(metricsOf)).toEqual([
         {
           ...lambda('calls', 'Invocations'),
-          failedNew: ['IncidentMonitoringRum/Service Failed', { ...own, version: ExecutedVersion }],
-          failedAll: ['IncidentMonitoringRum/Service Failed', own],
+          failedNew: ['IncidentMonitoringRum/Service Failed', { ...serviceDimensions, version: ExecutedVersion }],
+          failedAll: ['IncidentMonitoringRum/Service Failed', serviceDimensions],
           ...lambda('crashed', 'Errors'),
         },
         { ...lambda('calls', 'Invocations'), ...lambda('time', 'Duration') },
@@ -106,7 +106,7 @@ describe('-c rollout=canary', () => {
     });
   });
 
-  /** Whether an alarm of merge-alerts is raised by these counts. CloudWatch fills in 0 for what is not given. */
+  /** Whether an alarm of merge-alerts is raised by these counts. CloudWatch fills in 0 for a count without data. */
   function isRaised(what: string, counts: Record<string, number>): boolean {
     const { Metrics, Threshold } = propertiesOf('AWS::CloudWatch::Alarm', template)[`Rolloutmergealerts${what}`];
     const expression = Metrics[0].Expression.replaceAll(

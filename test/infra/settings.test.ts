@@ -6,7 +6,7 @@ import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 const read = (context: Record<string, unknown> = {}) =>
   readDeploymentSettings({ tryGetContext: (name: string) => context[name] });
 
-describe('a wrong setting stops synthesis with a sentence', () => {
+describe('a wrong setting stops synthesis with an error message', () => {
   it.each([
     ['stageName', 'v 1', '1 to 128 letters, digits or underscores'],
     ['apiGatewayAccount', 'no', 'true or false'],
@@ -22,11 +22,11 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
     ['smokeKeySecret', 'a b', 'the name of a secret in Secrets Manager'],
-  ])('%s = %s', (name, value, must) => {
-    expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
+  ])('%s = %s', (name, value, requirement) => {
+    expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${requirement}, not "${value}".`);
   });
 
-  it('and several settings with a sentence each', () => {
+  it('and several settings with a line each', () => {
     expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
   });
 });

@@ -1,4 +1,4 @@
-/** Several stages in one account and region: none has a name, a metric or a gateway key of another. */
+/** Several stages in one account and region share no name, metric or gateway key. */
 import { App } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
@@ -14,8 +14,8 @@ function stackOf(stackName: string, context: Record<string, string> = {}, env = 
   });
   return { app, stack: new ServiceStack(app, stackName, { env }) };
 }
-function synthesized(...of: Parameters<typeof stackOf>): Template {
-  const { app, stack } = stackOf(...of);
+function synthesized(...stackArguments: Parameters<typeof stackOf>): Template {
+  const { app, stack } = stackOf(...stackArguments);
   return app.synth().getStackArtifact(stack.artifactId).template as Template;
 }
 /** What synthesis would print. */
@@ -97,7 +97,7 @@ it.each([
     [['warning', expect.stringContaining('deletions and merges are refused')]],
   ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],
-])('synthesis prints what is reserved, and warns of likely mistakes only: %s', (_of, context, warnings) => {
+])('synthesis prints what is reserved, and warns of likely mistakes only: %s', (_case, context, warnings) => {
   expect(messagesOf(context)).toEqual([['info', expect.stringContaining('none is reserved')], ...warnings]);
   expect(messagesOf({ ...context, reservedConcurrency: '100' })[0]).toEqual([
     'info',

@@ -1,4 +1,4 @@
-/** The table, its backups, and what is left of a stack that was destroyed: docs/deploy.md. */
+/** The table, its backups, and what a destroyed stack leaves behind: docs/deploy.md. */
 import { expect, it } from 'vitest';
 import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';
@@ -41,14 +41,14 @@ it('a stack uses the table of a destroyed one in place of a new one', () => {
   expect(mappings.map(({ EventSourceArn }) => EventSourceArn)).toContain(stream);
 });
 
-it('a destroyed stack leaves the table, the role for access logs and the vault of backups', () => {
-  const kept = Object.entries(deployed({ backupVaultArn: VAULT }).Resources).flatMap(
+it('a destroyed stack leaves behind the table, the role for access logs and the vault of backups', () => {
+  const keptResources = Object.entries(deployed({ backupVaultArn: VAULT }).Resources).flatMap(
     ([id, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }]) =>
       DeletionPolicy === 'Delete' && UpdateReplacePolicy === 'Delete'
         ? []
         : `${shortId(id)}: ${DeletionPolicy}, ${UpdateReplacePolicy}`,
   );
-  expect(kept.sort()).toEqual([
+  expect(keptResources.sort()).toEqual([
     'BackupsVault: Retain, Retain',
     'ServiceApiAccount: Retain, Retain',
     'ServiceApiCloudWatchRole: Retain, Retain',

@@ -67,14 +67,14 @@ describe('any bytes as body, any headers, any query', () => {
     const property = fc.asyncProperty(requests, async ({ operation, body, headers, contentType, appKeys, query }) => {
       clock.now += 2_500; // stays within the rate limit of fleet browse
       const listed = (texts: Record<string, string>) => Object.entries(texts).map(([name, text]) => [name, [text]]);
-      const last = appKeys.at(-1);
+      const lastKey = appKeys.at(-1);
       const event = {
         ...eventFor(operation),
         ...body,
         headers: headers && { ...headers, ...(contentType && { 'Content-Type': contentType }) },
         multiValueHeaders: headers && Object.fromEntries(listed(headers)),
-        queryStringParameters: { ...query, ...(last && { app_key: last }) },
-        multiValueQueryStringParameters: { ...Object.fromEntries(listed(query)), ...(last && { app_key: appKeys }) },
+        queryStringParameters: { ...query, ...(lastKey && { app_key: lastKey }) },
+        multiValueQueryStringParameters: { ...Object.fromEntries(listed(query)), ...(lastKey && { app_key: appKeys }) },
       } as Event;
       const answer = await invokeAlone(handlers[operationIdOf(operation.name)], event);
       expectWellFormed(answer, event);

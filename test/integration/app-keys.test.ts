@@ -29,22 +29,22 @@ const handlers = handlersOver(deps);
 describe('the answer to a caller without a valid key', () => {
   it('is the same byte for byte except for request_id, whatever is wrong with the key', async () => {
     const valid = (await newCaller(table)).appKey;
-    const stored = (row: object, appKey?: string) => putAppKey(table, { account_id: newAccountId(), ...row }, appKey);
+    const putKey = (row: object, appKey?: string) => putAppKey(table, { account_id: newAccountId(), ...row }, appKey);
     const invalidKeys: Record<string, string | string[] | undefined> = {
       missing: undefined,
       empty: '',
       twice: [valid, valid],
-      'once empty': [valid, ''],
+      'twice, one of them empty': [valid, ''],
       long: 'x'.repeat(257),
       'long, of astral characters': '\u{1f511}'.repeat(257),
-      'long and stored': await stored({}, 'y'.repeat(257)),
+      'long and stored': await putKey({}, 'y'.repeat(257)),
       'not ASCII': '密钥\ud800\0',
       unknown: newAppKey(),
-      expired: await stored({ expires_at: SECONDS - 1 }),
-      'expired this second': await stored({ expires_at: SECONDS }),
-      revoked: await stored({ revoked_at: SECONDS - 1 }),
-      'revoked by a clock that is an hour ahead': await stored({ revoked_at: SECONDS + 3600 }),
-      suspended: await stored({ suspended: true }),
+      expired: await putKey({ expires_at: SECONDS - 1 }),
+      'expired this second': await putKey({ expires_at: SECONDS }),
+      revoked: await putKey({ revoked_at: SECONDS - 1 }),
+      'revoked by a clock that is an hour ahead': await putKey({ revoked_at: SECONDS + 3600 }),
+      suspended: await putKey({ suspended: true }),
     };
     const seen = new Map<string, string>();
     for (const [what, appKey] of Object.entries(invalidKeys)) {
@@ -57,7 +57,7 @@ describe('the answer to a caller without a valid key', () => {
     for (const [what, text] of seen) expect(text, what).toBe(seen.get('unknown'));
   });
 
-  it('is not given to a key of 256 characters, nor to one before the second in which it expires', async () => {
+  it('is not given to a valid key of 256 characters, nor to a key that expires a second from now', async () => {
     for (const appKey of [
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId() }, '\u{1f511}'.repeat(256)),
@@ -81,12 +81,12 @@ it('an app key is taken out of the event before anything can log it, also when i
 /** The look-up of keys in a warm function, with a clock and a client of its own. */
 function newLookUp({ settings = {}, recordsUse = false } = {}) {
   const clock = { now: NOW };
-  const own = connectAgain(table);
-  const newInstance = () => createAppKeys(testDeps(own, { now: () => clock.now, settings }), { recordsUse });
-  const tap = tapWire(own);
+  const connection = connectAgain(table);
+  const newInstance = () => createAppKeys(testDeps(connection, { now: () => clock.now, settings }), { recordsUse });
+  const tap = tapWire(connection);
   return {
     clock,
-    own,
+    connection,
     newInstance,
     find: newInstance().find,
     commandsSent: () => tap.attempts.map(({ command }) => command),
@@ -99,15 +99,15 @@ describe('a warm handler', () => {
     ['from the moment that its look-up began', { lookUpMs: 2_000, trustedMs: 27_999 }],
     ['as long as the setting says', { settings: { appKeyCacheSeconds: 5 }, lookUpMs: 0, trustedMs: 4_999 }],
   ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, lookUpMs, trustedMs }) => {
-    const { clock, find, own } = newLookUp({ settings });
+    const { clock, find, connection } = newLookUp({ settings });
     const { account, appKey } = await newCaller(table);
-    const end = aroundCalls(own, async (_call, send) => {
+    const stopIntercepting = aroundCalls(connection, async (_call, send) => {
       await send();
       await putAppKey(table, { account_id: account, revoked_at: 1 }, appKey); // just after the row was read
       clock.now += lookUpMs;
     });
     expect(await find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
-    end();
+    stopIntercepting();
     clock.now += trustedMs;
     expect(await find(appKey)).toBeDefined();
     clock.now += 1;
@@ -168,13 +168,13 @@ describe('a warm handler', () => {
   });
 
   it('looks a key up again after a look-up failed', async () => {
-    const { find, own } = newLookUp();
+    const { find, connection } = newLookUp();
     const { appKey } = await newCaller(table);
-    const end = aroundCalls(own, async () => {
+    const stopIntercepting = aroundCalls(connection, async () => {
       throw Object.assign(new Error('no'), { name: 'ValidationException' });
     });
     await expect(find(appKey)).rejects.toThrow('no');
-    end();
+    stopIntercepting();
     expect(await find(appKey)).toBeDefined();
   });
 });
@@ -207,11 +207,11 @@ describe('the last use of a key', () => {
   });
 
   it('neither fails nor delays a call when it cannot be stored', async () => {
-    const { own, find } = newLookUp({ recordsUse: true });
+    const { connection, find } = newLookUp({ recordsUse: true });
     const silent = await silentServer();
     for (const fault of ['refused', 'silent']) {
       const { appKey } = await newCaller(table);
-      const tap = tapWire(own, async ({ command, redirect }, send) => {
+      const tap = tapWire(connection, async ({ command, redirect }, send) => {
         const isWrite = command === 'UpdateItemCommand';
         if (isWrite && fault === 'refused') throw Object.assign(new Error('no'), { name: 'AccessDeniedException' });
         if (isWrite) redirect(silent.port);

@@ -43,12 +43,15 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
     (next) => async (args) => {
       calls += 1;
       const { RequestItems } = args.input as { RequestItems: Record<string, { Keys: object[] }> };
-      const asked = RequestItems[table.name] as { Keys: object[] };
-      const done = Math.ceil(asked.Keys.length * 0.4);
-      const part = { [table.name]: { ...asked, Keys: asked.Keys.slice(0, done) } };
-      const result = await next({ ...args, input: { ...args.input, RequestItems: part } });
-      const left = { [table.name]: { ...asked, Keys: asked.Keys.slice(done) } };
-      const output = { ...(result.output as object), UnprocessedKeys: done < asked.Keys.length ? left : {} };
+      const requested = RequestItems[table.name] as { Keys: object[] };
+      const processed = Math.ceil(requested.Keys.length * 0.4);
+      const requestedNow = { [table.name]: { ...requested, Keys: requested.Keys.slice(0, processed) } };
+      const result = await next({ ...args, input: { ...args.input, RequestItems: requestedNow } });
+      const unprocessed = { [table.name]: { ...requested, Keys: requested.Keys.slice(processed) } };
+      const output = {
+        ...(result.output as object),
+        UnprocessedKeys: processed < requested.Keys.length ? unprocessed : {},
+      };
       return { ...result, output: output as never };
     },
     { step: 'initialize', priority: 'high', name: 'leavesKeys' },
@@ -74,7 +77,7 @@ it('goes on while DynamoDB throttles, for longer than the SDK retries a call', a
   expect(tap.attempts).toHaveLength(6);
 });
 
-it('gives up without a signal when keys stay unprocessed', async () => {
+it('gives up when keys stay unprocessed and no abort signal ends it', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
   onTestFinished(() => void vi.restoreAllMocks());
   const table = await newTable();

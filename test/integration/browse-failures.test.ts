@@ -26,16 +26,16 @@ beforeEach(async () => {
   await fleet.putLive({ [hostId(1)]: live(), [hostId(2)]: live(), [hostId(3)]: live() });
 });
 
-const ofLive = ({ body }: ProxiedCall) => body.includes('#HOST_STATUSES');
-const ofInventory = ({ body }: ProxiedCall) => body.includes('#HOSTS');
+const readsLiveStatus = ({ body }: ProxiedCall) => body.includes('#HOST_STATUSES');
+const readsInventory = ({ body }: ProxiedCall) => body.includes('#HOSTS');
 const plan = (fault: Fault, which: (call: ProxiedCall) => boolean = () => true) =>
   proxy.plan((call) => (which(call) ? fault : undefined));
 
 describe('live status that cannot be read', () => {
   it.each(['invalid', 'throttle', 'error-before', 'cut'] as const)(
-    '(%s) leaves the answer built from the inventory, with failed, error_code and partial',
+    '(%s) leaves the answer with the data of the inventory, marked by failed, error_code and partial',
     async (fault) => {
-      plan(fault, ofLive);
+      plan(fault, readsLiveStatus);
       const page = expectData(browseFleet, await fleet.browse());
       expect(page).toMatchObject({ partial: true, truncated: false });
       expect(page.coverage).toMatchObject({ scanned: 3, matched: 3, returned: 3, failed: 3 });
@@ -59,25 +59,25 @@ describe('live status that cannot be read', () => {
 
   it('within 1 s is given up, and the answer is the same', async () => {
     const timeLimits = { ...PATIENT_LIMITS, liveStatusMs: TIME_LIMITS.liveStatusMs };
-    const hurried = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });
+    const hurriedFleet = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });
     const asked = Promise.withResolvers<void>();
     proxy.plan((call) => {
-      if (!ofLive(call)) return undefined;
+      if (!readsLiveStatus(call)) return undefined;
       asked.resolve();
       return 'hang';
     });
     // One second passes on the fake timers. The attempt's own time-out, a fake timer too, is longer.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const answer = hurried.browse();
+    const answer = hurriedFleet.browse();
     await asked.promise;
     await vi.advanceTimersByTimeAsync(1_000);
-    // The deadline of the call, which no fake timer is, would end the reading too, but after 30 s.
+    // The deadline of the call is a real timer: it would end the read too, but only after 30 s.
     const page = expectData(browseFleet, await within(15_000, () => answer));
     expect(page).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
 
   it('is logged once per request, without the error message', async () => {
-    plan('invalid', ofLive);
+    plan('invalid', readsLiveStatus);
     const answer = await fleet.browse();
     const lines = fleet.deps.log.lines.filter(({ message }) => message === 'live status unreadable');
     expect(lines.map(({ fields }) => fields)).toEqual([
@@ -85,13 +85,13 @@ describe('live status that cannot be read', () => {
     ]);
   });
 
-  it('of later candidates only makes only those count as failed', async () => {
+  it('for some candidates counts only those as failed', async () => {
     const ids = Array.from({ length: 110 }, (_, index) => `z-${String(index).padStart(3, '0')}`);
     await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
     await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
     let reads = 0;
     plan('invalid', (call) => {
-      if (!ofLive(call)) return false;
+      if (!readsLiveStatus(call)) return false;
       reads += 1;
       return reads > 1;
     });
@@ -106,7 +106,7 @@ describe('fleet browse', () => {
   it.each(['throttle', 'error-before', 'cut'] as const)(
     'is ServiceUnavailable when the inventory cannot be read (%s)',
     async (fault) => {
-      plan(fault, ofInventory);
+      plan(fault, readsInventory);
       const answer = await fleet.browse();
       expectEnvelope(answer, 503, 'ServiceUnavailable');
       expect(answer.headers['Retry-After']).toBe('1');
@@ -117,24 +117,24 @@ describe('fleet browse', () => {
   it('is ServiceUnavailable when its time is over before the inventory is read', async () => {
     // Its attempts wait for longer than the call does: only the deadline can end it.
     const timeLimits = { ...PATIENT_LIMITS, callMs: 500 };
-    const alone = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });
-    plan('hang', ofInventory);
-    expectEnvelope(await within(3_000, () => alone.browse()), 503, 'ServiceUnavailable');
+    const hurriedFleet = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });
+    plan('hang', readsInventory);
+    expectEnvelope(await within(3_000, () => hurriedFleet.browse()), 503, 'ServiceUnavailable');
   });
 
   it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and neither counts nor reads', async () => {
-    const off = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
+    const fleetSwitchedOff = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
     proxy.plan();
-    const answer = await off.browse();
+    const answer = await fleetSwitchedOff.browse();
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
     expect(proxy.calls.map(({ action }) => action)).toEqual(['GetItem']);
   });
 
   it('that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
-    const own = await newFleet(table, { through: connectThrough(table, proxy, PATIENCE) });
+    const newcomer = await newFleet(table, { through: connectThrough(table, proxy, PATIENCE) });
     plan('throttle', ({ action }) => action === 'UpdateItem');
-    const answer = await own.browse();
+    const answer = await newcomer.browse();
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
   });

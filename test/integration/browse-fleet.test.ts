@@ -11,21 +11,21 @@ import { newTable } from '../support/service.ts';
 
 const table = await newTable();
 
-it('a cursor goes on with any key of its account, also one issued later, and after the account was imported again', async () => {
+it('a cursor works with any key of its account, also one issued later, and after the account is imported again', async () => {
   const account = { account_id: newAccountId(), name: 'Acme', permissions: ['monit'] };
   const browseWith = async (appKey: string) => {
     await putAppKey(table, await putAccount(table, account), identityOfAppKey(appKey), { created_at: 1 });
     return newFleet(table, { caller: { account: account.account_id, appKey } });
   };
-  const first = await browseWith(newAppKey());
-  await first.putHosts({ a: inventory(), b: inventory(), c: inventory() });
-  const { next_cursor: cursor } = expectData(browseFleet, await first.browse({ limit: 1 }));
-  const second = await browseWith(newAppKey());
-  for (const { browse } of [second, first])
+  const withFirstKey = await browseWith(newAppKey());
+  await withFirstKey.putHosts({ a: inventory(), b: inventory(), c: inventory() });
+  const { next_cursor: cursor } = expectData(browseFleet, await withFirstKey.browse({ limit: 1 }));
+  const withSecondKey = await browseWith(newAppKey());
+  for (const { browse } of [withSecondKey, withFirstKey])
     expect(hostIdsOf(expectData(browseFleet, await browse({ cursor })))).toEqual(['b', 'c']);
 });
 
-it('a cursor that is wrong is named beside every other field that is wrong', async () => {
+it('an error names an invalid cursor together with every other invalid field', async () => {
   const { browse } = await newFleet(table);
   const cursor =
     'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -33,9 +33,9 @@ const rowsOf = (count: number, row: () => Record<string, unknown>) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
 
 /** All pages from the first to the one without a cursor. */
-async function walk(tenant: Fleet, body: object, most = 100) {
+async function walk(tenant: Fleet, body: object, maxPages = 100) {
   const pages: ReturnType<typeof expectData>[] = [];
-  for (let cursor: string | undefined; pages.length < most; ) {
+  for (let cursor: string | undefined; pages.length < maxPages; ) {
     const answer = await tenant.browse({ ...body, ...(cursor && { cursor }) });
     const page = expectData(browseFleet, answer);
     expect(Buffer.byteLength(answer.text)).toBeLessThan(4_000_000);
@@ -43,11 +43,11 @@ async function walk(tenant: Fleet, body: object, most = 100) {
     cursor = page.next_cursor;
     if (cursor === undefined) return pages;
   }
-  throw new Error(`the walk did not end within ${most} pages`);
+  throw new Error(`the walk did not end within ${maxPages} pages`);
 }
 
 describe('rows that are larger than any host needs', () => {
-  it('are cut, with the reason code value_cut, and found by their whole texts; a page of 100 stays below 4 MB', async () => {
+  it('are cut, with the reason code value_cut; filters compare their uncut texts; a page of 100 stays below 4 MB', async () => {
     const agent_version = '\u{1f600}'.repeat(300);
     const codes = Array.from({ length: 40 }, (_, index) => `${index}-${'\u0001'.repeat(140)}`);
     const host = () => inventory({ agent_version, reason_codes: codes });
@@ -65,15 +65,15 @@ describe('rows that are larger than any host needs', () => {
   });
 
   it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
-    const slow = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
-    const large = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
-    await putHosts(slow, rowsOf(7, large));
-    await putLive(slow, rowsOf(7, large));
-    const pages = await walk(slow, {});
+    const slowFleet = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
+    const largeRow = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
+    await putHosts(slowFleet, rowsOf(7, largeRow));
+    await putLive(slowFleet, rowsOf(7, largeRow));
+    const pages = await walk(slowFleet, {});
     expect(pages.flatMap(hostIdsOf)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
-    const last = pages.pop();
-    expect(last).toMatchObject({ truncated: false, coverage: { scanned: last.items.length } });
-    expect(last).not.toHaveProperty('truncation_reasons');
+    const lastPage = pages.pop();
+    expect(lastPage).toMatchObject({ truncated: false, coverage: { scanned: lastPage.items.length } });
+    expect(lastPage).not.toHaveProperty('truncation_reasons');
     expect(pages.length).toBeGreaterThan(0);
     for (const page of pages) {
       const ended = { truncated: true, partial: true, truncation_reasons: ['page_size_reached'] };
@@ -84,10 +84,10 @@ describe('rows that are larger than any host needs', () => {
 
 describe('an attribute that is null', () => {
   it('counts as absent, whether its row is read by range or by key', async () => {
-    const silent = { ...live(), received_at_ms: null, observed_at_ms: null, health_at_ms: null };
+    const withoutTimes = { ...live(), received_at_ms: null, observed_at_ms: null, health_at_ms: null };
     const ids = ['a', 'y', 'z'];
     await putHosts(fleet, Object.fromEntries(ids.map((id) => [id, { ...inventory(), capture_mode: null }])));
-    await putLive(fleet, Object.fromEntries(ids.map((id) => [id, silent])));
+    await putLive(fleet, Object.fromEntries(ids.map((id) => [id, withoutTimes])));
     // Rows of hosts that are in no inventory: the row of a is read in a range, those of y and z by their keys.
     const orphans = Array.from({ length: 160 }, (_, index) => `${index < 10 ? 'A' : 'm'}-${index}`);
     await putLive(fleet, Object.fromEntries(orphans.map((id) => [id, live()])));
@@ -101,7 +101,7 @@ describe('an attribute that is null', () => {
 });
 
 describe('malformed rows', () => {
-  it('make the status of their hosts unavailable, and of no other, and show what can be shown', async () => {
+  it('make only the status of their own hosts unavailable; the answer has their valid fields', async () => {
     await putHosts(fleet, { ...rowsOf(3, inventory), [hostId(2)]: { ...inventory(), edge_cluster: null } });
     await putLive(fleet, { ...rowsOf(3, live), [hostId(1)]: { ...live(), reason_codes: { not: 'a list' } } });
     const page = expectData(browseFleet, await fleet.browse());
@@ -150,10 +150,10 @@ const anyRow = (row: Record<string, unknown>) =>
     { requiredKeys: [] },
   );
 type RandomHost = { row: Record<string, unknown>; live: Record<string, unknown> | null };
-/** Random fleets that are tried at the same time. */
-const LANES = 4;
+/** Number of random fleets that are checked at the same time. */
+const CONCURRENCY = 4;
 /** Most fleets are in memory, which takes a tenth of the work of DynamoDB Local. */
-const PLACES = [
+const TABLES = [
   { where: 'in memory', fleets: process.env.FAULTS ? 2_000 : 32, open: newDouble },
   { where: 'in DynamoDB Local', fleets: process.env.FAULTS ? 400 : 8, open: () => table },
 ];
@@ -172,8 +172,8 @@ const anyHosts = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-describe.each(PLACES)('whatever the host rows contain, $where,', ({ fleets, open }) => {
-  it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
+describe.each(TABLES)('whatever the host rows contain, $where,', ({ fleets, open }) => {
+  it('every page is well-formed, none is a 5xx, and a walk returns each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {
       const tenant = await newFleet(open(), { alone: true });
@@ -186,13 +186,15 @@ describe.each(PLACES)('whatever the host rows contain, $where,', ({ fleets, open
       failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
     };
     const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), check);
-    const numRuns = fleets / LANES;
-    await Promise.all(Array.from({ length: LANES }, (_, lane) => fc.assert(property, { numRuns, seed: SEED + lane })));
+    const numRuns = fleets / CONCURRENCY;
+    await Promise.all(
+      Array.from({ length: CONCURRENCY }, (_, index) => fc.assert(property, { numRuns, seed: SEED + index })),
+    );
     expect(failed).toBeGreaterThan(0);
   }, 600_000);
 });
 
-describe('the second that live status may take', () => {
+describe('the time limit of 1 s for live status', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('is not used up by a slow inventory', async () => {
@@ -218,7 +220,7 @@ function withSlowInventory(table: Table, ms: number): Table {
   client.send = (async (command: { input: object }, options: object) => {
     const reply = await table.client.send(command as never, options);
     if (JSON.stringify(command.input).includes('#HOSTS"')) {
-      await turn();
+      await eventLoopTurn();
       vi.advanceTimersByTime(ms);
     }
     return reply;

@@ -10,7 +10,7 @@ import { NOW, newDouble, newTable } from '../support/service.ts';
 const table = await newTable();
 
 /** Most walks are in memory, each on a table of its own and without a gateway: a tenth of the work of DynamoDB Local. */
-const PLACES = [
+const TABLES = [
   { where: 'in memory', walks: 40, open: (browse: BrowseOptions) => newFleet(newDouble(), { browse, alone: true }) },
   { where: 'in DynamoDB Local', walks: 8, open: (browse: BrowseOptions) => newFleet(table, { browse }) },
 ];
@@ -57,8 +57,8 @@ const request = fc
   .tuple(fc.integer({ min: 1, max: 8 }), fc.nat(12), filters)
   .map(([limit, more, wanted]) => ({ limit, scan_limit: limit + more, ...wanted }));
 const change = fc.record({ add: fleet, remove: fc.array(id, { maxLength: 3 }) });
-const growing = (first: number, growth: number) => (_body: unknown, examined: number) => examined * growth || first;
-const plan = fc.record({ first: fc.integer({ min: 1, max: 5 }), growth: fc.integer({ min: 1, max: 3 }) });
+const growingSize = (first: number, growth: number) => (_body: unknown, examined: number) => examined * growth || first;
+const readSizes = fc.record({ first: fc.integer({ min: 1, max: 5 }), growth: fc.integer({ min: 1, max: 3 }) });
 
 interface Request {
   limit: number;
@@ -91,16 +91,16 @@ function oracle(hosts: Record<string, Host>, after: string, body: Request) {
   return { found, scanned: examined.length, last: examined.at(-1) ?? after, more: candidates.length > examined.length };
 }
 
-describe.each(PLACES)('a walk from the first page to the one without a cursor, $where,', ({ walks, open }) => {
-  it('meets every host that stays once, and every page is what the oracle says, whatever changes in between', async () => {
+describe.each(TABLES)('a walk from the first page to the one without a cursor, $where,', ({ walks, open }) => {
+  it('examines each host that is never removed exactly once, and every page is that of the oracle, whatever changes between pages', async () => {
     await fc.assert(
       fc.asyncProperty(
         fleet,
         fleet,
         fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 }),
-        plan,
+        readSizes,
         async (start, orphans, steps, { first, growth }) => {
-          const tenant = await open({ size: growing(first, growth) });
+          const tenant = await open({ size: growingSize(first, growth) });
           const hosts: Record<string, Host> = {};
           async function add(added: Record<string, Host>): Promise<void> {
             const rows = Object.entries(added);
@@ -119,7 +119,7 @@ describe.each(PLACES)('a walk from the first page to the one without a cursor, $
           let after = '';
           let cursor: string | undefined;
           for (let page = 0; ; page += 1) {
-            const [body, between] = steps[page % steps.length] as (typeof steps)[number];
+            const [body, changes] = steps[page % steps.length] as (typeof steps)[number];
             const data = expectData(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
             const expected = oracle(hosts, after, body);
             const items = data.items as { host_id: string; servicemap: { status: FleetStatus } }[];
@@ -144,12 +144,12 @@ describe.each(PLACES)('a walk from the first page to the one without a cursor, $
             after = expected.last;
             cursor = data.next_cursor;
             if (!cursor || page > 60) break;
-            for (const name of between.remove) {
+            for (const name of changes.remove) {
               steady.delete(name);
               delete hosts[name];
               await tenant.removeHost(name);
             }
-            if (page < 10) await add(between.add);
+            if (page < 10) await add(changes.add);
           }
           for (const name of steady) expect(seen.filter((host) => host === name)).toEqual([name]);
         },

@@ -11,11 +11,11 @@ import type { Deps } from '../../lib/shared/deps.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { testDeps } from '../support/service.ts';
 
-/** The size that each cache is given. quick-lru may hold twice as many entries, since it drops them by halves. */
+/** The size that each cache is given. quick-lru may hold up to twice as many entries. */
 const SIZE = 100;
 
 interface Cache {
-  /** Makes the cache. @returns the look-up of the account or key with a number, in the cache or else in the table */
+  /** Makes the cache. @returns a function that looks up the account or key of a number: in the cache, or else in the table */
   open(deps: Deps): (number: number) => Promise<unknown>;
   /** The call of DynamoDB that a look-up in the table takes, and its reply. */
   action: string;
@@ -58,7 +58,7 @@ const CACHES: Readonly<Record<string, Cache>> = {
 };
 
 it.each(Object.entries(CACHES))('the cache of %s holds at most twice its size', async (_what, cache) => {
-  // Its replies are made here: hundreds of calls to DynamoDB Local would show no more.
+  // The replies are canned: hundreds of calls to DynamoDB Local would show no more.
   const table = connectTable({ name: 'canned', endpoint: 'http://127.0.0.1:1' });
   let lookUps = 0;
   async function handle({ headers }: { headers: Record<string, string> }) {

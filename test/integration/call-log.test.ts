@@ -32,10 +32,10 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
   async (code, options, expected) => {
     const { appKey } = await newCaller(table, { account_id: ACCOUNT });
     await put(table, keys.rumResource(ACCOUNT), RUM_RECORD);
-    const own = connectAgain(table);
+    const connection = connectAgain(table);
     const clock = { now: 2_050_000_000_000 };
-    const deps = testDeps(own, { now: () => clock.now });
-    aroundCalls(own, async ({ command }, send) => {
+    const deps = testDeps(connection, { now: () => clock.now });
+    aroundCalls(connection, async ({ command }, send) => {
       clock.now += 21;
       if (command.startsWith('Query') && code === 'InternalError') throw new TypeError('a bug of ours');
       if (command.startsWith('Query') && code === 'ServiceUnavailable')

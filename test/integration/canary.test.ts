@@ -9,7 +9,7 @@ import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { type EventOptions, eventFor, newTable, put, putAppKey } from '../support/service.ts';
 
-/** In every app key, and nowhere else. */
+/** Every app key of this test contains this text, and nothing else does. */
 const CANARY = 'c4n4ry';
 const VALID = `${CANARY}-of-a-valid-caller`.padEnd(40, '-');
 const UNKNOWN = `${CANARY}-of-nobody`.padEnd(40, '-');

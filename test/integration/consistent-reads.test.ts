@@ -27,9 +27,9 @@ it('calls that write, refuse or authenticate read strongly consistently', async 
   await put(table, keys.rumResource(tenant.account), RUM_RECORD);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(120);
-  const own = connectThrough(table, proxy, PATIENCE);
+  const connection = connectThrough(table, proxy, PATIENCE);
   proxy.plan();
-  const handlers = handlersOver(testDeps(own));
+  const handlers = handlersOver(testDeps(connection));
   const { appKey, account } = tenant;
   for (const [operation, body] of [
     [getRumResource, {}],
@@ -39,8 +39,8 @@ it('calls that write, refuse or authenticate read strongly consistently', async 
   ] as const)
     await callAlone(handlers, operation, { appKey, body });
   const entry = (await tenant.feed(to)).find(({ kind }) => kind === 'merge');
-  await finishFeed(own, [entry]);
-  await undoMerge(testDeps(own), { account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' });
+  await finishFeed(connection, [entry]);
+  await undoMerge(testDeps(connection), { account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' });
 
   const { reads, stale } = readsOf(proxy);
   expect(new Set(reads.map(({ action }) => action))).toEqual(new Set(['GetItem', 'Query', 'BatchGetItem']));
@@ -89,9 +89,9 @@ it('commands that change or show what is stored read strongly consistently', asy
   await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, deleted: true });
   await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
   const [{ sequence }] = await tenant.feed(to);
-  const run = async (command: string, { stdin = '', on = table } = {}) => {
+  const run = async (command: string, { stdin = '', onTable = table } = {}) => {
     proxy.plan();
-    const { exitCode, out } = await adminOf(on, proxy.endpoint)(command, { stdin });
+    const { exitCode, out } = await adminOf(onTable, proxy.endpoint)(command, { stdin });
     const { reads, stale } = readsOf(proxy);
     expect([command, exitCode, reads.length > 0, stale]).toEqual([command, 0, true, []]);
     return out;
@@ -109,5 +109,5 @@ it('commands that change or show what is stored read strongly consistently', asy
     await run(`${command} ${account}`);
   await run('import -', { stdin: await run(`export ${account}`) });
   // A check of a whole table, which is empty so that it finds nothing.
-  await run('check', { on: await newTable() });
+  await run('check', { onTable: await newTable() });
 });

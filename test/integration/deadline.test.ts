@@ -37,13 +37,13 @@ afterAll(() => silent.close());
 const hanging = () =>
   connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}`, timeouts: PATIENCE });
 
-function authorizerOver(own: Table, lookupMs = PATIENT_LIMITS.authorizerMs) {
-  const deps = testDeps(own);
+function authorizerOver(connection: Table, lookupMs = PATIENT_LIMITS.authorizerMs) {
+  const deps = testDeps(connection);
   return createUsageKeyAuthorizer(createAppKeys(deps, { lookupMs }), deps, 'local-account-0');
 }
 
 describe('DynamoDB that never replies', () => {
-  it('to the authorizer ends it within 1.5 s', async () => {
+  it('to the authorizer makes it fail within 1.5 s', async () => {
     const authorize = authorizerOver(hanging(), TIME_LIMITS.authorizerMs);
     const event = eventFor(getRumResource, { appKey: 'key-that-nobody-can-look-up' });
     const authorized = within(1_500, () => authorize(event as unknown as APIGatewayRequestAuthorizerEvent));
@@ -83,10 +83,10 @@ describe('DynamoDB that never replies', () => {
 });
 
 it('an operation that does not end is ServiceUnavailable 250 ms before its function times out', async () => {
-  const own = newDouble();
-  const appKey = await putAppKey(own, { account_id: 1 });
+  const double = newDouble();
+  const appKey = await putAppKey(double, { account_id: 1 });
   const operate = () => new Promise<never>(() => undefined);
-  const handler = createOperationHandler(deleteWorkItem, { validate, operate }, testDeps(own));
+  const handler = createOperationHandler(deleteWorkItem, { validate, operate }, testDeps(double));
   const context = { awsRequestId: 'x', getRemainingTimeInMillis: () => 1_000 } as Context;
   const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
   const answer = await within(1_000 - 250, () => handler(event, context));

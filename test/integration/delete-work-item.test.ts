@@ -29,7 +29,7 @@ interface Deletion {
   version?: Int64;
   /** By default that of the account's work item. */
   id?: string;
-  by?: typeof handlers;
+  handledBy?: typeof handlers;
 }
 
 /** A new account with a work item, by default at version 3. */
@@ -42,9 +42,9 @@ async function newItem({ id = randomUUID(), ...row }: Row = {}) {
     appKey,
     id,
     row: () => stored(table, key),
-    remove({ version = 3, id: work_item_id = id, by = handlers }: Deletion = {}) {
+    remove({ version = 3, id: work_item_id = id, handledBy = handlers }: Deletion = {}) {
       const rawBody = stringifyJson({ work_item_id, version });
-      return callOperation(by, deleteWorkItem, { appKey, rawBody });
+      return callOperation(handledBy, deleteWorkItem, { appKey, rawBody });
     },
     restore: async () => expect(await restoreWorkItem(table, account, await stored(table, key))).toBe(true),
   };
@@ -66,15 +66,21 @@ describe('deleting a work item', () => {
     };
     expect(await item.row()).toEqual(deleted);
     // Repeated by its caller, it succeeds and writes nothing.
-    const later = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
-    expectEnvelope(await item.remove({ version: BIG, by: later }), 200);
+    const laterHandlers = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
+    expectEnvelope(await item.remove({ version: BIG, handledBy: laterHandlers }), 200);
     expect(await item.row()).toEqual(deleted);
   });
 
   it.each<[what: string, row: Row, deletion: Deletion, code: string, message: string]>([
     ['an earlier version', {}, { version: 2 }, 'InvalidParameter', 'which is 3, not 2.'],
     ['a later version', {}, { version: 4 }, 'InvalidParameter', 'which is 3, not 4.'],
-    ['a version near one beyond 2^53', { version: BIG }, { version: BIG - 1n }, 'InvalidParameter', `is ${BIG}, not`],
+    [
+      'a version that differs by 1 beyond 2^53',
+      { version: BIG },
+      { version: BIG - 1n },
+      'InvalidParameter',
+      `is ${BIG}, not`,
+    ],
     ...[1, 2, 4, 5].map((version): [string, Row, Deletion, string, string] => [
       `version ${version} of an item deleted at version 3`,
       { version: 4, deleted_at_ms: NOW - 1 },
@@ -95,18 +101,18 @@ describe('deleting a work item', () => {
     if (deletion.id) expect(await stored(table, keys.workItem(item.account, deletion.id))).toBeUndefined();
   });
 
-  it('that was restored since goes by its new version', async () => {
+  it('that was restored requires its new version', async () => {
     const item = await newItem();
-    // A call that began before the restoration, by its clock, would be taken for one whose reply was lost.
-    const by = handlersOver(testDeps(table));
-    await item.remove({ by });
+    // With a clock that stands still, the second call would have the time of the first, and be taken for a retry of it.
+    const handledBy = handlersOver(testDeps(table));
+    await item.remove({ handledBy });
     await item.restore();
-    expectEnvelope(await item.remove({ version: 3, by }), 400, 'InvalidParameter');
-    expectEnvelope(await item.remove({ version: 5, by }), 200);
+    expectEnvelope(await item.remove({ version: 3, handledBy }), 400, 'InvalidParameter');
+    expectEnvelope(await item.remove({ version: 5, handledBy }), 200);
   });
 
   it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
-    'whose row has an undone_deletion of %j, which another system wrote, goes by its version',
+    'whose row has an undone_deletion of %j, which another system wrote, depends on its version alone',
     async (undone_deletion) => {
       const item = await newItem({ undone_deletion });
       const before = await item.row();
@@ -119,33 +125,33 @@ describe('deleting a work item', () => {
   it('whose write never reaches DynamoDB is ServiceUnavailable, although the table can be read', async () => {
     const item = await newItem();
     const before = await item.row();
-    const own = connectAgain(table);
-    aroundCalls(own, losing('Update'));
-    expectEnvelope(await item.remove({ by: handlersOver(testDeps(own)) }), 503, 'ServiceUnavailable');
+    const connection = connectAgain(table);
+    aroundCalls(connection, losing('Update'));
+    expectEnvelope(await item.remove({ handledBy: handlersOver(testDeps(connection)) }), 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);
   });
 
   it.each([
     { event: 'the reply from DynamoDB is lost', isUndone: false },
-    { event: 'the reply is lost, and it is undone before the SDK retries it', isUndone: true },
+    { event: 'the reply is lost, and the deletion is undone before the SDK retries the write', isUndone: true },
   ])('stays a success when $event', async ({ isUndone }) => {
     const item = await newItem();
-    const own = connectAgain(table);
+    const connection = connectAgain(table);
     const lose = losingReply(({ command }) => command.startsWith('Update'));
-    const tap = tapWire(own, (attempt, send) =>
+    const tap = tapWire(connection, (attempt, send) =>
       lose(attempt, send).catch(async (error) => {
         if (isUndone && error.code === 'ECONNRESET') await item.restore();
         throw error;
       }),
     );
-    const by = handlersOver(testDeps(own));
-    expectEnvelope(await item.remove({ by }), 200);
+    const handledBy = handlersOver(testDeps(connection));
+    expectEnvelope(await item.remove({ handledBy }), 200);
     expect(tap.count('UpdateItemCommand')).toBe(2);
     expect(await item.row()).toMatchObject(
       isUndone ? { version: 5 } : { version: 4, deleted_at_ms: expect.anything() },
     );
-    // Sent by its caller again, it is a call of its own.
-    if (isUndone) expectEnvelope(await item.remove({ by }), 400, 'InvalidParameter');
+    // When the caller repeats it, it counts as a new deletion, whose version is no longer the current one.
+    if (isUndone) expectEnvelope(await item.remove({ handledBy }), 400, 'InvalidParameter');
   });
 
   it('takes an id of 128 code points, each of four bytes', async () => {

@@ -20,7 +20,7 @@ const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 const withoutCursor = (data: unknown) =>
   data && typeof data === 'object' && 'next_cursor' in data ? { ...data, next_cursor: 'opaque' } : data;
 
-it.each(operations)('the worked example of $name is answered as it says', async (operation) => {
+it.each(operations)('the worked example of $name has the response that the service gives', async (operation) => {
   const { request } = operation.example;
   const answer = await callOperation(handlers, operation, { appKey: DEMO_KEYS.demo, body: request });
   expectEnvelope(answer, 200);

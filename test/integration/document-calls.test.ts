@@ -1,4 +1,4 @@
-/** What the documents show of calls, of the ingest queue and of a deployment, against one local service. */
+/** Runs what the documents show of calls, of the ingest queue and of a deployment against one local service. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,13 +36,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const again = whileBusy();
-/** Sends a call, and again while the rate limit of the fleet or a busy machine refuses it. */
+const retryWhileBusy = whileBusy();
+/** Sends a call, and repeats it while the rate limit of the fleet or a busy machine refuses it. */
 async function statusOf(path: string, body: string): Promise<number> {
   const url = `${service.url}${path}?app_key=${DEMO_KEYS.demo}`;
   const headers = { 'Content-Type': 'application/json' };
   for (;;) {
-    const response = await again(() => fetch(url, { method: 'POST', headers, body }));
+    const response = await retryWhileBusy(() => fetch(url, { method: 'POST', headers, body }));
     if (response.status !== 429) return response.status;
     await sleep(1_000 * Number(response.headers.get('retry-after')));
   }
@@ -90,7 +90,7 @@ it('docs/reliability.md shows how to certify a service with a new account', asyn
     env: {
       DYNAMODB_ENDPOINT: dynamodbEndpoint(),
       TABLE_NAME: table.name,
-      // All of it takes minutes. 4.1-2 needs the second account without the permission.
+      // All requirements take minutes. 4.1-2 needs the second account without the permission.
       CERTIFY_MORE: `--only 4.1-2 ${excerpt.split(' ')[0]}`,
     },
   });
@@ -98,7 +98,7 @@ it('docs/reliability.md shows how to certify a service with a new account', asyn
   expect(printed[0]).toMatch(/^2 of 2 requirements checked: 2 ok, 0 failed\./m);
 });
 
-it('docs/deploy.md shows how to deploy, tear down and come back', async () => {
+it('docs/deploy.md shows how to deploy, tear down and deploy again', async () => {
   const aws = await startFakeAws({
     name: 'IncidentMonitoringRum',
     outputs: { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' },
@@ -129,12 +129,12 @@ it('docs/deploy.md shows how to deploy, tear down and come back', async () => {
 const ACCOUNT = 1;
 const HOST = 'fra-1-edge-0001';
 const MEMBER = { kind: 'member', account_id: ACCOUNT, member_id: 7, name: 'Ada' };
-/** The gate names a Python with boto3 (`PYTHON`), and fails where a language that it installs is missing (`GATE`). */
+/** `.ci/run` sets both: `PYTHON` is a Python with boto3, and with `GATE` the example in Python is never skipped. */
 const { PYTHON = 'python3', GATE } = process.env;
 const canRun = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 interface Language {
-  isThere: boolean;
+  isAvailable: boolean;
   command: (code: string) => [string, string[]];
   /** The row that the example writes. */
   key: Key;
@@ -142,19 +142,19 @@ interface Language {
 }
 const LANGUAGES: Readonly<Record<string, Language>> = {
   python: {
-    isThere: GATE !== undefined || canRun(PYTHON, '-c', 'import boto3'),
+    isAvailable: GATE !== undefined || canRun(PYTHON, '-c', 'import boto3'),
     command: (code) => [PYTHON, ['-c', `import os\nFEED_URL = os.environ["FEED_URL"]\n${code}`]],
     key: keys.hostStatus(ACCOUNT, HOST),
     row: { node_count: 12, edge_count: 18 },
   },
   js: {
-    isThere: true,
+    isAvailable: true,
     command: (code) => [process.execPath, ['--input-type=module', '-e', `const { FEED_URL } = process.env;\n${code}`]],
     key: keys.host(ACCOUNT, HOST),
     row: { retired: true },
   },
   sh: {
-    isThere: canRun('aws', '--version'),
+    isAvailable: canRun('aws', '--version'),
     command: (code) => [
       'sh',
       ['-ec', `aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }\ncd ${folder}\n${code}`],
@@ -170,9 +170,9 @@ const feedExamples = new Map(
 it.for(Object.entries(LANGUAGES))(
   'docs/feed.md: the example in %s does what it shows',
   async ([name, language], { skip }) => {
-    const { isThere, command, key, row } = language;
+    const { isAvailable, command, key, row } = language;
     const code = feedExamples.get(name) ?? expect.unreachable(name);
-    skip(!isThere, `${name} cannot be run here`);
+    skip(!isAvailable, `${name} cannot be run here`);
     writeFileSync(join(folder, 'records.ndjson'), JSON.stringify(MEMBER));
     const env = {
       ...process.env,

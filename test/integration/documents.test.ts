@@ -41,7 +41,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 const argumentsOf = (line: string) => wordsOf(line).map((word) => PLACEHOLDERS[word] ?? word);
 
-/** The commands that the documents show: of `NAME=$(command)` the command; of blocks that other tests run only what needs AWS. */
+/** The commands that the documents show: `NAME=$(command)` counts as its command. Of blocks that other tests run, only what needs AWS. */
 const shown = [
   ...new Set(
     documents.flatMap(({ path, text }) => [

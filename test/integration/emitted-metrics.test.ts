@@ -45,7 +45,7 @@ function metricsOf(line: Line): [metric: string, unit: string, value: unknown][]
 }
 
 /** The service's own metrics that alarms and dashboard read. */
-function readBy(template: Template): string[] {
+function metricsReadFrom(template: Template): string[] {
   const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(({ Properties }) => [
     Properties,
     ...(Properties.Metrics ?? []).flatMap(
@@ -67,8 +67,8 @@ function readBy(template: Template): string[] {
     .filter((name) => !FROM_ACCESS_LOG.test(name));
 }
 
-const written: Line[] = [];
-const began = Date.now();
+const writtenLines: Line[] = [];
+const startedMs = Date.now();
 const table = await newTable();
 const tenant = await newAccount(table);
 const deps = {
@@ -76,17 +76,17 @@ const deps = {
   metrics: createMetrics({ namespace: NAMESPACE, version: '7' }),
 };
 const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-  if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
+  if (String(text).startsWith('{"_aws":')) writtenLines.push(JSON.parse(String(text)));
   return true;
 });
 try {
   // A malformed row: InternalError.
   await put(table, keys.rumResource(tenant.account), { plan: 1 });
   await callAlone(handlersOver(deps), getRumResource, { appKey: tenant.appKey });
-  const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
+  const frozenDeps = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
   const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
-  await callAlone(handlersOver(frozen), deleteWorkItem, deletion);
-  const handlers = handlersOver({ ...deps, now: () => began });
+  await callAlone(handlersOver(frozenDeps), deleteWorkItem, deletion);
+  const handlers = handlersOver({ ...deps, now: () => startedMs });
   for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
 
   const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
@@ -95,11 +95,11 @@ try {
   await authorize(event as unknown as APIGatewayRequestAuthorizerEvent);
 
   const to = await tenant.incident();
-  const small = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
-  await invokeAlone(handlersOver(deps).mergeAlerts, small);
-  const hurried = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
-  const large = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
-  await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
+  const smallMerge = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
+  await invokeAlone(handlersOver(deps).mergeAlerts, smallMerge);
+  const hurriedDeps = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
+  const largeMerge = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
+  await invokeAlone(handlersOver(hurriedDeps, { transactionItems: 4 }).mergeAlerts, largeMerge);
   await createFinishMerges(deps)(messagesOf(await tenant.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
   await feedOver(table, Date.now, deps).deliver(['not a record']);
 } finally {
@@ -117,7 +117,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
     [`Failed operation ${operation} ${SERVICE} version 7`, 'Count', 1],
   ];
   const event = (name: string) => [[`Events event ${name} ${SERVICE}`, 'Count', 1]];
-  expect(written.map(metricsOf)).toEqual([
+  expect(writtenLines.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
     failed('get-rum-resource'),
     call('delete-work-item', 'ServiceUnavailable'),
@@ -136,13 +136,13 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
       [`RefusedRecords ${SERVICE}`, 'Count', 1],
     ],
   ]);
-  // A time in seconds would be one of 1970 to CloudWatch, which drops such old data.
-  for (const { _aws } of written) expect(Math.abs(_aws.Timestamp - began)).toBeLessThan(60_000);
+  // CloudWatch would take a time in seconds for one of 1970, and drop data that old.
+  for (const { _aws } of writtenLines) expect(Math.abs(_aws.Timestamp - startedMs)).toBeLessThan(60_000);
 });
 
-it('all that alarms and dashboard read is written', () => {
-  const names = new Set(written.flatMap(metricsOf).map(([metric]) => metric));
-  const read = readBy(inject('template'));
+it('every metric that alarms and dashboard read is written', () => {
+  const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
+  const read = metricsReadFrom(inject('template'));
   expect(read).toHaveLength(5);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -46,31 +46,37 @@ it('the schema of the events accepts a sample of each event, and none without it
 });
 
 describe('the events of an account', () => {
-  it('are published for merges, for large ones when they are committed and when they are complete, and for undos', async () => {
+  it('are published for merges, for large ones both at the commit and at completion, and for undos', async () => {
     const tenant = await newAccount(table);
     await tenant.member(7);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
-    const [few, many] = [await tenant.alerts(3), await tenant.alerts(LARGE)];
+    const [fewAlerts, manyAlerts] = [await tenant.alerts(3), await tenant.alerts(LARGE)];
     const merge = async (body: object) => {
       const answer = await tenant.merge(handlerOf(table), body);
       expectEnvelope(answer, 200);
       return answer.body.request_id as string;
     };
-    const small = await merge({ alert_ids: few, incident_id: from, comment: 'same', title: 'New', owner_id: 7 });
-    const again = await merge({ alert_ids: few.slice(0, 2), incident_id: from });
-    const large = await merge({ alert_ids: many, incident_id: to });
-    const [first, second] = await tenant.feed(from);
-    const [third] = await tenant.feed(to);
-    for (const { incident_id, sequence } of [first, third]) {
+    const smallRequestId = await merge({
+      alert_ids: fewAlerts,
+      incident_id: from,
+      comment: 'same',
+      title: 'New',
+      owner_id: 7,
+    });
+    const repeatedRequestId = await merge({ alert_ids: fewAlerts.slice(0, 2), incident_id: from });
+    const largeRequestId = await merge({ alert_ids: manyAlerts, incident_id: to });
+    const [smallEntry, repeatedEntry] = await tenant.feed(from);
+    const [largeEntry] = await tenant.feed(to);
+    for (const { incident_id, sequence } of [smallEntry, largeEntry]) {
       const undo = await admin(`merge undo ${incident_id} ${sequence} --account ${tenant.account} --yes`);
       expect(undo.exitCode).toBe(0);
     }
-    const undone = (await tenant.feed(from)).at(-1);
-    const undoneLarge = (await tenant.feed(to)).at(-1);
+    const undoEntry = (await tenant.feed(from)).at(-1);
+    const undoOfLargeEntry = (await tenant.feed(to)).at(-1);
 
     const events = await eventsOf(tenant.account);
     expectValid(events);
-    const eventOf = (type: string, entry: typeof first, more: object) => {
+    const eventOf = (type: string, entry: typeof smallEntry, more: object) => {
       const { incident_id, sequence } = entry;
       const detail = { version: 1, account_id: tenant.account, incident_id, sequence, ...more };
       return { type, detail: expect.objectContaining(detail) };
@@ -79,21 +85,27 @@ describe('the events of an account', () => {
     const operator = expect.stringMatching(/^operator ./);
     const changes = { comment: 'same', title: 'New', owner_id: 7 };
     const expected = [
-      eventOf('AlertsMerged', first, {
-        request_id: small,
+      eventOf('AlertsMerged', smallEntry, {
+        request_id: smallRequestId,
         by,
-        at_ms: first.at_ms,
+        at_ms: smallEntry.at_ms,
         alerts: 3,
         ...changes,
         complete: true,
       }),
-      eventOf('AlertsMerged', first, { alert_ids: expect.toSatisfy(isListOf(few)) }),
-      eventOf('AlertsMerged', second, { request_id: again, by, alerts: 0, alert_ids: [], complete: true }),
-      eventOf('AlertsMerged', third, { request_id: large, by, alerts: LARGE, complete: false }),
-      eventOf('AlertsMerged', third, { alert_ids: expect.toSatisfy(isListOf(many)) }),
-      eventOf('MergeCompleted', third, { request_id: large, by, alerts: LARGE }),
-      eventOf('MergeUndone', undone, { by: operator, alerts: 1, undone_sequence: first.sequence }),
-      eventOf('MergeUndone', undoneLarge, { by: operator, alerts: LARGE, undone_sequence: third.sequence }),
+      eventOf('AlertsMerged', smallEntry, { alert_ids: expect.toSatisfy(isListOf(fewAlerts)) }),
+      eventOf('AlertsMerged', repeatedEntry, {
+        request_id: repeatedRequestId,
+        by,
+        alerts: 0,
+        alert_ids: [],
+        complete: true,
+      }),
+      eventOf('AlertsMerged', largeEntry, { request_id: largeRequestId, by, alerts: LARGE, complete: false }),
+      eventOf('AlertsMerged', largeEntry, { alert_ids: expect.toSatisfy(isListOf(manyAlerts)) }),
+      eventOf('MergeCompleted', largeEntry, { request_id: largeRequestId, by, alerts: LARGE }),
+      eventOf('MergeUndone', undoEntry, { by: operator, alerts: 1, undone_sequence: smallEntry.sequence }),
+      eventOf('MergeUndone', undoOfLargeEntry, { by: operator, alerts: LARGE, undone_sequence: largeEntry.sequence }),
     ];
     expect(events).toHaveLength(6);
     expect(events).toEqual(expect.arrayContaining(expected));
@@ -139,7 +151,7 @@ describe('the events of an account', () => {
     expectValid(events);
     const operator = { by: expect.stringMatching(/^operator ./) };
     expect(
-      events.map(({ type, detail: { id: _id, version: _version, at_ms: _at, ...also } }) => ({ type, ...also })),
+      events.map(({ type, detail: { id: _id, version: _version, at_ms: _at, ...fields } }) => ({ type, ...fields })),
     ).toEqual([
       {
         ...{ type: 'WorkItemDeleted', account_id: account, request_id: body.request_id },
@@ -152,7 +164,7 @@ describe('the events of an account', () => {
         { type: 'AppKeyIssued', command: 'app-key issue', app_key_id: id },
         { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: appKeyIdOf(hashAppKey(rotated)) },
         { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: id },
-      ].map((also) => ({ account_id: account, ...operator, ...also })),
+      ].map((fields) => ({ account_id: account, ...operator, ...fields })),
     ]);
     const text = JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value));
     for (const secret of [key, rotated, tenant.appKey]) {
@@ -166,7 +178,7 @@ describe('the events of an account', () => {
 const isListOf = (ids: readonly string[]) => (value: unknown) =>
   Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
 
-it.each([1, LARGE])('a merge of %d alerts has its events exactly if it is committed', async (count) => {
+it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {
   const tenant = await newAccount(table);
   const [alerts, to] = [await tenant.alerts(count), await tenant.incident()];
   const mergeWith = async (around: AroundCall) => {

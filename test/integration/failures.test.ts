@@ -39,10 +39,10 @@ describe('an unforeseen error', () => {
   });
 
   it('is logged with its name and stack, but without its message', async () => {
-    const own = connectAgain(table);
+    const connection = connectAgain(table);
     const { appKey } = await newCaller(table);
-    const deps = testDeps(own);
-    tapWire(own, async ({ command }, send) => {
+    const deps = testDeps(connection);
+    tapWire(connection, async ({ command }, send) => {
       if (command.startsWith('Get')) return send();
       throw Object.assign(new Error('quotes the-input', { cause: 'the-input' }), {
         name: 'ValidationException',
@@ -71,19 +71,19 @@ describe('an unforeseen error', () => {
 });
 
 describe('a dependency', () => {
-  const when = ['from the start', 'once the key is known'] as const;
-  it.each(operations.flatMap((operation) => when.map((when) => ({ name: operation.name, operation, when }))))(
+  const STARTS = ['from the start', 'once the key is known'] as const;
+  it.each(operations.flatMap((operation) => STARTS.map((when) => ({ name: operation.name, operation, when }))))(
     'that is down $when makes $name answer ServiceUnavailable with Retry-After within 3 s',
     async ({ operation, when }) => {
-      const own = connectAgain(table);
+      const connection = connectAgain(table);
       const { appKey } = await newCaller(table);
-      const deps = testDeps(own);
+      const deps = testDeps(connection);
       const timeLimits = { ...deps.timeLimits };
       const handlers = handlersOver({ ...deps, timeLimits });
       const call = () => callAlone(handlers, operation, { appKey, body: operation.example.request });
       if (when === 'once the key is known') await call();
       Object.assign(timeLimits, TIME_LIMITS);
-      const tap = tapWire(own, async (attempt, send) => {
+      const tap = tapWire(connection, async (attempt, send) => {
         attempt.redirect(9); // nobody listens there
         await send();
       });
@@ -96,13 +96,13 @@ describe('a dependency', () => {
 });
 
 it('an outage costs at most three requests a call, and the first call after it succeeds', async () => {
-  const own = connectAgain(table);
+  const connection = connectAgain(table);
   const { account, appKey } = await newCaller(table);
   await put(table, keys.rumResource(account), RUM_RECORD);
-  const handlers = handlersOver(testDeps(own));
+  const handlers = handlersOver(testDeps(connection));
   const read = () => callAlone(handlers, getRumResource, { appKey });
   expectEnvelope(await read(), 200);
-  const outage = tapWire(own, async () => {
+  const outage = tapWire(connection, async () => {
     throw connectionLost();
   });
   for (let call = 0; call < 30; call += 1) expectEnvelope(await read(), 503, 'ServiceUnavailable');
@@ -144,11 +144,11 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   const item = { work_item_id: 'w', version: 1, title: 't' };
   await put(table, keys.workItem(account, 'w'), item);
   await put(table, keys.rumResource(account), RUM_RECORD);
-  const frozen = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
+  const frozenHandlers = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
 
   for (const answer of [
-    await callOperation(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
-    await tenant.merge(frozen.mergeAlerts, { alert_ids: alerts, incident_id: to }),
+    await callOperation(frozenHandlers, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
+    await tenant.merge(frozenHandlers.mergeAlerts, { alert_ids: alerts, incident_id: to }),
   ]) {
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
@@ -157,6 +157,6 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
   expect(await tenant.feed(to)).toEqual([]);
 
-  expectEnvelope(await callOperation(frozen, getRumResource, { appKey, body: {} }), 200);
-  expectEnvelope(await callOperation(frozen, browseFleet, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozenHandlers, getRumResource, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozenHandlers, browseFleet, { appKey, body: {} }), 200);
 });

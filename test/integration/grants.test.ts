@@ -22,16 +22,16 @@ const table = await newTable();
 
 /** A client of the table, and the permissions that its calls so far required. @param around runs around them */
 function recordingClient(around: AroundCall = (_call, send) => send()) {
-  const own = connectAgain(table);
+  const connection = connectAgain(table);
   const required = new Set<string>();
-  aroundCalls(own, (call, send) => {
+  aroundCalls(connection, (call, send) => {
     const action = call.command.replace(/Command$/, '');
     for (const permission of requiredPermissions(action, call.input)) required.add(permission);
     return around(call, send);
   });
-  return { own, required };
+  return { connection, required };
 }
-/** Loses the reply to each update, so that the function looks whether it was applied. */
+/** Loses the reply to each update, so that the function reads whether it was applied. */
 const losingUpdates: AroundCall = async ({ command }, send) => {
   await send();
   if (command.startsWith('Update')) throw connectionLost();
@@ -64,26 +64,26 @@ describe('what a function does with the table is what it may do, no more and no 
     const reports = Array.from({ length: 300 }, (_, index) => [hostId(index), live()] as const);
     await tenant.putHosts(Object.fromEntries(hosts));
     await tenant.putLive(Object.fromEntries(reports));
-    const { own, required } = recordingClient(losingUpdates);
-    await callOperation(handlersOver(testDeps(own)), browseFleet, { appKey: tenant.appKey, body: {} });
+    const { connection, required } = recordingClient(losingUpdates);
+    await callOperation(handlersOver(testDeps(connection)), browseFleet, { appKey: tenant.appKey, body: {} });
     expect(required).toEqual(granted('browse-fleet'));
   });
 
   it('get-rum-resource', async () => {
     const { account, appKey } = await newAccount(table);
     await put(table, keys.rumResource(account), RUM_RECORD);
-    const { own, required } = recordingClient();
-    const handlers = handlersOver(testDeps(own));
+    const { connection, required } = recordingClient();
+    const handlers = handlersOver(testDeps(connection));
     for (let call = 0; call < 2; call += 1) await callOperation(handlers, getRumResource, { appKey, body: {} });
     expect(required).toEqual(granted('get-rum-resource'));
   });
 
   it('delete-work-item', async () => {
     const { account, appKey } = await newAccount(table);
-    const { own, required } = recordingClient(losingUpdates);
+    const { connection, required } = recordingClient(losingUpdates);
     const body = { work_item_id: 'w', version: 1 };
     await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
-    await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey, body });
+    await callOperation(handlersOver(testDeps(connection)), deleteWorkItem, { appKey, body });
     expect(required).toEqual(granted('delete-work-item'));
   });
 
@@ -93,18 +93,18 @@ describe('what a function does with the table is what it may do, no more and no 
     const [to, elsewhere, alerts] = [await tenant.incident(), await tenant.incident(), await tenant.alerts(150)];
     const lost: string[] = [];
     let losesReplies = false;
-    const { own, required } = recordingClient(async ({ command }, send) => {
+    const { connection, required } = recordingClient(async ({ command }, send) => {
       await send();
       if (!losesReplies || !/^(Update|TransactWrite)/.test(command) || lost.includes(command)) return;
       lost.push(command);
       throw connectionLost();
     });
-    const { mergeAlerts } = handlersOver(testDeps(own));
+    const { mergeAlerts } = handlersOver(testDeps(connection));
     const merge = async (body: object, headers = {}) =>
       expectEnvelope(await tenant.merge(mergeAlerts, body, { headers }), 200);
-    const whole = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
-    await merge(whole, { 'Idempotency-Key': 'k' });
-    await merge({ alert_ids: alerts.slice(0, 3), incident_id: to }); // two stay
+    const withAllFields = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
+    await merge(withAllFields, { 'Idempotency-Key': 'k' });
+    await merge({ alert_ids: alerts.slice(0, 3), incident_id: to }); // two are already there
     // After the lost replies the handler reads the count and the feed to see whether they are written, and makes the pending moves.
     losesReplies = true;
     await merge({ alert_ids: alerts, incident_id: elsewhere });
@@ -114,9 +114,9 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('finish-merges', async () => {
     const { entry } = await newPendingMerge();
-    const { own, required } = recordingClient();
-    await finishFeed(own, [entry]);
-    await createFinishMerges(testDeps(own))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+    const { connection, required } = recordingClient();
+    await finishFeed(connection, [entry]);
+    await createFinishMerges(testDeps(connection))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     expect(required).toEqual(granted('finish-merges'));
   });
 
@@ -126,8 +126,11 @@ describe('what a function does with the table is what it may do, no more and no 
     const rows = [{ pk: entry.pk, sk: entry.sk }, keys.mergeOrder(tenant.account)];
     const images = await Promise.all(rows.map(async (key) => marshall(await stored(table, key))));
     const records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }) as DynamoDBRecord);
-    const { own, required } = recordingClient();
-    expect((await relayed(own, records)).events.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted']);
+    const { connection, required } = recordingClient();
+    expect((await relayed(connection, records)).events.map(({ type }) => type)).toEqual([
+      'AlertsMerged',
+      'MergeCompleted',
+    ]);
     expect(required).toEqual(granted('relay'));
   });
 
@@ -142,8 +145,8 @@ describe('what a function does with the table is what it may do, no more and no 
     );
     const { mergeAlerts: handler } = handlersOver(testDeps(table, { now: () => at_ms }));
     expectEnvelope(await tenant.merge(handler, { alert_ids: [alert_id], incident_id, title: 'merged' }), 200);
-    const { own, required } = recordingClient();
-    const feed = feedOver(own, () => at_ms);
+    const { connection, required } = recordingClient();
+    const feed = feedOver(connection, () => at_ms);
     await feed.send(
       newRecord('host', { host_id: 'h', retired: true }),
       newRecord('member', { member_id: 1, name: 'n' }),
@@ -158,8 +161,8 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('usage-key-authorizer', async () => {
     const tenant = await newAccount(table);
-    const { own, required } = recordingClient();
-    const deps = testDeps(own);
+    const { connection, required } = recordingClient();
+    const deps = testDeps(connection);
     const authorize = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
     const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: tenant.appKey } };
     expect(await authorize(event as unknown as Parameters<typeof authorize>[0])).toMatchObject({

@@ -46,7 +46,7 @@ describe('a work item that a record has deleted and an operator has restored', (
     expect(await itemRow()).toMatchObject({ title: 'deleted', version: 2 });
   });
 
-  it('is not deleted again by a repetition of that record, also with or after a later one', async () => {
+  it('is not deleted again by a repetition of that record, even together with a later record or after it', async () => {
     const { feed, record, deletion, itemRow } = await restoredItem();
     await feed.send(record('later', NOW - 10), deletion);
     await feed.send(deletion);
@@ -87,7 +87,7 @@ describe('attributes of the service', () => {
       { deleted_request_id: 'r', undone_deletion: { version: 1, at_ms: 1, by: 'k' } },
     ],
   ])(
-    'in a record of kind %s are refused, or left out where the kind is open',
+    'in a record of kind %s are refused, or ignored where the kind allows any field',
     async (kind, record, refused, ignored) => {
       const { feed, newRecord, account, itemRow } = await newTenant();
       for (const [name, value] of Object.entries(refused)) {

@@ -19,7 +19,7 @@ async function newTenant() {
     callOperation(handlers, operation, { appKey: tenant.appKey, body });
   return {
     ...tenant,
-    own: connectAgain(table),
+    connection: connectAgain(table),
     feed: feedOver(table, () => NOW),
     call,
     handlers,
@@ -55,7 +55,7 @@ describe('a host', () => {
       // No snapshot yet.
       { records: [host({}, NOW - 100), report({ health_at_ms: NOW }, NOW - 90)], shown: [['h', '1', 'degraded']] },
       { records: [report(snapshot, NOW - 80)], shown: [['h', '1', 'active']] },
-      // Late ones.
+      // Records that arrive late.
       { records: [host({ agent_version: '0' }, NOW - 101)], shown: [['h', '1', 'active']] },
       { records: [report({ snapshot_truncated: true }, NOW - 81)], shown: [['h', '1', 'active']] },
       { records: [retirement], shown: [] },
@@ -79,16 +79,16 @@ describe('a host', () => {
 });
 
 it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
-  const { account, own, newRecord } = await newTenant();
-  const feed = feedOver(own, () => NOW);
+  const { account, connection, newRecord } = await newTenant();
+  const feed = feedOver(connection, () => NOW);
   const report = (at: number) => {
     const times = { observed_at_ms: at, health_at_ms: at };
     const fields = { host_id: 'fra-1-edge-0001', ...snapshot, ...times, reason_codes: ['a'.repeat(300)] };
     return newRecord('host_status', fields, at);
   };
   await feed.send(report(NOW - 3)); // now the account is known
-  const tap = tapWire(own);
-  // Of several records of one row the result is written.
+  const tap = tapWire(connection);
+  // Several records of one row are combined into one write.
   await feed.send(report(NOW - 2), report(NOW - 1));
   expect(tap.attempts.map(({ command }) => command)).toEqual(['UpdateItemCommand']);
   const row = await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'));
@@ -116,7 +116,7 @@ it.each([10, 80_000])('a work item with %i more characters may have fields of an
   expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject(fields);
 });
 
-it('an incident and its alerts keep what merges did: places of alerts, and a title and owner later than the record', async () => {
+it('an incident and its alerts keep what merges did: the incident of each alert, and a title or owner set after the time of the record', async () => {
   const { feed, newRecord, account, handlers, merge, member, incidentRow } = await newTenant();
   const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
   for (const id of [1, 2]) await member(id);
@@ -188,10 +188,10 @@ describe('a line', () => {
 });
 
 it('only the message whose writes fail is delivered again, with growing delays', async () => {
-  const { account, own } = await newTenant();
-  const feed = feedOver(own, () => NOW);
+  const { account, connection } = await newTenant();
+  const feed = feedOver(connection, () => NOW);
   const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  aroundCalls(own, async ({ input }, send) => {
+  aroundCalls(connection, async ({ input }, send) => {
     if (stringifyJson(input).includes('"sk":"2"')) throw connectionLost();
     await send();
   });
@@ -207,11 +207,11 @@ it('only the message whose writes fail is delivered again, with growing delays',
 
 it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
   const { account } = await newTenant();
-  const own = connectAgain(table);
-  const feed = feedOver(own, () => NOW);
+  const connection = connectAgain(table);
+  const feed = feedOver(connection, () => NOW);
   const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
   await feed.deliver([member(0)]); // now the account is known
-  const tap = tapWire(own);
+  const tap = tapWire(connection);
   const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
   const { batchItemFailures } = await feed.deliver([ids.map(member).join('\n'), member(1_001)], 1, 0);
   expect(batchItemFailures).toHaveLength(2);

@@ -24,9 +24,9 @@ describe('a merge', () => {
     const owner_id = 9007199254740993n;
     await tenant.member(owner_id);
     const fromOther = await tenant.alerts(2, from);
-    const [loose, inTarget] = [await tenant.alerts(1), await tenant.alerts(1, to)];
+    const [unassigned, inTarget] = [await tenant.alerts(1), await tenant.alerts(1, to)];
     const before = Date.now();
-    const alert_ids = [...fromOther, ...loose, ...inTarget];
+    const alert_ids = [...fromOther, ...unassigned, ...inTarget];
     const body = { alert_ids, incident_id: to, title: 'New', comment: 'same cause', owner_id };
     const answer = await tenant.merge(body);
     expectEnvelope(answer, 200);
@@ -39,7 +39,7 @@ describe('a merge', () => {
         kind: 'merge',
         by: appKeyIdOf(hashAppKey(tenant.appKey)),
         comment: 'same cause',
-        moved: { [from]: fromOther, none: loose },
+        moved: { [from]: fromOther, none: unassigned },
         stayed: inTarget,
         ...{ old_title: 'Old', new_title: 'New', old_owner_id: 7, new_owner_id: owner_id },
       },
@@ -88,14 +88,14 @@ describe('an Idempotency-Key', () => {
     const [to, elsewhere] = [await tenant.incident(), await tenant.incident()];
     const alert_ids = await tenant.alerts(2);
     const body = { alert_ids, incident_id: to };
-    const first = await tenant.merge(body, keyed('deploy 42'));
-    expectEnvelope(first, 200);
-    expect(first.headers).not.toHaveProperty('Idempotent-Replayed');
+    const firstAnswer = await tenant.merge(body, keyed('deploy 42'));
+    expectEnvelope(firstAnswer, 200);
+    expect(firstAnswer.headers).not.toHaveProperty('Idempotent-Replayed');
     expectEnvelope(await tenant.merge({ alert_ids, incident_id: elsewhere }), 200);
-    const again = await tenant.merge(body, { headers: { 'idempotency-key': 'deploy 42' } });
-    expectEnvelope(again, 200);
-    expect(again.body.data).toBeNull();
-    expect(again.headers['Idempotent-Replayed']).toBe('true');
+    const repeatedAnswer = await tenant.merge(body, { headers: { 'idempotency-key': 'deploy 42' } });
+    expectEnvelope(repeatedAnswer, 200);
+    expect(repeatedAnswer.body.data).toBeNull();
+    expect(repeatedAnswer.headers['Idempotent-Replayed']).toBe('true');
     expect(await tenant.feed(to)).toHaveLength(1);
     expect(await tenant.placements(alert_ids)).toEqual([elsewhere, elsewhere]);
   });
@@ -122,23 +122,24 @@ describe('an Idempotency-Key', () => {
     const [first, second] = await tenant.alerts(2);
     const owner_id = 9007199254740993n;
     for (const member of [0, owner_id]) await tenant.member(member);
-    const required = { alert_ids: [first], incident_id };
-    const whole = { ...required, comment: 'same cause', title: 'New', owner_id };
+    const requiredFields = { alert_ids: [first], incident_id };
+    const allFields = { ...requiredFields, comment: 'same cause', title: 'New', owner_id };
     const changed = [
       ...['comment', 'title', 'owner_id'].map((name) => ({ [name]: undefined })),
       ...[{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }, { owner_id: owner_id - 1n }],
       ...[{ comment: 'New', title: 'same cause' }, { incident_id: otherIncident }],
       ...[{ alert_ids: [second] }, { alert_ids: [first, second] }],
-    ].map((change) => ({ ...whole, ...change }));
-    const added = [{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }].map((field) => ({ ...required, ...field }));
-    for (const [key, body, others] of [
-      ['whole', whole, changed],
-      ['required', required, added],
+    ].map((change) => ({ ...allFields, ...change }));
+    const added = [{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }].map((field) => ({ ...requiredFields, ...field }));
+    for (const [key, body, differentBodies] of [
+      ['whole', allFields, changed],
+      ['required', requiredFields, added],
     ] as const) {
       expectEnvelope(await tenant.merge(body, keyed(key)), 200);
-      for (const other of others) expectEnvelope(await tenant.merge(other, keyed(key)), 400, 'InvalidParameter');
+      for (const different of differentBodies)
+        expectEnvelope(await tenant.merge(different, keyed(key)), 400, 'InvalidParameter');
     }
-    expect((await tenant.merge(whole, keyed('whole'))).headers['Idempotent-Replayed']).toBe('true');
+    expect((await tenant.merge(allFields, keyed('whole'))).headers['Idempotent-Replayed']).toBe('true');
     expect(await tenant.feed(incident_id)).toHaveLength(2);
   });
 
@@ -160,14 +161,14 @@ describe('an Idempotency-Key', () => {
   it('is forgotten after 24 hours, even while its row is still there', async () => {
     const { alerts, incident, merge, feed } = await newAccount(table);
     const body = { alert_ids: await alerts(1), incident_id: await incident() };
-    const began = Date.now();
+    const startedMs = Date.now();
     const DAY_MS = 24 * 3_600_000;
     for (const { afterMs, entries } of [
       { afterMs: 0, entries: 1 },
       { afterMs: DAY_MS - 5_000, entries: 1 },
       { afterMs: DAY_MS + 5_000, entries: 2 },
     ]) {
-      const handlers = handlersOver(testDeps(table, { now: () => began + afterMs }));
+      const handlers = handlersOver(testDeps(table, { now: () => startedMs + afterMs }));
       expectEnvelope(await merge(handlers.mergeAlerts, body, keyed('daily')), 200);
       expect(await feed(body.incident_id)).toHaveLength(entries);
     }

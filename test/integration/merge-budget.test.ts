@@ -39,18 +39,18 @@ describe('a merge that fails, or was done before, reads little', () => {
     const tenant = await newAccount(table);
     const body = { alert_ids: Array.from({ length: 9_600 }, objectId), incident_id: await tenant.incident() };
     const missing = [`alert ${body.alert_ids[9]} and 88 more`, '9502 alerts'];
-    // The app key's row is one of them.
+    // One of the 101 units reads the app key's row.
     expect(await readUnitsOf(() => expectMissing(tenant, body, ...missing))).toBeLessThanOrEqual(101);
   });
 
   it('of an unknown incident, and of alerts of which the 151st is unknown', async () => {
     const tenant = await newAccount(table);
     const [incident_id, alert_ids, unknown] = [await tenant.incident(), await tenant.alerts(3_000), objectId()];
-    const ofIncident = () => expectMissing(tenant, { alert_ids, incident_id: unknown }, `incident ${unknown}`);
-    expect(await readUnitsOf(ofIncident)).toBeLessThanOrEqual(101);
+    const withUnknownIncident = () => expectMissing(tenant, { alert_ids, incident_id: unknown }, `incident ${unknown}`);
+    expect(await readUnitsOf(withUnknownIncident)).toBeLessThanOrEqual(101);
     const body = { alert_ids: alert_ids.with(150, unknown), incident_id };
-    const ofAlert = () => expectMissing(tenant, body, `alert ${unknown}.`, '1302 alerts');
-    expect(await readUnitsOf(ofAlert)).toBeLessThanOrEqual(1_702);
+    const withUnknownAlert = () => expectMissing(tenant, body, `alert ${unknown}.`, '1302 alerts');
+    expect(await readUnitsOf(withUnknownAlert)).toBeLessThanOrEqual(1_702);
   });
 
   it('when it was done before under its Idempotency-Key', async () => {
@@ -64,7 +64,7 @@ describe('a merge that fails, or was done before, reads little', () => {
 });
 
 describe("the budget of read units for an account's merges", () => {
-  it('refuses large ones beyond it, and neither small ones nor those of other accounts', async () => {
+  it('once used up, refuses large merges of the account, but neither small ones nor those of other accounts', async () => {
     const [tenant, neighbour] = [await newAccount(table), await newAccount(table)];
     const to = await tenant.incident();
     // The last alert is unknown, so that each merge reads them all and changes nothing.
@@ -87,10 +87,10 @@ describe("the budget of read units for an account's merges", () => {
     expect(refused.headers['Retry-After']).toBe('3');
     expect(refused.body.error.message).toContain('12000');
 
-    const small = { alert_ids: alert_ids.slice(0, 90), incident_id: to };
-    expectEnvelope(await tenant.merge(newHandler(), small), 200);
-    const ofNeighbour = { alert_ids: await neighbour.alerts(500), incident_id: await neighbour.incident() };
-    expectEnvelope(await neighbour.merge(newHandler(), ofNeighbour), 200);
+    const smallMerge = { alert_ids: alert_ids.slice(0, 90), incident_id: to };
+    expectEnvelope(await tenant.merge(newHandler(), smallMerge), 200);
+    const mergeOfNeighbour = { alert_ids: await neighbour.alerts(500), incident_id: await neighbour.incident() };
+    expectEnvelope(await neighbour.merge(newHandler(), mergeOfNeighbour), 200);
 
     clock.now = NOW + 3_000;
     expect((await send()).status).toBe(400);
@@ -104,13 +104,13 @@ describe("the budget of read units for an account's merges", () => {
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };
     // The moves are made to fail: the budget is for the reads before the commit.
     let committed = false;
-    const end = aroundCalls(through, async ({ command }, send) => {
+    const stopIntercepting = aroundCalls(through, async ({ command }, send) => {
       if (committed && command.startsWith('TransactWrite')) throw connectionLost();
       committed ||= command.startsWith('TransactWrite');
       await send();
     });
     expectEnvelope(await tenant.merge(newHandler(), body), 200);
-    end();
+    stopIntercepting();
     expect(committed).toBe(true);
   });
 });

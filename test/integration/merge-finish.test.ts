@@ -24,16 +24,16 @@ const reportsOf = ({ log, metrics }: TestDeps) => ({
 });
 
 describe('a merge that is cut short after its commit', () => {
-  it('is answered 200, counted and logged when it is left and when it is finished, and not afterwards', async () => {
+  it('is answered 200, and is counted and logged once when it is left pending and once when it is finished', async () => {
     const { tenant, from, to, alerts } = await newScene(table, { alerts: 20 });
     const { mergeAlerts, deps } = newMergeInstance(table, { around: dyingAfterCommit() });
     const answer = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: to });
     expectEnvelope(answer, 200);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
-    const left = { request_id: answer.body.request_id, error_name: expect.any(String) };
+    const leftFields = { request_id: answer.body.request_id, error_name: expect.any(String) };
     expect(reportsOf(deps)).toEqual({
       events: ['merge_left_pending'],
-      lines: [{ level: 'warn', message: 'merge left to finish-merges', fields: left }],
+      lines: [{ level: 'warn', message: 'merge left to finish-merges', fields: leftFields }],
     });
     const feed = await tenant.feed(to);
     expect(feed).toMatchObject([{ pending: true }]);
@@ -86,13 +86,13 @@ describe('a merge that is cut short after its commit', () => {
   it('fails the message when DynamoDB is down, so that the queue retries it', async () => {
     const { tenant, to, alerts } = await newPendingScene(table);
     const feed = await tenant.feed(to);
-    const { table: away, deps } = newMergeInstance(table, {
+    const { table: unreachable, deps } = newMergeInstance(table, {
       async around({ number }, send) {
         if (number > 5) throw connectionLost();
         await send();
       },
     });
-    await expect(finishFeed(away, feed, { deps, leftMs: 3_000 })).rejects.toThrow('connection lost');
+    await expect(finishFeed(unreachable, feed, { deps, leftMs: 3_000 })).rejects.toThrow('connection lost');
     await finishFeed(table, feed);
     await expectMerged(tenant, to, alerts);
   });
@@ -100,10 +100,10 @@ describe('a merge that is cut short after its commit', () => {
   it.each([
     { merge: 'a later small merge', count: 5 },
     { merge: 'a later large merge', count: 20 },
-    { merge: 'a later merge after an earlier large one', count: 5, isSecond: true },
-  ])('yields to $merge, which records that its alerts came from the pending one', async ({ count, isSecond }) => {
+    { merge: 'a later merge after an earlier large one', count: 5, hasEarlier: true },
+  ])('yields to $merge, which records that its alerts came from the pending one', async ({ count, hasEarlier }) => {
     const { tenant, from, to, elsewhere, alerts, merge, finish, firstMoves } = await newScene(table, { alerts: 20 });
-    if (isSecond) {
+    if (hasEarlier) {
       await merge(await tenant.alerts(15), from);
       await finish(from);
     }
@@ -111,11 +111,11 @@ describe('a merge that is cut short after its commit', () => {
     const taken = alerts.slice(0, count);
     await merge(taken, elsewhere);
     await finish(elsewhere);
-    // Not `from`, where the rows still had them.
+    // Not `from`, which the alerts' rows still named then.
     expect(await firstMoves(elsewhere)).toEqual({ [to]: expect.arrayContaining(taken) });
     await finishFeed(table, await tenant.feed(to));
     expect(new Set(await tenant.placements(taken))).toEqual(new Set([elsewhere]));
-    for (const place of await tenant.placements(alerts.slice(count))) expect(place).toBe(to);
+    for (const incidentId of await tenant.placements(alerts.slice(count))) expect(incidentId).toBe(to);
   });
 
   it('lets a merge into the same incident record its alerts as already there', async () => {
@@ -127,7 +127,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 });
 
-it('many pending merges are read several at a time by a small merge, and make a further large one 503', async () => {
+it('a small merge reads many pending merges several at a time; a further large merge is refused with 503', async () => {
   const { tenant, from, to, merge, finish } = await newScene(table, { alerts: 0 });
   for (let index = 0; index < MAX_PENDING; index += 1)
     await merge(await tenant.alerts(20, from), to, { around: dyingAfterCommit() });
@@ -144,23 +144,23 @@ it('many pending merges are read several at a time by a small merge, and make a 
   });
   expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: await tenant.alerts(1), incident_id: to }), 200);
   expect(mostAtOnce).toBeGreaterThan(MAX_PENDING / 4);
-  const large = { alert_ids: await tenant.alerts(20), incident_id: to };
-  const refused = await tenant.merge(mergeAlerts, large);
+  const largeMerge = { alert_ids: await tenant.alerts(20), incident_id: to };
+  const refused = await tenant.merge(mergeAlerts, largeMerge);
   expectEnvelope(refused, 503, 'ServiceUnavailable');
   expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(1);
   await finish(to);
-  expectEnvelope(await tenant.merge(mergeAlerts, large), 200);
+  expectEnvelope(await tenant.merge(mergeAlerts, largeMerge), 200);
 });
 
 describe('finish-merges', () => {
-  const time = { getRemainingTimeInMillis: () => 60_000 };
+  const context = { getRemainingTimeInMillis: () => 60_000 };
 
   it('logs a message that names no merge, and does not get it again', async () => {
     const deps = testDeps(table);
     const streamRecord = { eventName: 'INSERT', dynamodb: { Keys: { pk: { S: 'x' } } } };
     const otherRow = { pk: 'ACCOUNT#1#WORK_ITEMS', sk: 'wi-1' };
     const bodies = [...[otherRow, streamRecord, null].map((body) => JSON.stringify(body)), '{'];
-    await createFinishMerges(deps)({ Records: bodies.map((body) => ({ body })) } as SQSEvent, time);
+    await createFinishMerges(deps)({ Records: bodies.map((body) => ({ body })) } as SQSEvent, context);
     expect(deps.log.lines.map(({ message }) => message)).toEqual(bodies.map(() => 'merge not finished'));
   });
 
@@ -168,7 +168,7 @@ describe('finish-merges', () => {
     const scenes = await Promise.all([newPendingScene(table), newPendingScene(table)]);
     const sweepAfter = async (ageMs: number) => {
       const deps = testDeps(table, { now: () => Date.now() + ageMs });
-      await createFinishMerges(deps, TRANSACTION_ITEMS)(OVERDUE, time);
+      await createFinishMerges(deps, TRANSACTION_ITEMS)(OVERDUE, context);
     };
     await sweepAfter(0);
     for (const { tenant } of scenes) expect(await tenant.pending()).toHaveLength(1);
@@ -180,11 +180,11 @@ describe('finish-merges', () => {
     const { tenant, to, alerts } = await newPendingScene(table);
     const underWay = new Set<{ alone: boolean }>();
     let lost = 0;
-    /** The first three transactions get no reply, and afterwards none that overlaps with another. */
+    /** Of the transactions, the first three get no reply, nor do later ones that overlap with another. */
     const around: AroundCall = async ({ command }, send) => {
       if (!command.startsWith('TransactWrite')) return send();
       const call = { alone: underWay.size === 0 };
-      for (const other of underWay) other.alone = false;
+      for (const otherCall of underWay) otherCall.alone = false;
       underWay.add(call);
       try {
         await sleep(20);

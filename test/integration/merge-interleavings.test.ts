@@ -1,4 +1,4 @@
-/** Merges that meet others: between their reads and their commits, or before another one has made its moves. */
+/** Merges that run into other merges: between their reads and their commits, or while the other one still has alerts to move. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inListOrder } from '../../lib/operations/merge-alerts/assignment.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
@@ -13,8 +13,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Does something between the reads of a merge and its commit. */
-const beforeCommit = (something: () => Promise<unknown>) => onceBefore('TransactWrite', something);
+/** Runs an action between the reads of a merge and its commit. */
+const beforeCommit = (action: () => Promise<unknown>) => onceBefore('TransactWrite', action);
 
 describe('a merge too large for one transaction', () => {
   it('is finished from the alert list in its feed entry if it is cut between its moves', async () => {

@@ -1,4 +1,4 @@
-/** Merges of any size, whose commits meet lost replies, changed rows and rows that cannot be updated. */
+/** Merges of any size: how many rows their transactions have, and lost replies, changed rows and rows that cannot be updated. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
@@ -19,21 +19,21 @@ const table = await newTable();
 describe('the largest merge that fits into one transaction', () => {
   it.each([
     // The limit of DynamoDB.
-    { rows: 100, most: 98, fields: {}, key: false },
+    { rows: 100, maxAlerts: 98, fields: {}, key: false },
     ...[
-      { most: 10, fields: {}, key: false },
-      { most: 9, fields: { title: 'New' }, key: false },
-      { most: 8, fields: { owner_id: 1 }, key: false },
-      { most: 9, fields: {}, key: true },
-      { most: 8, fields: { title: 'New', owner_id: 1 }, key: false },
-      { most: 8, fields: { title: 'New' }, key: true },
-      { most: 7, fields: { owner_id: 1 }, key: true },
-      { most: 7, fields: { title: 'New', owner_id: 1 }, key: true },
+      { maxAlerts: 10, fields: {}, key: false },
+      { maxAlerts: 9, fields: { title: 'New' }, key: false },
+      { maxAlerts: 8, fields: { owner_id: 1 }, key: false },
+      { maxAlerts: 9, fields: {}, key: true },
+      { maxAlerts: 8, fields: { title: 'New', owner_id: 1 }, key: false },
+      { maxAlerts: 8, fields: { title: 'New' }, key: true },
+      { maxAlerts: 7, fields: { owner_id: 1 }, key: true },
+      { maxAlerts: 7, fields: { title: 'New', owner_id: 1 }, key: true },
     ].map((merge) => ({ rows: TRANSACTION_ITEMS, ...merge })),
   ])(
-    'of $rows rows has $most alerts when it gives $fields (Idempotency-Key: $key); one alert more takes several',
-    async ({ rows, most, fields, key }) => {
-      for (const count of [most, most + 1]) {
+    'of $rows rows has $maxAlerts alerts when it sets $fields (Idempotency-Key: $key); one alert more takes several transactions',
+    async ({ rows, maxAlerts, fields, key }) => {
+      for (const count of [maxAlerts, maxAlerts + 1]) {
         const { tenant, to, alerts } = await newScene(table, { alerts: count });
         await tenant.member(1);
         const { table: own, mergeAlerts } = newMergeInstance(table, { transactionItems: rows });
@@ -50,9 +50,9 @@ describe('the largest merge that fits into one transaction', () => {
           .filter(({ command }) => command.startsWith('TransactWrite'))
           .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
         // A large commit writes the entry, its list and the five rows of the merge order; then the moves follow.
-        const ofIncident = 'title' in fields || 'owner_id' in fields ? 1 : 0;
-        const largeCommit = 7 + ofIncident + Number('owner_id' in fields) + Number(key);
-        if (count === most) expect(sizes).toEqual([rows]);
+        const incidentRows = 'title' in fields || 'owner_id' in fields ? 1 : 0;
+        const largeCommit = 7 + incidentRows + Number('owner_id' in fields) + Number(key);
+        if (count === maxAlerts) expect(sizes).toEqual([rows]);
         else expect(sizes[0]).toBe(largeCommit);
       }
     },
@@ -149,7 +149,7 @@ it.each([
 describe('an alert whose row cannot be updated', () => {
   const SEQUENCE = 999_999_999_999_999;
 
-  /** Makes the row of an alert as large as DynamoDB's limit, which counts keys, names and values, but for what `room` takes. */
+  /** Fills an alert's row so that only `room` still fits below DynamoDB's limit, which counts keys, names and values. */
   async function fill(account: number, alert_id: string, room: Record<string, unknown> = {}): Promise<void> {
     const key = keys.alert(account, alert_id);
     const empty = itemBytes(marshall({ ...key, alert_id, title: '' }));
@@ -157,17 +157,17 @@ describe('an alert whose row cannot be updated', () => {
     await put(table, key, { alert_id, title: 'x'.repeat(length) });
   }
 
-  it.each([1, 20])('fails a merge of %i alerts before its commit, which names it', async (count) => {
+  it.each([1, 20])('fails a merge of %i alerts before its commit, and the answer names it', async (count) => {
     const { tenant, to, alerts, send, merge, finish } = await newScene(table, { alerts: count });
-    const [full = ''] = alerts;
-    await fill(tenant.account, full);
+    const [fullAlert = ''] = alerts;
+    await fill(tenant.account, fullAlert);
     const answer = await send({ alert_ids: alerts, incident_id: to });
     expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(full);
+    expect(answer.body.error.message).toContain(fullAlert);
     expect(await tenant.feed(to)).toEqual([]);
 
     // As large as it can be and still be moved.
-    await fill(tenant.account, full, { incident_id: to, moved_sequence: SEQUENCE });
+    await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE });
     await merge(alerts, to);
     await finish(to);
     await expectMerged(tenant, to, alerts);
@@ -175,27 +175,27 @@ describe('an alert whose row cannot be updated', () => {
 
   it('fails a merge before its commit also when the row has room for a first move only', async () => {
     const { tenant, to, elsewhere, alerts, send, merge, finish } = await newScene(table, { alerts: 20 });
-    const [full = ''] = alerts;
-    await fill(tenant.account, full, { incident_id: to, moved_sequence: SEQUENCE, moved_from: to });
+    const [fullAlert = ''] = alerts;
+    await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE, moved_from: to });
     await merge(alerts, to);
     await finish(to);
     const answer = await send({ alert_ids: alerts, incident_id: elsewhere });
     expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(full);
+    expect(answer.body.error.message).toContain(fullAlert);
     expect(await tenant.feed(elsewhere)).toEqual([]);
   });
 
-  it('is named once its merge is committed, and the other alerts of the merge are moved', async () => {
+  it('is named in the log if its merge is committed already, and the other alerts of the merge are moved', async () => {
     const { tenant, to, elsewhere, alerts, merge } = await newPendingScene(table);
-    const [full, others] = [alerts.slice(0, 2), alerts.slice(2)];
-    for (const id of full) await fill(tenant.account, id);
+    const [fullAlerts, others] = [alerts.slice(0, 2), alerts.slice(2)];
+    for (const id of fullAlerts) await fill(tenant.account, id);
     const feed = await tenant.feed(to);
     const { sequence } = feed[0];
     const deps = testDeps(table);
     const error = await finishFeed(table, feed, { deps }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnmovableAlertsError);
     const { alertIds } = error as UnmovableAlertsError;
-    expect(alertIds.toSorted()).toEqual(full.toSorted());
+    expect(alertIds.toSorted()).toEqual(fullAlerts.toSorted());
     // The log line that docs/operate.md tells the operator to look for.
     const entry = { account_id: tenant.account, incident_id: to, sequence };
     const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
@@ -203,14 +203,14 @@ describe('an alert whose row cannot be updated', () => {
     expect(new Set(await tenant.placements(others))).toEqual(new Set([to]));
     expect(await tenant.pending()).toEqual([String(sequence)]);
 
-    // Nothing waits for them.
+    // Later merges do not wait for them.
     await merge(others.slice(0, 1), elsewhere);
     expect(await tenant.placements(others.slice(0, 1))).toEqual([elsewhere]);
 
-    // The way out: smaller rows.
-    for (const id of full) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
+    // What the operator can do: make the rows smaller.
+    for (const id of fullAlerts) await put(table, keys.alert(tenant.account, id), { alert_id: id, title: '' });
     expect(await finishMerge(table, tenant.account, { incidentId: to, sequence })).toBe('finished');
-    expect(new Set(await tenant.placements(full))).toEqual(new Set([to]));
+    expect(new Set(await tenant.placements(fullAlerts))).toEqual(new Set([to]));
     expect(await tenant.pending()).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
     expect(commandsSent()).toEqual(['GetItemCommand']);
   });
 
-  it('content type, size, body and cursor before the rate limit, which they leave as it is', async () => {
+  it('content type, size, body and cursor before the rate limit, which does not count refused calls', async () => {
     const appKey = await newKey();
     const browse = (options: EventOptions) => callOperation(handlers, browseFleet, { appKey, ...options });
     tap.attempts.splice(0);

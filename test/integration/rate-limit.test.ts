@@ -38,8 +38,8 @@ describe('fleet browse', () => {
     }
     // Both windows are full. An instance that was called before and a new one both tell the caller to wait for the longer one.
     clock.now = NOW + 14_500;
-    for (const each of [call, instance()]) {
-      const full = await each();
+    for (const browse of [call, instance()]) {
+      const full = await browse();
       expectEnvelope(full, 429, 'RequestTooFrequently');
       expect(full.headers).toMatchObject({ 'Retry-After': '46', RateLimit: '"second";r=0;t=1, "minute";r=0;t=46' });
       expect(full.headers).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': String(NOW / 1000 + 60) });
@@ -65,13 +65,13 @@ describe('fleet browse', () => {
 function newCount() {
   const account = newAccountId();
   const clock = { now: NOW };
-  const own = connectAgain(table);
+  const connection = connectAgain(table);
   const newLimiter = (client: Table) => createRateLimiter(browseFleet, testDeps(client, { now: () => clock.now }));
-  const { take } = newLimiter(own);
+  const { take } = newLimiter(connection);
   return {
     account,
     clock,
-    own,
+    connection,
     newLimiter,
     /** Counts a call. @returns the window that refuses it */
     take: async () => (await take(account)).refusedBy?.window.name,
@@ -112,8 +112,8 @@ describe('a count', () => {
   });
 
   it('whose reply was lost is made once, and its call passes, even if it is the last one allowed', async () => {
-    const { own, take, row } = newCount();
-    const tap = tapWire(own, async ({ number }, send) => {
+    const { connection, take, row } = newCount();
+    const tap = tapWire(connection, async ({ number }, send) => {
       await send();
       if (number % 2 === 1) throw replyLost();
     });
@@ -126,18 +126,18 @@ describe('a count', () => {
   });
 
   it('that never reaches DynamoDB makes the call fail, although the row can be read, and is not stored', async () => {
-    const { own, take, row } = newCount();
+    const { connection, take, row } = newCount();
     await take();
-    const end = aroundCalls(own, losing('Update'));
+    const stopIntercepting = aroundCalls(connection, losing('Update'));
     await expect(take()).rejects.toThrow('connection lost');
-    end();
+    stopIntercepting();
     expect(await row()).toMatchObject({ total: 1 });
     expect(await take()).toBeUndefined();
   });
 
   it('that DynamoDB refuses without returning the row makes the call fail, since the remaining quota is unknown', async () => {
-    const { own, take } = newCount();
-    aroundCalls(own, async () => {
+    const { connection, take } = newCount();
+    aroundCalls(connection, async () => {
       throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });
     });
     await expect(take()).rejects.toThrow('returned no row');
@@ -151,8 +151,8 @@ describe('a count', () => {
   });
 
   it('takes at most one write a call, and none after a refusal until the window ends', async () => {
-    const { clock, own, take } = newCount();
-    const tap = tapWire(own);
+    const { clock, connection, take } = newCount();
+    const tap = tapWire(connection);
     for (const { afterMs, writes } of [
       ...[1, 2, 3, 3].map((writes) => ({ afterMs: 0, writes })),
       { afterMs: 999, writes: 3 },

@@ -26,16 +26,16 @@ const base64 = (bytes: Uint8Array | string) => ({
   rawBody: Buffer.from(bytes).toString('base64'),
   isBase64Encoded: true,
 });
-/** A body of so many bytes, most of them of characters of two bytes. */
+/** A body of this many bytes, made mostly of two-byte characters. */
 const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;
-/** Arrays or objects in each other, in a field that is ignored. */
+/** A body with nested arrays or objects in a field that is ignored. */
 const nested = (levels: number, open = '[', inner = '1') =>
   `{"x":${open.repeat(levels - 1)}${inner}${(open === '[' ? ']' : '}').repeat(levels - 1)}}`;
 
 it.each<[string, ...EventOptions[]]>([
   ['that is absent or empty, which counts as {}', { rawBody: null }, { rawBody: '' }, base64('')],
   ['of the largest size, counted in decoded bytes', { rawBody: ofSize(MAX_BYTES) }, base64(ofSize(MAX_BYTES))],
-  ['in base64, as the text that it holds', base64('{"no_cache":true,"é":1}')],
+  ['in base64, which is decoded,', base64('{"no_cache":true,"é":1}')],
   [
     'that is JSON whatever its Content-Encoding says, since API Gateway has decoded it',
     ...['gzip', 'identity'].map((coding) => ({ headers: { 'Content-Encoding': coding }, rawBody: '{}' })),
@@ -84,7 +84,7 @@ it.each<[message: string, ...bodies: EventOptions[]]>([
   ],
   // Bytes that are not UTF-8.
   ['UTF-8', ...['7bff7d', '7b22c3223a317d', '7b22eda080223a317d'].map((hex) => base64(Buffer.from(hex, 'hex')))],
-  // Of a field that occurs twice the last value counts.
+  // If a field occurs twice, its last value counts.
   ['no_cache', base64('{"no_cache":"é"}'), { rawBody: '{"no_cache":true,"no_cache":7}' }],
 ])('a body is InvalidParameter: %s', async (message, ...bodies) => {
   for (const options of bodies) {
@@ -108,7 +108,7 @@ describe('the content type', () => {
       for (const body of ['{}', null]) expectAccepted(await send({ 'CONTENT-type': type }, body));
   });
 
-  it('that is any other is InvalidContentType, with a body or without', async () => {
+  it('of any other kind is InvalidContentType, with a body or without', async () => {
     for (const type of OTHER_TYPES)
       for (const body of ['{}', null])
         expectEnvelope(await send({ 'Content-Type': type }, body), 400, 'InvalidContentType');
@@ -123,15 +123,15 @@ describe('the content type', () => {
 });
 
 it('the largest size of a body is 256 KiB, counted decoded, or what the setting says', async () => {
-  const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
-  expectAccepted(await callOperation(small, getRumResource, { appKey, rawBody: ofSize(1_024) }));
-  for (const [options, over, most] of [
+  const handlersWithSmallLimit = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1_024 } }));
+  expectAccepted(await callOperation(handlersWithSmallLimit, getRumResource, { appKey, rawBody: ofSize(1_024) }));
+  for (const [options, sentTo, maxBytes] of [
     [{ rawBody: ofSize(MAX_BYTES + 1) }, handlers, MAX_BYTES],
     [base64(ofSize(MAX_BYTES + 1)), handlers, MAX_BYTES],
-    [{ rawBody: ofSize(1_025) }, small, 1_024],
+    [{ rawBody: ofSize(1_025) }, handlersWithSmallLimit, 1_024],
   ] as const) {
-    const answer = await callOperation(over, getRumResource, { appKey, ...options });
+    const answer = await callOperation(sentTo, getRumResource, { appKey, ...options });
     expectEnvelope(answer, 413, 'EntityTooLarge');
-    expect(answer.body.error.message).toContain(String(most));
+    expect(answer.body.error.message).toContain(String(maxBytes));
   }
 });

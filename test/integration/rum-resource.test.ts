@@ -76,7 +76,7 @@ describe('the RUM resource', () => {
     ['there is no usage row', null, NO_USAGE],
     ['a count is not written yet', { 'session_measure.used_cnt': 5 }, { ...NO_USAGE, 'session_measure.used_cnt': 5 }],
     [
-      'a count is null, beside attributes of others',
+      'a count is null, and the row also has attributes of the record',
       { ...USAGE, updated_at: 1, status: 'disabled', 'session_replay.used_cnt': null },
       { ...RUM_RECORD, ...USAGE, 'session_replay.used_cnt': 0 },
     ],
@@ -116,9 +116,9 @@ describe('the RUM resource', () => {
 
   it('is as old as the time since its reading began', async () => {
     const { clock, putRecord, versionAndAge, slowedBy } = await newTenant({ record: CHANGED });
-    const end = slowedBy(2_000);
+    const stopSlowing = slowedBy(2_000);
     expect(await versionAndAge()).toEqual(['free', '2']);
-    end();
+    stopSlowing();
     await putRecord(RUM_RECORD);
     clock.now += 57_999;
     expect(await versionAndAge()).toEqual(['free', '59']);
@@ -128,9 +128,9 @@ describe('the RUM resource', () => {
 
   it('is 0 s old, and then read again, when the clock is set back while it is read', async () => {
     const { putRecord, versionAndAge, slowedBy } = await newTenant();
-    const end = slowedBy(-5_000);
+    const stopSlowing = slowedBy(-5_000);
     expect(await versionAndAge()).toEqual(['professional', '0']);
-    end();
+    stopSlowing();
     await putRecord(CHANGED);
     expect(await versionAndAge()).toEqual(['free', '0']);
   });

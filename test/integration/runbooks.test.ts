@@ -9,7 +9,7 @@ import { deployed } from '../support/stack.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
 const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
-const [before = '', ...rest] = alarms.split(/^### /m);
+const [introduction = '', ...rest] = alarms.split(/^### /m);
 const sections = new Map(
   rest.map((section) => {
     const [heading = '', ...lines] = section.split('\n');
@@ -47,7 +47,7 @@ describe('a runbook', () => {
     relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },
     'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },
   };
-  const steps = stepsOf(`${before}${[...sections.values()].join('\n')}`);
+  const steps = stepsOf(`${introduction}${[...sections.values()].join('\n')}`);
   let aws: Awaited<ReturnType<typeof startFakeAws>>;
   let leave: () => void;
   let printed: string[] = [];

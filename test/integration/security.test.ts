@@ -1,4 +1,4 @@
-/** What holds for every operation, whoever calls it: tenants are separate, and invalid keys are told apart by nothing. */
+/** What holds for every operation, whoever calls it: tenants are isolated, and answers do not reveal why a key is invalid. */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -20,7 +20,7 @@ import {
 } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
-/** In every text of the other tenant. Its ids may be known. */
+/** Every text of the other tenant contains this. The caller may know the ids of that tenant. */
 const SECRET = 'belongs-to-the-other-tenant';
 
 async function newTenant(text: string) {
@@ -36,8 +36,8 @@ async function newTenant(text: string) {
 }
 
 const table = await newTable();
-const own = await newTenant('own');
-const other = await newTenant(SECRET);
+const ownTenant = await newTenant('own');
+const otherTenant = await newTenant(SECRET);
 const tap = tapWire(table);
 let clock = NOW;
 const handlers = handlersOver(testDeps(table, { now: () => clock }));
@@ -53,18 +53,18 @@ interface Requests {
 const REQUESTS: Readonly<Record<OperationName, Requests>> = {
   'browse-fleet': {
     valid: { limit: 1 },
-    foreign: { cursor: other.cursor, account_id: other.account },
+    foreign: { cursor: otherTenant.cursor, account_id: otherTenant.account },
     foreignCode: 'InvalidParameter',
   },
-  'get-rum-resource': { valid: {}, foreign: { account_id: other.account }, foreignCode: 'OK' },
+  'get-rum-resource': { valid: {}, foreign: { account_id: otherTenant.account }, foreignCode: 'OK' },
   'delete-work-item': {
-    valid: { work_item_id: own.workItem, version: 1 },
-    foreign: { work_item_id: other.workItem, version: 1, account_id: other.account },
+    valid: { work_item_id: ownTenant.workItem, version: 1 },
+    foreign: { work_item_id: otherTenant.workItem, version: 1, account_id: otherTenant.account },
     foreignCode: 'ResourceNotFound',
   },
   'merge-alerts': {
-    valid: { alert_ids: [own.alert], incident_id: own.incident },
-    foreign: { alert_ids: [other.alert], incident_id: other.incident },
+    valid: { alert_ids: [ownTenant.alert], incident_id: ownTenant.incident },
+    foreign: { alert_ids: [otherTenant.alert], incident_id: otherTenant.incident },
     foreignCode: 'ResourceNotFound',
   },
 };
@@ -79,7 +79,7 @@ async function contents(): Promise<unknown[]> {
 
 describe.each(operations)('$path', (operation) => {
   const { valid, foreign, foreignCode } = REQUESTS[operation.name];
-  const { appKey } = own;
+  const { appKey } = ownTenant;
 
   async function call(options: EventOptions) {
     clock += 1_000; // the rate limit's next second
@@ -95,7 +95,7 @@ describe.each(operations)('$path', (operation) => {
     ],
     ['a key in the body only', { body: { ...valid, app_key: appKey } }, 'Unauthorized'],
   ])('changes nothing, and shows nothing of another tenant, for %s', async (_what, options, code) => {
-    await call({ appKey: other.appKey, body: valid }); // now warm functions remember what belongs to the other tenant
+    await call({ appKey: otherTenant.appKey, body: valid }); // now warm functions remember what belongs to the other tenant
     const before = await contents();
     const answer = await call(options);
     expect(answer.body.error?.code ?? 'OK').toBe(code);
@@ -113,6 +113,6 @@ describe.each(operations)('$path', (operation) => {
     const unknown = await workFor('y'.repeat(43));
     expect(unknown.reads).toHaveLength(1);
     for (const row of [{ expires_at: 1 }, { revoked_at: 1 }])
-      expect(await workFor(await putAppKey(table, { account_id: own.account, ...row }))).toEqual(unknown);
+      expect(await workFor(await putAppKey(table, { account_id: ownTenant.account, ...row }))).toEqual(unknown);
   });
 });

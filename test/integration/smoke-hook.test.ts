@@ -39,8 +39,8 @@ async function hook(path: string, method: string, answer: (event: APIGatewayProx
   };
   const exported: { handler?: (event: object) => Promise<void> } = {};
   const env = { VERSION: 'arn:version', METHOD: method, RESOURCE: path };
-  const quiet = { log: () => undefined, error: () => undefined };
-  compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quiet);
+  const quietConsole = { log: () => undefined, error: () => undefined };
+  compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quietConsole);
   await exported.handler?.({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' });
   return reported;
 }
@@ -49,7 +49,7 @@ const reports = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookEx
 const payload = (value: unknown) => ({ Payload: new TextEncoder().encode(JSON.stringify(value)) });
 
 it.each(operations)(
-  '$name answers the call of the hook with 401, as one with an unknown key',
+  '$name answers the call of the hook with 401, since its key is unknown',
   async ({ name, path, method }) => {
     const handlers = handlersOver(testDeps(await newTable()));
     const answers: number[] = [];

@@ -33,26 +33,30 @@ describe('relay', () => {
   });
 
   it('sends a record that it cannot read to the dead letters, and goes on', async () => {
-    const bad = entryRecord(2, UNREADABLE);
-    const { events, failures, sent, log } = await relayed(newDouble(), [entryRecord(1), bad, entryRecord(3)]);
+    const unreadableRecord = entryRecord(2, UNREADABLE);
+    const { events, failures, sent, log } = await relayed(newDouble(), [
+      entryRecord(1),
+      unreadableRecord,
+      entryRecord(3),
+    ]);
     expect(events.map(sequenceOf)).toEqual([1, 3]);
     expect(failures).toEqual([]);
-    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
+    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [unreadableRecord] })] });
     expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
     // A record that the dead letters do not accept either is reported.
-    expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
+    expect((await relayed(newDouble(), [unreadableRecord], () => false)).failures).toEqual(['2']);
   });
 
   it('escapes the characters of a dead letter that SQS refuses', async () => {
-    const bad = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
-    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [bad])).sent;
+    const unreadableRecord = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
+    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [unreadableRecord])).sent;
     expect(letter).not.toMatch(/[\ufffe\uffff]/);
-    expect(JSON.parse(letter)).toEqual({ Records: [bad] });
+    expect(JSON.parse(letter)).toEqual({ Records: [unreadableRecord] });
   });
 
   it('reports a large entry as failed while its other rows cannot be read yet', async () => {
-    const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
-    const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
+    const largeEntryRecord = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
+    const { failures, sent } = await relayed(newDouble(), [entryRecord(1), largeEntryRecord]);
     expect(failures).toEqual(['2']);
     expect(sent.merges).toEqual([JSON.stringify(keys.feedEntry(1, incident, 2))]);
   });
@@ -63,7 +67,7 @@ interface Entry {
   MessageBody: string;
   Detail: string;
 }
-/** A server in place of SQS and EventBridge. @param answer undefined: the call fails */
+/** A server in place of SQS and EventBridge. @param answer makes the reply; if it returns undefined, the call fails */
 const serveAws = (answer: (entries: Entry[]) => object | undefined | Promise<object>) =>
   serve(async (request, response) => {
     const { Entries } = JSON.parse(await text(request)) as { Entries: Entry[] };
@@ -162,12 +166,12 @@ describe('refusals of ingest-records', () => {
   });
 
   it('are sent by several calls at a time, since a batch can have a hundred thousand of them', async () => {
-    const isTwoAtOnce = Promise.withResolvers<void>();
+    const twoCallsAtOnce = Promise.withResolvers<void>();
     let calls = 0;
     const { bodies, refuse } = await startRefusedQueue(() => {
       calls += 1;
-      if (calls === 2) isTwoAtOnce.resolve();
-      return isTwoAtOnce.promise;
+      if (calls === 2) twoCallsAtOnce.resolve();
+      return twoCallsAtOnce.promise;
     });
     const lines = Array.from({ length: 25 }, (_, index) => index + 1);
     await refuse(lines.map((line) => ({ ...REFUSAL, line, reason: 'no', record: '{' })));

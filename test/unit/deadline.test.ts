@@ -40,11 +40,11 @@ describe("a key's lookup", () => {
     const table = { name: 't', client: { send } } as unknown as Deps['table'];
     const settings = { appKeyCacheSeconds: 30 } as Deps['settings'];
     const appKeys = createAppKeys({ table, now: () => 0, settings, timeLimits: TIME_LIMITS });
-    const hurried = appKeys.find('k', { signal: AbortSignal.timeout(20) });
-    const patient = appKeys.find('k', { signal: new AbortController().signal });
-    await expect(hurried).rejects.toMatchObject({ name: 'TimeoutError' });
+    const hurriedLookup = appKeys.find('k', { signal: AbortSignal.timeout(20) });
+    const patientLookup = appKeys.find('k', { signal: new AbortController().signal });
+    await expect(hurriedLookup).rejects.toMatchObject({ name: 'TimeoutError' });
     reply({ Item: { account_id: 1, permissions: [], cursor_secret: new Uint8Array() } });
-    expect(await patient).toMatchObject({ accountId: 1 });
+    expect(await patientLookup).toMatchObject({ accountId: 1 });
     await expect(appKeys.find('other', { signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow('over');
     expect(send).toHaveBeenCalledTimes(2);
   });

@@ -22,7 +22,7 @@ describe('the table of error codes', () => {
 const named = (name: string, more: object = {}) => Object.assign(new Error('secret-table-name'), { name, ...more });
 
 describe('the answer to a thrown error', () => {
-  it('is an ApiError itself', () => {
+  it('is the error itself if it is an ApiError', () => {
     const refusal = refuse('rumResourceNotFound');
     expect(toApiError(refusal)).toBe(refusal);
   });

@@ -35,7 +35,7 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'names and values that several expressions of a request share, and one alias for a name that is used again',
+    'names and values of all its expressions, and one alias for a name that occurs several times',
     { UpdateExpression: expression`SET ${path} = ${'a'}`, ConditionExpression: expression`${path} = ${'b'}` },
     {
       UpdateExpression: 'SET #pending.#1700 = :0',
@@ -85,6 +85,9 @@ it.each([
   [set({ a: 1, b: undefined, c: 2, d: undefined }), 'SET #a = :0, #c = :1 REMOVE #b, #d'],
   [set({ a: undefined }), 'REMOVE #a'],
   [set({ a: 1 }, { b: 2, c: undefined }), 'SET #a = :0, #b = if_not_exists(#b, :1)'],
-])('an update sets attributes, removes undefined ones, and gives first values: %#', (update, text) => {
-  expect(expressionsOf({ UpdateExpression: update }).UpdateExpression).toBe(text);
-});
+])(
+  'an update sets attributes, removes undefined ones, and sets initial values only where there is none: %#',
+  (update, text) => {
+    expect(expressionsOf({ UpdateExpression: update }).UpdateExpression).toBe(text);
+  },
+);

@@ -44,17 +44,17 @@ describe('the rows of a feed entry', () => {
     [1, 2],
     [30_000, 2],
     [30_001, 3],
-  ])('of %i alerts that is large are %i rows below 400 KB, which list the alerts in order', (count, rows) => {
+  ])('for a large merge of %i alerts are %i rows below 400 KB, which list the alerts in order', (count, rows) => {
     const ids = Array.from({ length: count }, objectId);
-    const all = largeEntryRows(1, ENTRY, ids);
-    expect(all).toHaveLength(rows);
-    expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
-    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES);
-    expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
-    expect(decodeAlertList(ofKind('feedAlerts', all))).toEqual(ids);
+    const entryRows = largeEntryRows(1, ENTRY, ids);
+    expect(entryRows).toHaveLength(rows);
+    expect(entryRows[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
+    for (const row of entryRows) expect(sizeOf(row)).toBeLessThan(MAX_ITEM_BYTES);
+    expect(new Set(entryRows.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
+    expect(decodeAlertList(ofKind('feedAlerts', entryRows))).toEqual(ids);
   });
 
-  it('that is small stay far below 400 KB, even if each of 100 alerts comes from another incident', () => {
+  it('for a small merge stay far below 400 KB, even if each of 100 alerts comes from another incident', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
@@ -80,9 +80,9 @@ describe('the rows of a feed entry', () => {
     const pk = `ACCOUNT#7#FEED#${'ab'.repeat(12)}`;
     expect(first).toMatchObject({ pk, sk: '000000000000007#ALERTS#0000' });
     expect(second).toMatchObject({ pk, sk: '000000000000007#ALERTS#0001' });
-    const loose: Move = { alertId: 'x', from: undefined, to: entry.incident_id };
+    const unassigned: Move = { alertId: 'x', from: undefined, to: entry.incident_id };
     const row = { pk, sk: '000000000000007#MOVES#000003', count: 2, moved: { none: ['x'] }, stayed: [] };
-    expect(movesRow(7, entry, { start: 3, end: 5 }, [loose], [])).toEqual(row);
+    expect(movesRow(7, entry, { start: 3, end: 5 }, [unassigned], [])).toEqual(row);
   });
 
   it.each<[Partial<FeedEntry>, object]>([
@@ -96,9 +96,9 @@ describe('the rows of a feed entry', () => {
   });
 
   it('of an undo list the incidents to which alerts moved back', () => {
-    const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
+    const undo: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
-    expect(decodeMoves(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
+    expect(decodeMoves(undo, [smallEntryRow(1, undo, moves, [])] as never[])).toEqual({ moves, stayed: [] });
   });
 });
 

@@ -28,6 +28,6 @@ it.each([
   { kind: 'alert', account_id: 1, title: 't', source_id: 's' },
   { kind: 'alert', account_id: 1, title: 't', source_id: 's', alert_id: 'a'.repeat(24) },
   { kind: 'alert', account_id: 1, title: 't' },
-])('%j', (record) => {
+])('the schema accepts a record if and only if ingest-records does: %j', (record) => {
   expect(recordProblems(record).length === 0).toBe(isRecord(record));
 });

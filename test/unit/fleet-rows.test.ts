@@ -16,7 +16,7 @@ const STATUS = {
   ...{ graph_available: true, snapshot_truncated: true, snapshot_degraded: true, health_at_ms: 0, reason_codes: [] },
 };
 const without = (row: Record<string, unknown>, name: string) => {
-  const { [name]: _left, ...rest } = row;
+  const { [name]: _removed, ...rest } = row;
   return rest as { host_id: string };
 };
 const BEYOND_2_53 = 9_007_199_254_740_993n;

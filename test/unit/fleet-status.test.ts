@@ -45,7 +45,7 @@ const OUTCOMES: Record<number, [status: string, ...reasons: string[]]> = {
   8: ['degraded'],
   9: ['active'],
 };
-/** For each rule hosts for which it holds, beside later rules that can hold at the same time. */
+/** Hosts for which each rule holds: alone, or together with later rules that can hold at the same time. */
 const CASES: [rule: number, host: Partial<HostRow>, live: HostStatusRow | undefined, reasons?: string[]][] = [
   [1, { capability_status: 'unsupported' }, undefined],
   [1, { capability_status: 'unsupported', enabled: false, snapshot_ready: false }, live({ ...stale, ...impaired })],
@@ -88,7 +88,7 @@ describe('the status rules', () => {
     expect(servicemap).toMatchObject({ status, freshness_status: freshness, max_age_ms: Math.max(0, age) });
   });
 
-  it('health is newer than the snapshot from a millisecond on, also beyond 2^53', () => {
+  it('health counts as newer than the snapshot if it is so by a millisecond or more, also beyond 2^53', () => {
     const statusOf = (fields: object) => deriveStatus(host(), live(fields), NOW).status;
     expect(statusOf({ health_at_ms: NOW - 999 })).toBe('degraded');
     expect(statusOf({ received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 + 1n })).toBe('degraded');
@@ -159,7 +159,7 @@ describe('a host of the answer', () => {
 });
 
 describe('the texts of a host', () => {
-  const face = '\u{1f600}';
+  const emoji = '\u{1f600}';
   const codesOf = (fields: object, row: HostStatusRow | typeof UNREADABLE = live()) =>
     fleetHost(host(fields), row, NOW).servicemap.reason_codes;
 
@@ -170,7 +170,7 @@ describe('the texts of a host', () => {
         const { servicemap, ...item } = fleetHost(host({ [name]: text }), live(), NOW);
         return [{ ...servicemap, ...item }[name], servicemap.reason_codes];
       };
-      for (const character of ['x', face]) {
+      for (const character of ['x', emoji]) {
         expect(shown(character.repeat(256))).toEqual([character.repeat(256), undefined]);
         expect(shown(character.repeat(257))).toEqual([character.repeat(256), ['value_cut']]);
       }
@@ -181,7 +181,7 @@ describe('the texts of a host', () => {
     const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
     expect(codesOf({ reason_codes: [...codes.slice(0, 32), 'code-0'] })).toEqual(codes.slice(0, 32));
     expect(codesOf({ reason_codes: codes })).toEqual([...codes.slice(0, 32), 'value_cut']);
-    expect(codesOf({ reason_codes: [face.repeat(128)] })).toEqual([face.repeat(128)]);
+    expect(codesOf({ reason_codes: [emoji.repeat(128)] })).toEqual([emoji.repeat(128)]);
     expect(codesOf({ reason_codes: ['x'.repeat(129), 'y'] })).toEqual(['x'.repeat(128), 'y', 'value_cut']);
     const unavailable = ['no_reports', 'status_unavailable', 'value_cut'];
     expect(codesOf({ agent_version: 'x'.repeat(300) }, UNREADABLE)).toEqual(unavailable);

@@ -15,7 +15,7 @@ const DAY = 24 * 3_600_000;
 
 type Random = () => number;
 const pickFrom = (random: Random) => ({
-  chance: (share: number) => random() < share,
+  chance: (probability: number) => random() < probability,
   pick: <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item,
 });
 
@@ -41,7 +41,7 @@ const ID = '64f00000000000000000000';
 function lineOf(random: Random): string {
   const { chance, pick } = pickFrom(random);
   const at_ms = SENT - 1_000 * pick([0, 1, 2, 3, 3, 4]);
-  const at = chance(0.9) ? { at_ms } : {};
+  const time = chance(0.9) ? { at_ms } : {};
   const host_id = pick(['a', 'b']);
   const title = pick(['one', 'two', 'three']);
   const fields = Object.entries(STATUS_FIELDS).filter(() => chance(0.5));
@@ -57,7 +57,7 @@ function lineOf(random: Random): string {
     () => ({ kind: 'incident', incident_id: `${ID}1`, title, ...(chance(0.5) && { owner_id: pick([1, 2]) }) }),
     () => ({ kind: 'alert', alert_id: `${ID}a`, title, ...(chance(0.5) && { incident_id: `${ID}${pick([1, 2])}` }) }),
   ])();
-  return JSON.stringify({ ...entity, ...at, account_id: 1 });
+  return JSON.stringify({ ...entity, ...time, account_id: 1 });
 }
 
 function recordsOf(lines: readonly string[]): FeedRecord[] {
@@ -69,7 +69,7 @@ function recordsOf(lines: readonly string[]): FeedRecord[] {
 }
 
 /** The rows that the contract demands in the end: each field has the value of the latest record that names it. */
-function expected(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
+function expectedRows(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
   const rows = new Map<string, Record<string, unknown>>();
   const ascending = records.toSorted((a, b) => (a.order < b.order ? -1 : 1));
   for (const { entity, retired, atMs } of ascending) {
@@ -88,8 +88,9 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
       rows.set(name, { retired: true, ttl });
       rows.set(`host_status ${id}`, { ...DEFAULTS, ttl });
     } else if (kind === 'alert') {
-      const { incident_id: _created, ...own } = fields;
-      rows.set(name, own);
+      // A record sets the incident only when it creates the row, so it depends on which record comes first.
+      const { incident_id: _incident, ...shownFields } = fields;
+      rows.set(name, shownFields);
     } else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !rows.get(name)?.deleted_at_ms)
       rows.set(name, fields);
     if (kind === 'host' && !retired) delete rows.get(`host_status ${id}`)?.ttl;
@@ -97,8 +98,8 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
   return rows;
 }
 
-/** The rows of a table by the names that `expected` gives them, without the attributes that order records. */
-function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
+/** The rows of a table by the names that `expectedRows` gives them, without the attributes that order records. */
+function storedRows(items: readonly Item[]): Map<string, Record<string, unknown>> {
   return new Map(
     items.map(({ pk, sk, ...fields }) => {
       const kind = parseKey({ pk: String(pk), sk: String(sk) })?.kind.replace(
@@ -117,30 +118,35 @@ class Fault extends Error {}
 async function deliver(records: readonly FeedRecord[], random: Random): Promise<TableDouble> {
   const { chance, pick } = pickFrom(random);
   const double = new TableDouble();
-  const waiting: (() => void)[] = [];
+  /** Lets a request that a worker waits for go on. */
+  const heldRequests: (() => void)[] = [];
   const table = connectDouble(async (request: Request) => {
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    await new Promise<void>((resolve) => heldRequests.push(resolve));
     if (chance(0.1)) throw new Fault();
     const reply = double.apply(request);
     if (chance(0.1)) throw new Fault();
     return reply;
   });
-  const left = [...records, ...records.filter(() => chance(0.3))].sort(() => random() - 0.5);
+  const undelivered = [...records, ...records.filter(() => chance(0.3))].sort(() => random() - 0.5);
   const worker = async () => {
-    for (let batch = left.splice(0, pick([1, 1, 2, 4])); batch.length > 0; batch = left.splice(0, pick([1, 2, 4]))) {
-      const ended = await Promise.allSettled(rowsOf(batch).map(({ write }) => write(table)));
-      const failures = ended.filter((result) => result.status === 'rejected');
+    for (
+      let batch = undelivered.splice(0, pick([1, 1, 2, 4]));
+      batch.length > 0;
+      batch = undelivered.splice(0, pick([1, 2, 4]))
+    ) {
+      const results = await Promise.allSettled(rowsOf(batch).map(({ write }) => write(table)));
+      const failures = results.filter((result) => result.status === 'rejected');
       for (const { reason } of failures) if (!(reason instanceof Fault)) throw reason;
-      if (failures.length > 0) left.push(...batch);
+      if (failures.length > 0) undelivered.push(...batch);
     }
   };
   let running = 3;
-  const ended = Promise.all([1, 2, 3].map(() => worker().finally(() => (running -= 1))));
+  const allEnded = Promise.all([1, 2, 3].map(() => worker().finally(() => (running -= 1))));
   while (running > 0) {
     await new Promise(setImmediate);
-    waiting.splice(Math.floor(random() * waiting.length), 1)[0]?.();
+    heldRequests.splice(Math.floor(random() * heldRequests.length), 1)[0]?.();
   }
-  await ended;
+  await allEnded;
   return double;
 }
 
@@ -152,6 +158,6 @@ it(`records sent in any order, some repeatedly, lead to the rows that the latest
     const records = recordsOf(lines);
     const double = await deliver(records, random);
     const history = `seed ${seed}\n${lines.join('\n')}`;
-    expect(Object.fromEntries(stored(double.items())), history).toEqual(Object.fromEntries(expected(records)));
+    expect(Object.fromEntries(storedRows(double.items())), history).toEqual(Object.fromEntries(expectedRows(records)));
   }
 }, 120_000);

@@ -29,7 +29,7 @@ function integerOf(text: string): bigint | undefined {
   return digits % divisor === 0n ? digits / divisor : undefined;
 }
 
-/** An integer, often near a bound that matters, with its point moved anywhere and at times with further decimals. */
+/** An integer, often near a bound that matters, with its decimal point moved anywhere and sometimes with more decimals. */
 const numbers = fc
   .record({
     value: fc.oneof(
@@ -111,17 +111,17 @@ describe('an integer parameter takes any JSON number whose exact value is an int
 
   it('reads a number of any length in linear time', () => {
     const parameter = { name: browseFleet.name, request: browseFleet.request, field: 'limit' };
-    const began = process.cpuUsage();
+    const cpuAtStart = process.cpuUsage();
     const zeros = '0'.repeat(250_000);
     const quotes = '\\"'.repeat(120_000);
     for (const number of [`0.${zeros}1`, `1${zeros}`, `1.${zeros}`, `1.5,"x":"${quotes}`, `"${quotes}","y":1.5`])
       outcomeOf(number, parameter);
-    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000); // a quadratic reading takes minutes
+    expect(process.cpuUsage(cpuAtStart).user).toBeLessThan(2_000_000); // a quadratic reading takes minutes
   });
 });
 
 describe('an import', () => {
-  const somewhere = {
+  const stubContents = {
     hasAccount: async () => true,
     ownersOf: async () => new Map(),
     existing: async () => new Set<string>(),
@@ -133,15 +133,15 @@ describe('an import', () => {
         text,
         field,
         kind: JSON.parse(text).kind as string,
-        written: `"${field}":${value}`,
+        fieldText: `"${field}":${value}`,
       })),
   );
 
-  it.each(integers)('accepts only exact integers at $kind.$field', async ({ text, field, written }) => {
+  it.each(integers)('accepts only exact integers at $kind.$field', async ({ text, field, fieldText }) => {
     await fc.assert(
       fc.asyncProperty(numbers, async (number) => {
-        const line = text.replace(written, `"${field}":${number}`);
-        const read = await checkData('f', [line], somewhere).catch(() => undefined);
+        const line = text.replace(fieldText, `"${field}":${number}`);
+        const read = await checkData('f', [line], stubContents).catch(() => undefined);
         const exact = integerOf(number);
         if (read) expect([number, String(read[0]?.[field])]).toEqual([number, String(exact)]);
         else expect(exact === undefined || exact < 1n || exact > 8_640_000_000_000n).toBe(true);
@@ -154,8 +154,8 @@ describe('an import', () => {
     const item = (version: bigint, more = '') =>
       `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`;
     for (const line of [item(MAX_DELETABLE), item(MAX_DELETABLE + 1n, ',"deleted_at_ms":1')])
-      expect(await checkData('f', [line], somewhere)).toHaveLength(1);
-    await expect(checkData('f', [item(MAX_DELETABLE + 1n)], somewhere)).rejects.toThrow(
+      expect(await checkData('f', [line], stubContents)).toHaveLength(1);
+    await expect(checkData('f', [item(MAX_DELETABLE + 1n)], stubContents)).rejects.toThrow(
       `f:1: version must be at most ${MAX_DELETABLE}, unless the work item is deleted`,
     );
   });

@@ -20,7 +20,7 @@ interface Schema {
 const document = openApiDocument() as any;
 
 describe('openapi.json', () => {
-  it('has no finding of the linter, in its strict form', async () => {
+  it('passes the strict rules of the linter', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lint({ ref: fileURLToPath(OPENAPI_FILE), config });
     expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
@@ -75,13 +75,13 @@ describe('the function openapi-document', () => {
     });
   });
 
-  it('answers 304 if the caller has it', async () => {
-    const first = await get({});
-    const etag = String(first.headers?.ETag);
+  it('answers 304 if the caller has the current document', async () => {
+    const firstAnswer = await get({});
+    const etag = String(firstAnswer.headers?.ETag);
     for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])
       for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
         expect(await get({ [name]: value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
-    // Several headers are one list; the single-value map has the last.
+    // Several headers are one list; the single-value map has only the last.
     const multiValueHeaders = { 'If-None-Match': [etag, '"other"'] };
     const event = { headers: { 'If-None-Match': '"other"' }, multiValueHeaders } as unknown as APIGatewayProxyEvent;
     expect(await handler(event)).toMatchObject({ statusCode: 304 });

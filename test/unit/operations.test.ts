@@ -4,8 +4,8 @@ import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
 import { STATUSES } from '../../packages/conformance/src/contract.ts';
 
 it('the operations, their permissions and limits are those of the contract', () => {
-  const usual = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
-  const windows = [
+  const defaults = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
+  const fleetWindows = [
     { limit: 2, seconds: 1 },
     { limit: 30, seconds: 60 },
   ];
@@ -15,15 +15,15 @@ it('the operations, their permissions and limits are those of the contract', () 
     return { method, path, permission, throttle, rateWindows: windows };
   });
   expect(listed).toEqual([
-    { ...usual, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: windows },
-    { ...usual, path: '/rum/resource/info' },
-    { ...usual, path: '/incident/work-item/delete' },
-    { ...usual, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
+    { ...defaults, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: fleetWindows },
+    { ...defaults, path: '/rum/resource/info' },
+    { ...defaults, path: '/incident/work-item/delete' },
+    { ...defaults, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
   ]);
 });
 
 it.each<Operation>(operations)(
-  '$name is refused while writes are frozen exactly if it may write more than its rate counts',
+  '$name is refused while writes are frozen if and only if it may write more than its rate counts',
   ({ grants, writes = false }) => {
     const written = grants.flatMap(({ actions, on }) =>
       actions.some((action) => action === 'PutItem' || action === 'UpdateItem') ? on : [],
@@ -59,7 +59,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('show the minute, whose quota ends later, when it has as few calls left as the second', () => {
+  it('show the minute, whose window ends later, when it has as few calls left as the second', () => {
     const ofMinute = { 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': '1750000080' };
     for (const headers of [headersWith(1, 1), headersWith(0, 0), headersWith(2, 1)])
       expect(headers).toMatchObject(ofMinute);

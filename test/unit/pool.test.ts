@@ -5,13 +5,13 @@ import { forEach } from '../../lib/dynamodb/pool.ts';
 describe('the pool', () => {
   it('processes each item once, and no more at a time than allowed', async () => {
     const done: number[] = [];
-    let [underWay, most] = [0, 0];
+    let [underWay, mostAtOnce] = [0, 0];
     const items = Array.from({ length: 50 }, (_, item) => item);
     await forEach(
       items,
       async (item) => {
         underWay += 1;
-        most = Math.max(most, underWay);
+        mostAtOnce = Math.max(mostAtOnce, underWay);
         await sleep(item % 3);
         underWay -= 1;
         done.push(item);
@@ -19,7 +19,7 @@ describe('the pool', () => {
       { concurrency: 4 },
     );
     expect(done.sort((a, b) => a - b)).toEqual(items);
-    expect(most).toBe(4);
+    expect(mostAtOnce).toBe(4);
   });
 
   it('starts nothing after a failure, and throws it when all running work has ended', async () => {

@@ -14,12 +14,13 @@ import {
 const rows = (...ids: string[]) => ids.map((host_id) => ({ host_id }));
 const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(), ...fields });
 /** Three hosts were read for a chunk of two; their status is known up to `covered`. */
-const read = (fields: Partial<Progress>) => progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
+const threeHostsRead = (fields: Partial<Progress>) =>
+  progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
 
-/** What a step reads: hosts after one, and live status after one. */
+/** Parts of a step: hosts after a host id, and live status after a host id. */
 const hostsAfter = (after: string | undefined, limit: number) => ({ hosts: { after, limit } });
 const statusesAfter = (after: string | undefined, limit: number) => ({ statuses: { after, limit } });
-const both = (after: string | undefined, limit: number) => ({
+const bothAfter = (after: string | undefined, limit: number) => ({
   ...hostsAfter(after, limit),
   ...statusesAfter(after, limit),
 });
@@ -27,11 +28,15 @@ const oneHost = { hosts: rows('b'), lastHost: 'b' };
 
 describe('the next read for two hosts', () => {
   it.each<[string, Progress, ReadStep | undefined]>([
-    ['at first is both ranges, for one host more', progress(), both(undefined, 3)],
-    ['is none when three hosts were read and the status of two is known', read({ covered: 'e' }), undefined],
-    ['is none when the last hosts and all status are known', read({ complete: true, allCovered: true }), undefined],
+    ['at first is both ranges, for one host more', progress(), bothAfter(undefined, 3)],
+    ['is none when three hosts were read and the status of two is known', threeHostsRead({ covered: 'e' }), undefined],
     [
-      'is the rest of the hosts when fewer came, and of their status what was not read ahead',
+      'is none when the last hosts and all status are known',
+      threeHostsRead({ complete: true, allCovered: true }),
+      undefined,
+    ],
+    [
+      'is the rest of the hosts when fewer came, and their status as far as it was not read ahead',
       progress({ ...oneHost, covered: 'c', ahead: rows('c') }),
       { ...hostsAfter('b', 2), ...statusesAfter('c', 1) },
     ],
@@ -46,26 +51,26 @@ describe('the next read for two hosts', () => {
       hostsAfter('b', 2),
     ],
     [
-      'is a range of status, of two rows a host, when that beside the inventory ended before them',
-      read({ covered: 'a' }),
+      'is a range of status, two rows a host, when the status read together with the hosts ended before them',
+      threeHostsRead({ covered: 'a' }),
       { statuses: { between: ['b', 'd'], limit: 4 } },
     ],
     [
-      'is status by keys of what that range did not reach',
-      read({ covered: 'c', searched: 'd' }),
+      'is status by keys for the hosts that this range did not reach',
+      threeHostsRead({ covered: 'c', searched: 'd' }),
       { statuses: { hostIds: ['d'] } },
     ],
     [
-      'is hosts alone once a range of status had ended before its hosts',
+      'is hosts alone once a range of status was read by itself',
       progress({ lastHost: 'f', covered: 'f', searched: 'd' }),
       hostsAfter('f', 3),
     ],
     ['is hosts alone once live status could not be read', progress({ unreadable: true }), hostsAfter(undefined, 3)],
-    ['is none when live status cannot be read', read({ covered: 'a', unreadable: true }), undefined],
+    ['is none when live status cannot be read', threeHostsRead({ covered: 'a', unreadable: true }), undefined],
   ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
 
   it.each([
-    ['reads on after one host', rows('b'), both('b', 2)],
+    ['reads on after one host', rows('b'), bothAfter('b', 2)],
     ['is none after two hosts', rows('b', 'd'), undefined],
   ])('%s when little time is left', (_what, hosts, next) => {
     const lastHost = hosts.at(-1)?.host_id ?? '';
@@ -87,9 +92,9 @@ describe('the progress after a read of status', () => {
 
 it('status rows read ahead are kept until their hosts are read', () => {
   const range = { after: undefined, limit: 3 };
-  const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
-  expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
-  const { ahead } = withHosts(found, { rows: rows('c'), reached: 'c' });
+  const afterRead = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
+  expect(afterRead).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
+  const { ahead } = withHosts(afterRead, { rows: rows('c'), reached: 'c' });
   expect(ahead).toEqual(rows('d'));
 });
 
@@ -106,10 +111,10 @@ function page(
   const inside = all
     .toSorted(byBytes)
     .filter((id) => byBytes(id, after) > 0 && byBytes(id, from) >= 0 && byBytes(id, to) <= 0);
-  const found = inside.slice(0, Math.min(limit, pageSize));
+  const pageIds = inside.slice(0, Math.min(limit, pageSize));
   return {
-    rows: rows(...found),
-    reached: found.length < inside.length || found.length === limit ? found.at(-1) : undefined,
+    rows: rows(...pageIds),
+    reached: pageIds.length < inside.length || pageIds.length === limit ? pageIds.at(-1) : undefined,
   };
 }
 
@@ -130,24 +135,24 @@ it('with pages of any size each host is read once, in order, with its status, at
           const pageSize = pages[steps % pages.length] as number;
           if (next.hosts) state = withHosts(state, page(hosts, next.hosts, pageSize));
           if (next.statuses && 'hostIds' in next.statuses) {
-            const found = next.statuses.hostIds.filter((id) => statuses.includes(id));
+            const foundIds = next.statuses.hostIds.filter((id) => statuses.includes(id));
             statusRows += next.statuses.hostIds.length;
-            for (const id of found) known.add(id);
-            state = withStatuses(state, next.statuses, { rows: rows(...found), reached: undefined });
+            for (const id of foundIds) known.add(id);
+            state = withStatuses(state, next.statuses, { rows: rows(...foundIds), reached: undefined });
           } else if (next.statuses) {
-            const found = page(statuses, next.statuses, pages[(steps + 1) % pages.length] as number);
-            statusRows += found.rows.length;
-            for (const { host_id } of found.rows) known.add(host_id);
-            state = withStatuses(state, next.statuses, found);
+            const foundPage = page(statuses, next.statuses, pages[(steps + 1) % pages.length] as number);
+            statusRows += foundPage.rows.length;
+            for (const { host_id } of foundPage.rows) known.add(host_id);
+            state = withStatuses(state, next.statuses, foundPage);
           }
           expect(steps).toBeLessThan(200);
         }
-        const out = state.hosts.slice(0, size);
-        expect(uncovered(state, out)).toEqual([]);
+        const chunkHosts = state.hosts.slice(0, size);
+        expect(uncovered(state, chunkHosts)).toEqual([]);
         expect(statusRows).toBeLessThanOrEqual(4 * size + 1);
-        state = { ...state, hosts: state.hosts.slice(out.length) };
-        returned.push(...out.map(({ host_id }) => host_id));
-        for (const { host_id } of out) expect(known.has(host_id)).toBe(statuses.includes(host_id));
+        state = { ...state, hosts: state.hosts.slice(chunkHosts.length) };
+        returned.push(...chunkHosts.map(({ host_id }) => host_id));
+        for (const { host_id } of chunkHosts) expect(known.has(host_id)).toBe(statuses.includes(host_id));
       }
       expect(returned).toEqual(hosts.toSorted(byBytes));
     }),

@@ -74,8 +74,8 @@ it('takes percent-encoded credentials from its endpoint', () => {
 
 it('gives each of three attempts 800 ms for its reply, together less than a call has', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
-  const nobody = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
-  await expect(getRow(nobody, keys.member(1, 2))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  const unreachable = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
+  await expect(getRow(unreachable, keys.member(1, 2))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(timer.mock.calls.filter(([, ms]) => ms === 800)).toHaveLength(3);
   timer.mockRestore();
   expect(3 * 800).toBeLessThan(TIME_LIMITS.callMs);
@@ -174,16 +174,16 @@ describe('an error', () => {
   });
 
   it('for a wrong clock leads to another attempt, with the time of DynamoDB', async () => {
-    const ahead = 3_600_000;
+    const aheadMs = 3_600_000;
     const wrong = { __type: 'com.amazon.coral.service#RequestTimeTooSkewed', message: 'm' };
     reply = (response, attempt) =>
       answering(attempt === 1 ? wrong : {}, attempt === 1 ? 400 : 200, {
-        Date: new Date(Date.now() + ahead).toUTCString(),
+        Date: new Date(Date.now() + aheadMs).toUTCString(),
       })(response);
     await outcomeOf(connect());
     const [first, second] = received.map(({ headers }) => String(headers['x-amz-date']));
     const time = (text = '') => Date.parse(text.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
-    expect(time(second) - time(first)).toBeGreaterThan(ahead - 60_000);
+    expect(time(second) - time(first)).toBeGreaterThan(aheadMs - 60_000);
   });
 });
 
@@ -209,9 +209,9 @@ describe('a signature', () => {
 
   it.each([
     ['short-lived credentials', { ...credentials, sessionToken: 'token==' }, '{"a":"ü"}'],
-    ['lasting ones', credentials, new TextEncoder().encode('{}')],
-    ['other ones', { accessKeyId: 'AKID', secretAccessKey: 'other' }, '{}'],
-  ])('with %s, on any day and in any region, is that of the SDK’s signer', async (_what, ownCredentials, body) => {
+    ['long-lived credentials', credentials, new TextEncoder().encode('{}')],
+    ['other credentials', { accessKeyId: 'AKID', secretAccessKey: 'other' }, '{}'],
+  ])('with %s, on any day and in any region, equals that of the SDK’s signer', async (_what, ownCredentials, body) => {
     const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: ownCredentials });
     // One signer for all: the key that it keeps must be that of the day, the region and the credentials.
     current = config;

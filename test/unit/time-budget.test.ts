@@ -8,20 +8,20 @@ const work = (ms: number) => () => new Promise<string>((resolve) => setTimeout((
 
 it('a budget is used up by work alone, and its signal then aborts', async () => {
   const budget = createTimeBudget(100, new AbortController().signal);
-  const first = budget.spend(work(60));
+  const firstWork = budget.spend(work(60));
   await vi.advanceTimersByTimeAsync(60);
-  expect(await first).toBe('done');
+  expect(await firstWork).toBe('done');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(budget.signal.aborted).toBe(false);
   const failing = budget.spend(() => Promise.reject(new Error('failed')));
   await expect(failing).rejects.toThrow('failed');
-  const second = budget.spend(work(60));
+  const secondWork = budget.spend(work(60));
   await vi.advanceTimersByTimeAsync(39);
   expect(budget.signal.aborted).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
   expect(budget.signal.aborted).toBe(true);
   await vi.advanceTimersByTimeAsync(20);
-  expect(await second).toBe('done');
+  expect(await secondWork).toBe('done');
 });
 
 it('a budget ends with its call, whatever time is left, also if it has no limit', async () => {
