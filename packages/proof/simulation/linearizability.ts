@@ -23,12 +23,12 @@ export interface Model<State> {
  * beginning and its end.
  */
 export function isLinearizable<State>(invocations: readonly Invocation[], model: Model<State>): boolean {
-  // One that has not ended and none of whose calls was executed has done nothing.
+  // An invocation that has not ended, and none of whose calls was executed, has done nothing.
   const all = invocations.filter(({ after, ended }) => after !== undefined || ended);
   const answerOf = (invocation: Invocation) => (invocation.ended ? model.answerOf(invocation) : undefined);
   const search = (state: State, remaining: readonly Invocation[]): boolean => {
-    // Those with an unknown outcome may have done nothing.
-    if (remaining.every((each) => answerOf(each) === undefined) && model.isFinal(state)) return true;
+    // Invocations with an unknown outcome may have done nothing.
+    if (remaining.every((invocation) => answerOf(invocation) === undefined) && model.isFinal(state)) return true;
     return remaining.some((next) => {
       const others = remaining.filter((other) => other !== next);
       if (others.some((other) => answerOf(other) !== undefined && next.after?.includes(other.id))) return false;

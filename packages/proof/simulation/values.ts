@@ -69,19 +69,19 @@ export function canonical(value: unknown): string {
 }
 
 /** @returns a negative number, 0 or a positive one; undefined: the values have no order */
-export function compare(one: Value, other: Value): number | undefined {
-  if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
-  if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other));
-  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other);
+export function compare(a: Value, b: Value): number | undefined {
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : Number(a > b);
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   return undefined;
 }
 
-/** Integers beyond 2^53 stay exact. */
-export function sum(one: number | bigint, other: number | bigint): number | bigint {
-  const plain = Number(one) + Number(other);
-  const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);
-  if (isExact || !isInteger(one) || !isInteger(other)) return plain;
-  return toInt64(String(BigInt(one) + BigInt(other)));
+/** The sum of two numbers: integers beyond 2^53 stay exact. */
+export function sum(a: number | bigint, b: number | bigint): number | bigint {
+  const plain = Number(a) + Number(b);
+  const isExact = typeof a === 'number' && typeof b === 'number' && Number.isSafeInteger(plain);
+  if (isExact || !isInteger(a) || !isInteger(b)) return plain;
+  return toInt64(String(BigInt(a) + BigInt(b)));
 }
 
 const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);
