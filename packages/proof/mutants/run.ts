@@ -41,13 +41,13 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
 const chosen = MUTANTS.filter((mutant) => mutant.tests && isChosen(mutant));
 checkTypes(chosen);
 let noticed = 0;
-const left = chosen.values();
-// One DynamoDB Local serves all, since each test has tables of its own.
+const remaining = chosen.values();
+// All workers share one DynamoDB Local, since each test has tables of its own.
 const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 await Promise.all(
   Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, worker) => {
     const folder = copySources(String(worker));
-    for (const mutant of left) {
+    for (const mutant of remaining) {
       const failed = await withBug(folder, mutant, () => runTests(folder, mutant));
       if (failed.length > 0) noticed += 1;
       const verdict = failed.length > 0 ? `noticed by ${failed.length} tests` : 'SURVIVED';

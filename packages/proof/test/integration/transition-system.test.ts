@@ -8,7 +8,7 @@ function rowsOf(...names: string[]) {
   return double.rows;
 }
 
-it('gives different rows different keys, even if another search has met one of them', async () => {
+it('gives different rows different keys, even if another search has seen one of them', async () => {
   const known = rowsOf('known');
   const keyOf = async (system: TransitionSystem, rows = known) => system.key(await system.begin(rows));
   await keyOf(new TransitionSystem({ processes: [], invocations: [] }, 0));
