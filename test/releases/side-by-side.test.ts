@@ -18,7 +18,7 @@ import {
   callsWith,
   command,
   compare,
-  finish,
+  finishAllMerges,
   mergesOf,
   newModelAndTenant,
   type Real,
@@ -118,7 +118,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
             );
             for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
             by = last;
-            await finish(real);
+            await finishAllMerges(real);
             await expectTrueFeeds(real.tenant, real.incidents, real.groups.flat());
           },
         ),
