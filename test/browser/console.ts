@@ -52,8 +52,12 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
     }
 
   await fillHostile(table, url);
-  const rows = [`incident/${'b'.repeat(24)}`, `alert/${'c'.repeat(24)}`, `host?id=${encodeURIComponent(HOSTILE_TEXT)}`];
-  for (const path of ['fleet', 'incidents', ...rows, 'account', 'work-items']) {
+  const hostilePages = [
+    `incident/${'b'.repeat(24)}`,
+    `alert/${'c'.repeat(24)}`,
+    `host?id=${encodeURIComponent(HOSTILE_TEXT)}`,
+  ];
+  for (const path of ['fleet', 'incidents', ...hostilePages, 'account', 'work-items']) {
     await phone.page.goto(`${home}/${HOSTILE_ACCOUNT}/${path}`);
     const text = await phone.page.innerText('body');
     assert.ok(text.includes('<script>alert(1)</script>\\u202e'), `${path} shows the text as it is`);
@@ -164,8 +168,8 @@ async function refreshes(page: Page, home: string): Promise<void> {
   const notice = Promise.withResolvers<string>();
   await page.exposeFunction('showNotice', notice.resolve);
   await page.evaluate(`{
-    const place = document.getElementById('waiting');
-    new MutationObserver(() => showNotice(place.textContent)).observe(place, { childList: true });
+    const notice = document.getElementById('waiting');
+    new MutationObserver(() => showNotice(notice.textContent)).observe(notice, { childList: true });
   }`);
   await page.route('**/1/incidents', async (route) => {
     await notice.promise;

@@ -164,8 +164,10 @@ const WRITERS: Record<string, (tenant: Account, connection: Connection) => Promi
     return {
       write: admin('app-key', 'rotate', await issueKey(tenant, connection), '--account', tenant.account),
       async countEffects() {
-        const all = await keysOf(tenant);
-        return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;
+        const appKeys = await keysOf(tenant);
+        return appKeys.length === 2 && appKeys.some(({ expires_at }) => expires_at !== undefined)
+          ? 1
+          : appKeys.length - 1;
       },
     };
   },

@@ -39,18 +39,18 @@ beforeAll(async () => {
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
 /** Sends a call to one of the releases. @param tries maximum attempts: a 503, which a busy machine causes, is repeated */
-async function call(release: number, operation: Operation, options: EventOptions, tries = 5): Promise<Answer> {
-  const answer = await (releases[release] as Release).call(operation.name, eventFor(operation, options));
-  return answer.status === 503 && tries > 1 ? call(release, operation, options, tries - 1) : answer;
+async function call(releaseIndex: number, operation: Operation, options: EventOptions, tries = 5): Promise<Answer> {
+  const answer = await (releases[releaseIndex] as Release).call(operation.name, eventFor(operation, options));
+  return answer.status === 503 && tries > 1 ? call(releaseIndex, operation, options, tries - 1) : answer;
 }
 
 /** Hands entries of a feed to finish-merges of one of the releases, and again if it fails, as Lambda does. */
-async function finishBy(release: number, feed: Record<string, unknown>[], tries = 10): Promise<void> {
+async function finishBy(releaseIndex: number, feed: Record<string, unknown>[], tries = 10): Promise<void> {
   try {
-    await (releases[release] as Release).finish(messagesOf(feed));
+    await (releases[releaseIndex] as Release).finish(messagesOf(feed));
   } catch (error) {
     if (tries === 1) throw error;
-    await finishBy(release, feed, tries - 1);
+    await finishBy(releaseIndex, feed, tries - 1);
   }
 }
 
@@ -134,8 +134,8 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const recordUse = async (name: FunctionName, use: () => Promise<unknown>) => {
       proxy.plan();
       await use();
-      const asked = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
-      used.set(name, (used.get(name) ?? new Set()).union(new Set(asked)));
+      const required = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
+      used.set(name, (used.get(name) ?? new Set()).union(new Set(required)));
     };
     const tenant = await newAccount(table);
     const { appKey } = tenant;
@@ -162,11 +162,11 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     expect(await tenant.pending()).toHaveLength(1);
     await finishAll();
     expect(await tenant.pending()).toEqual([]);
-    for (const [name, asked] of used) {
+    for (const [name, required] of used) {
       const { all, previous } = grantedTo(name);
-      expect([name, ...asked.difference(all)]).toEqual([name]);
+      expect([name, ...required.difference(all)]).toEqual([name]);
       // What is granted only for the previous release is still needed.
-      expect([name, ...previous.difference(asked)]).toEqual([name]);
+      expect([name, ...previous.difference(required)]).toEqual([name]);
     }
   });
 

@@ -24,11 +24,11 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28, env }, () => {
       try {
         const { testResults } = JSON.parse(readFileSync(out, 'utf8')) as Report;
-        const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-        const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+        const assertions = testResults.flatMap(({ assertionResults }) => assertionResults);
+        const failed = assertions.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
         // A file whose set-up fails is listed without tests.
         const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-        if (files.length === 0 && !all.some(({ status }) => status === 'passed'))
+        if (files.length === 0 && !assertions.some(({ status }) => status === 'passed'))
           throw new Error(`No test was run: ${tests.join(', ')} ${only ?? ''}`);
         resolve(failed.length > 0 ? failed : files);
       } catch (error) {

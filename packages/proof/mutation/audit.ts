@@ -53,16 +53,18 @@ async function chooseChanges(seed: number, count: number): Promise<Change[]> {
   })
     .filter((file) => !/node_modules|\/test\/|\/dist\//.test(file))
     .toSorted();
-  const all: { file: string; source: string; mutant: Mutant }[] = [];
+  const candidates: { file: string; source: string; mutant: Mutant }[] = [];
   for (const file of files) {
     const source = readFileSync(`${root}${file}`, 'utf8');
     if (source.startsWith('// Generated')) continue;
-    for (const mutant of await mutantsOf(file, source)) all.push({ file, source, mutant });
+    for (const mutant of await mutantsOf(file, source)) candidates.push({ file, source, mutant });
   }
   const random = seededRandom(seed);
-  process.stdout.write(`${count} of ${all.length} changes of ${files.length} files, seed ${seed}\n`);
+  process.stdout.write(`${count} of ${candidates.length} changes of ${files.length} files, seed ${seed}\n`);
   return Array.from({ length: count }, () => {
-    const { file, source, mutant } = all[Math.floor(random() * all.length)] as (typeof all)[number];
+    const { file, source, mutant } = candidates[
+      Math.floor(random() * candidates.length)
+    ] as (typeof candidates)[number];
     const [start, end] = [offset(source, mutant.location.start), offset(source, mutant.location.end)];
     return {
       name: `${file}:${mutant.location.start.line + 1}`,

@@ -86,7 +86,7 @@ const judgement: Judgement<State> = {
   survivesLostReply: () => true,
   // A function that knows that the window is full no longer asks the table.
   check({ invocations }) {
-    const [earlier, later] = ['B1', 'B2'].map((name) => invocations.find((each) => each.name === name));
+    const [earlier, later] = ['B1', 'B2'].map((name) => invocations.find((invocation) => invocation.name === name));
     return earlier?.answer === 'refused' && later && later.calls > 0
       ? ['after a refusal a call in the same window went to the table']
       : [];

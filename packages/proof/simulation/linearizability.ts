@@ -30,12 +30,12 @@ export function isLinearizable<State>(invocations: readonly Invocation[], model:
     // Invocations with an unknown outcome may have done nothing.
     if (remaining.every((invocation) => answerOf(invocation) === undefined) && model.isFinal(state)) return true;
     return remaining.some((next) => {
-      const others = remaining.filter((other) => other !== next);
-      if (others.some((other) => answerOf(other) !== undefined && next.after?.includes(other.id))) return false;
+      const rest = remaining.filter((invocation) => invocation !== next);
+      if (rest.some((earlier) => answerOf(earlier) !== undefined && next.after?.includes(earlier.id))) return false;
       const answer = answerOf(next);
       return model
         .apply(state, next.name)
-        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, others));
+        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, rest));
     });
   };
   return search(model.initial, all);

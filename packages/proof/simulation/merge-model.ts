@@ -89,19 +89,19 @@ function withEntry(state: State, entry: Entry, to: (alert: string) => string): S
 
 /** Undoes the first merge: alerts go back unless a later entry or an import has taken them. */
 export function undone(state: State): Outcome<State> {
-  const first = state.entries[0] as Entry;
+  const merge = state.entries[0] as Entry;
   const back = Object.fromEntries(
-    Object.entries(first.moves).filter(
-      ([alert]) => state.incidentOf[alert] === first.incident && (state.latestOf[alert] ?? 0) === 0,
+    Object.entries(merge.moves).filter(
+      ([alert]) => state.incidentOf[alert] === merge.incident && (state.latestOf[alert] ?? 0) === 0,
     ),
   );
   const moves = Object.keys(back).sort();
-  const notMoved = Object.keys(first.moves)
+  const notMoved = Object.keys(merge.moves)
     .filter((alert) => !moves.includes(alert))
     .sort();
   const answer = canonical({ moves, left: notMoved });
   if (moves.length === 0) return { state, answer };
-  const entry: Entry = { kind: 'merge_undone', incident: first.incident, moves: back, stayed: [] };
+  const entry: Entry = { kind: 'merge_undone', incident: merge.incident, moves: back, stayed: [] };
   return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 

@@ -90,7 +90,7 @@ export function virtualize(): void {
   globalThis.setTimeout = ((fire: () => void, ms: number) =>
     running ? running.timer(ms, fire) : realTimeout(fire, ms)) as unknown as typeof setTimeout;
   globalThis.clearTimeout = ((timer: Timer) => {
-    if (running) running.timers = running.timers.filter((each) => each !== timer);
+    if (running) running.timers = running.timers.filter((waiting) => waiting !== timer);
     else realClear(timer as never);
   }) as unknown as typeof clearTimeout;
   Math.random = () => 0.5;

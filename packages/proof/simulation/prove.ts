@@ -59,7 +59,7 @@ for (const name of ['faults', 'start'] as const)
 
 /** @throws Error if there is none: --replay takes the whole name from --only, which can be mistyped */
 function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((each) => each.name === name);
+  const scenario = SCENARIOS.find((known) => known.name === name);
   if (!scenario) throw new Error(`No scenario has the name "${name}".`);
   return scenario;
 }
@@ -127,7 +127,7 @@ async function proveAll(): Promise<boolean> {
     reports.push(report);
     print(line(report));
     if (report.failure) print(failureText(report));
-    if (options.stop && report.failure) for (const each of workers) each.kill();
+    if (options.stop && report.failure) for (const worker of workers) worker.kill();
   };
   const remaining = jobs.values();
   await Promise.all(workers.map((worker) => runJobs(worker, remaining, onReport)));

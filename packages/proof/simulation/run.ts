@@ -69,10 +69,10 @@ export class Run {
   /** Runs the process until it waits for its first delivery. */
   static async start(actor: Actor): Promise<Run> {
     const run = new Run(actor);
-    const end = (over: Run['over']) => () => {
-      run.over = over;
+    const endAs = (outcome: Run['over']) => () => {
+      run.over = outcome;
     };
-    await run.#untilItWaits(() => void actor.script(run.#environment()).then(end('done'), end('failed')));
+    await run.#untilItWaits(() => void actor.script(run.#environment()).then(endAs('done'), endAs('failed')));
     return run;
   }
 

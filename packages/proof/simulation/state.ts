@@ -61,17 +61,17 @@ export const finishedRun = ({ table, ...state }: State): FinishedRun => ({ ...st
 export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
 
 export const processIn = ({ processes }: State, name: string) =>
-  processes.find((each) => each.name === name) as ProcessState;
+  processes.find((process) => process.name === name) as ProcessState;
 
 export function replaceProcess(draft: Draft, changed: ProcessState): void {
-  draft.processes = draft.processes.map((each) => (each.name === changed.name ? changed : each));
+  draft.processes = draft.processes.map((process) => (process.name === changed.name ? changed : process));
 }
 
 export const invocationOf = ({ invocations }: State, { invocation }: Call) =>
   invocations.find(({ id }) => id === invocation);
 
 export function replaceInvocation(draft: Draft, changed: Invocation): void {
-  draft.invocations = draft.invocations.map((each) => (each.id === changed.id ? changed : each));
+  draft.invocations = draft.invocations.map((invocation) => (invocation.id === changed.id ? changed : invocation));
 }
 
 /** Lets a call that no process waits for any more arrive later, if it writes: a late read has no effect. */
@@ -91,7 +91,8 @@ export function keyOf(state: State, idOf: (text: string) => number): string {
     alive || position.calls.length > 0 ? position.id : -1 - idOf(`${name} is over`),
   );
   const answers = invocations.map(
-    (each) => `${each.id} after ${each.after} ${each.calls > 0} ${each.ended ? outcomeOf(each) : ''}`,
+    (invocation) =>
+      `${invocation.id} after ${invocation.after} ${invocation.calls > 0} ${invocation.ended ? outcomeOf(invocation) : ''}`,
   );
   const pending = [
     ...inFlight.map(({ name, text }) => idOf(`${name} ${text}`)).sort(),

@@ -18,7 +18,7 @@ export interface Step {
 
 /** The execution of a call, with or without a fault. */
 export const stepOf = (call: Call, fault?: Fault, part?: number): Step => ({
-  name: [call.name, fault, part].filter((each) => each !== undefined).join(' '),
+  name: [call.name, fault, part].filter((word) => word !== undefined).join(' '),
   process: call.process,
   fault,
   part,

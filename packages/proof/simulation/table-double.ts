@@ -125,14 +125,14 @@ export class TableDouble {
 
   #query(input: Expressions & { ExclusiveStartKey?: Key; Limit?: number; ScanIndexForward?: boolean }): unknown {
     const holds = parseCondition(input.KeyConditionExpression ?? '');
-    const all = this.items()
+    const selected = this.items()
       .filter((item) => holds(contextOf(item, input)))
       .sort((a, b) => compare(a.sk as Value, b.sk as Value) ?? 0);
     const direction = input.ScanIndexForward === false ? -1 : 1;
-    if (direction < 0) all.reverse();
+    if (direction < 0) selected.reverse();
     const after = input.ExclusiveStartKey?.sk;
     const remaining =
-      after === undefined ? all : all.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
+      after === undefined ? selected : selected.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
     const page = remaining.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {
@@ -144,8 +144,8 @@ export class TableDouble {
   /** All rows are in the first segment: DynamoDB does not say which segment a row is in. */
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
-    const all = (input.Segment ?? 0) > 0 ? [] : this.items();
-    return { Items: all.filter((item) => holds(contextOf(item, input))).map(normalize) };
+    const items = (input.Segment ?? 0) > 0 ? [] : this.items();
+    return { Items: items.filter((item) => holds(contextOf(item, input))).map(normalize) };
   }
 
   #singleWrite(kind: ActionKind, input: Write): unknown {

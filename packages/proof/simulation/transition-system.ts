@@ -67,7 +67,7 @@ export class TransitionSystem {
       isFailureExcused: false,
       isThrottled: false,
     };
-    for (const each of this.#setup.processes) await this.#start(draft, each);
+    for (const actor of this.#setup.processes) await this.#start(draft, actor);
     return draft;
   }
 
@@ -79,10 +79,11 @@ export class TransitionSystem {
     steps.push(...state.inFlight.map(lateArrival));
     if (state.faults === this.#maxFaults) return steps;
     for (const { name, position, alive } of waiting) {
-      const [call, ...others] = position.calls as [Call, ...Call[]];
+      const [call, ...laterCalls] = position.calls as [Call, ...Call[]];
       for (const [fault, part] of faultsOf(call))
         if (fault !== this.#setup.excludedFault) steps.push(stepOf(call, fault, part));
-      if (position.calls.some(({ writes }) => writes)) steps.push(...others.map((other) => stepOf(other, 'overtakes')));
+      if (position.calls.some(({ writes }) => writes))
+        steps.push(...laterCalls.map((laterCall) => stepOf(laterCall, 'overtakes')));
       if (alive) steps.push(processFault(name, 'dies'));
       if (position.hasTimers) steps.push(processFault(name, 'runs out of time'));
       if (position.isFresh && this.#recorderOf(name).actor.retried)
@@ -110,7 +111,7 @@ export class TransitionSystem {
         replaceInvocation(draft, { ...invocation, after: after.sort() });
       }
       if (isLate) {
-        draft.inFlight = draft.inFlight.filter((other) => other !== call);
+        draft.inFlight = draft.inFlight.filter((pending) => pending !== call);
         this.#apply(draft, call);
       } else await this.#reply(draft, call, fault, part);
     }
@@ -200,7 +201,7 @@ export class TransitionSystem {
 
   async #start(draft: Draft, actor: Actor): Promise<void> {
     let { name } = actor;
-    while (draft.processes.some((other) => other.name === name)) name += "'";
+    while (draft.processes.some((process) => process.name === name)) name += "'";
     const recorder = memoized(this.#recorders, name, () => new Recorder({ ...actor, name }));
     const reaction = await recorder.start();
     draft.processes = [...draft.processes, { name, position: reaction.to, alive: true }];
@@ -212,7 +213,7 @@ export class TransitionSystem {
     for (;;) {
       const next = draft.queued.find(({ after }) => after === undefined || !processIn(draft, after).alive);
       if (!next) return;
-      draft.queued = draft.queued.filter((other) => other !== next);
+      draft.queued = draft.queued.filter((message) => message !== next);
       // The queue delays a message by seconds: by then all rows of the transaction are visible.
       draft.hidden = draft.hidden.filter(({ process }) => process !== next.after);
       await this.#start(draft, { name: next.name, script: next.script, retried: true });
@@ -238,7 +239,7 @@ export class TransitionSystem {
     if (failures.length > 0) draft.failures = [...draft.failures, ...failures];
     if (token !== undefined && !delivery.error && !wasApplied) draft.tokens = [...draft.tokens, token];
     for (const message of written.flatMap((item) => this.#setup.messagesFor?.(item) ?? []))
-      if (!draft.processes.some((other) => other.name === message.name))
+      if (!draft.processes.some(({ name }) => name === message.name))
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];
     return delivery;
   }

@@ -33,10 +33,10 @@ export function normalize(value: unknown): Value {
   if (typeof value !== 'object' || value === null) return value as Value;
   if (value instanceof Uint8Array) return Uint8Array.from(value);
   if (value instanceof Set) return new Set([...value].map(normalize));
-  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(normalize);
+  if (Array.isArray(value)) return value.filter((member) => member !== undefined).map(normalize);
   const copy: Record<string, Value> = {};
-  for (const [name, each] of Object.entries(value))
-    if (each !== undefined && name !== '__proto__') copy[name] = normalize(each);
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined && name !== '__proto__') copy[name] = normalize(member);
   return copy;
 }
 
@@ -61,9 +61,9 @@ export function canonical(value: unknown): string {
   if (isUint8Array(value)) return `b${Buffer.from(value).toString('base64')}`;
   if (isSet(value)) return `s(${[...value].map(canonical).sort().join()})`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  const fields = Object.entries(value as object).filter(([, each]) => each !== undefined);
+  const fields = Object.entries(value as object).filter(([, member]) => member !== undefined);
   return `{${fields
-    .map(([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`)
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
     .sort()
     .join()}}`;
 }

@@ -142,7 +142,7 @@ function valuesIn(input: Unchecked): Value[] {
   if (typeof input !== 'object' || input === null || input instanceof Uint8Array || input instanceof Set) return [];
   return Object.entries(input).flatMap(([name, value]) =>
     name === 'ExpressionAttributeValues' || name === 'Item'
-      ? (Object.values(value as Row).filter((each) => each !== undefined) as Value[])
+      ? (Object.values(value as Row).filter((member) => member !== undefined) as Value[])
       : valuesIn(value),
   );
 }

@@ -13,6 +13,6 @@ it('gives different rows different keys, even if another search has seen one of 
   const keyOf = async (system: TransitionSystem, rows = known) => system.key(await system.begin(rows));
   await keyOf(new TransitionSystem({ processes: [], invocations: [] }, 0));
   const system = new TransitionSystem({ processes: [], invocations: [] }, 0);
-  const other = await keyOf(system, rowsOf('other'));
-  expect(await keyOf(system)).not.toBe(other);
+  const keyOfOtherRows = await keyOf(system, rowsOf('other'));
+  expect(await keyOf(system)).not.toBe(keyOfOtherRows);
 });
