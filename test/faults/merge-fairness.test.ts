@@ -105,7 +105,7 @@ it('small merges are all answered beside a continuous load of large ones, which 
   expect(large.moreCalls).toBe(0);
 });
 
-// Only with FAULTS, as .ci/run sets it, where nothing else runs: on a busy machine calls come late and conflict with each other.
+// Only in `npm run test:faults`, beside which nothing else runs: on a busy machine calls come late and conflict with each other.
 it.runIf(process.env.FAULTS)('merges beyond the usage plan take no more than two transactions each', async () => {
   const { small, transactions } = await run({ seconds: SECONDS, smallPerSecond: 50, throttled: true });
   expect(small.throttled).toBeGreaterThan(0);

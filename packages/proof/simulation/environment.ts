@@ -51,7 +51,7 @@ export interface Invocation extends Allowances {
   readonly id: string;
   /** Number of calls to the table. */
   readonly calls: number;
-  /** Whether the run is right with it and without it. */
+  /** Whether it may have happened or not: a run is correct in either case. */
   readonly optional?: boolean;
   /** Ids of the invocations that had ended when its first call was executed; absent: none of its calls was. */
   readonly after?: readonly string[];

@@ -151,7 +151,7 @@ export const incidentRecord = (incident: string, when: 'early' | 'late') =>
       return prevails ? withTitle(state, incident, when) : state;
     },
   );
-/** The titles that an incident may have: each overwrites those before it. Merges set the last one. */
+/** Titles in the order of their ages, oldest first: each overwrites those before it. Merges set the last one. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
 /** A record of an incident whose time is later than that of all merges. A merge after it overwrites it, even if the record is written again. */

@@ -49,7 +49,7 @@ export interface State {
   used: Readonly<Record<string, string>>;
 }
 
-/** Merges alerts into an incident, unless its key is used already or an alert does not exist. */
+/** Merges alerts into an incident, unless the request repeats a key or names an unknown alert. */
 export function merged(state: State, request: Merge): Outcome<State> {
   const { alerts, into, title, owner, key, longAgo } = request;
   const body = canonical({ ...request, key: undefined });

@@ -63,7 +63,7 @@ export async function loadLines(table: Table, ...lines: readonly object[]): Prom
   await loadData(table, 'data', texts, { nowSeconds: 1 });
 }
 
-/** Writes a record of the feed: an 'early' or a later 'late' one, both older than all merges, or the 'latest', which is newer than all. */
+/** Writes a record of the feed. `early` and `late` records are older than all merges, and `early` ones the oldest; the `latest` is the newest. */
 export async function writeRecord(table: Table, line: object, when: 'early' | 'late' | 'latest'): Promise<void> {
   const at_ms = START_MS + { early: -2, late: -1, latest: HOUR_MS }[when];
   for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);

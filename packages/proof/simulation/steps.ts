@@ -37,7 +37,7 @@ export const readsSeveral = ({ request }: Call) => request !== undefined && /^(Q
 export const covers = ({ pk, sk }: Access, row: string) =>
   pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
 
-/** Describes a step for people, with its request and the rows of it. */
+/** Describes a step for people: its request, and the rows that this reads or writes. */
 export function describe({ name, fault, call }: Step): string {
   if (!call) return name;
   if (!call.request) return `${name} (resumes)`;
