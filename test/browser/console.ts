@@ -1,4 +1,4 @@
-/** Tests the operator's console with the sample and with hostile data. Its tests without a browser: packages/admin/test/integration/console.test.ts. */
+/** Tests the operator's console with the sample and with hostile data. packages/admin/test/integration/console.test.ts needs no browser. */
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { expectAccessible, openPage, overhang, type Surroundings } from './surro
 const shell = promisify(execFile);
 const HOSTILE_ACCOUNT = 4;
 /** The screens of a desktop and of a phone. */
-const WIDTHS = [
+const SCREENS = [
   { viewport: { width: 1440, height: 760 } },
   { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 ];
@@ -21,7 +21,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const service = listRunning().find((running) => running.url === url);
   assert.ok(service);
   const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
-  const [desktop, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
+  const [desktop, phone] = await Promise.all(SCREENS.map((options) => openPage(surroundings, options)));
   assert.ok(desktop && phone);
   const { page } = desktop;
 
@@ -44,16 +44,20 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const [incident, alert] = await Promise.all(
     ['incident', 'alert'].map((kind) => page.locator(`.merges a[href*="/${kind}/"]`).first().getAttribute('href')),
   );
-  const ofAccount = ['fleet', 'incidents', 'work-items', 'account', 'health'].map((name) => `1/${name}`);
-  for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...ofAccount, host, incident, alert])
+  const accountPages = ['fleet', 'incidents', 'work-items', 'account', 'health'].map((name) => `1/${name}`);
+  for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...accountPages, host, incident, alert])
     for (const { page } of [desktop, phone]) {
       await page.goto(`${home}/${path}`);
       await expectReadable(page);
     }
 
   await fillHostile(table, url);
-  const rows = [`incident/${'b'.repeat(24)}`, `alert/${'c'.repeat(24)}`, `host?id=${encodeURIComponent(HOSTILE_TEXT)}`];
-  for (const path of ['fleet', 'incidents', ...rows, 'account', 'work-items']) {
+  const hostilePages = [
+    `incident/${'b'.repeat(24)}`,
+    `alert/${'c'.repeat(24)}`,
+    `host?id=${encodeURIComponent(HOSTILE_TEXT)}`,
+  ];
+  for (const path of ['fleet', 'incidents', ...hostilePages, 'account', 'work-items']) {
     await phone.page.goto(`${home}/${HOSTILE_ACCOUNT}/${path}`);
     const text = await phone.page.innerText('body');
     assert.ok(text.includes('<script>alert(1)</script>\\u202e'), `${path} shows the text as it is`);
@@ -64,7 +68,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   assert.ok((await phone.page.innerText('body')).includes('🔥'.repeat(1_024)));
 
   const problems = [...desktop.problems, ...phone.problems];
-  // The path `nowhere` is a 404.
+  // The answer to the path `nowhere` is a 404.
   assert.deepEqual(
     problems.filter((problem) => !problem.includes('404')),
     [],
@@ -79,8 +83,8 @@ async function expectReadable(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await expectAccessible(page);
   }
-  const wide = await overhang(page);
-  assert.ok(wide <= 0, `${page.url()} is ${wide} pixels too wide`);
+  const excess = await overhang(page);
+  assert.ok(excess <= 0, `${page.url()} is ${excess} pixels too wide`);
 }
 
 /** Clicks a link and waits until its page has loaded. */
@@ -90,7 +94,7 @@ async function follow(page: Page, link: Locator): Promise<void> {
   await page.waitForURL(address);
 }
 
-/** The console tells why a host of the worst cluster is stale. */
+/** The console shows why a host of the worst cluster is stale. */
 async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promise<void> {
   assert.equal(await page.title(), 'Fleet – Northwind Platform (1) – console');
   assert.match(await page.innerText('.headline'), /^600 hosts\s+56 stale/);
@@ -109,7 +113,7 @@ async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promi
   assert.match(await page.innerText('.headline'), /^stale\s+The latest snapshot is \d+ \w+ old/);
 }
 
-/** Repeats a call while it is ServiceUnavailable: on a busy machine DynamoDB Local may be too slow. */
+/** Repeats a call while its answer is ServiceUnavailable, since on a busy machine DynamoDB Local may be too slow. */
 async function untilAnswered<Answer extends { error?: { code: string } }>(
   call: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -117,7 +121,7 @@ async function untilAnswered<Answer extends { error?: { code: string } }>(
   return answer.error?.code === 'ServiceUnavailable' ? untilAnswered(call) : answer;
 }
 
-/** The console tells what a request did, on a desktop, and how to undo it, by touch on a phone. */
+/** On a desktop the console shows what a request did, and on a phone, by touch, how to undo it. */
 async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surroundings): Promise<void> {
   const calls = surroundings.printed
     .split('\n')
@@ -164,8 +168,8 @@ async function refreshes(page: Page, home: string): Promise<void> {
   const notice = Promise.withResolvers<string>();
   await page.exposeFunction('showNotice', notice.resolve);
   await page.evaluate(`{
-    const place = document.getElementById('waiting');
-    new MutationObserver(() => showNotice(place.textContent)).observe(place, { childList: true });
+    const notice = document.getElementById('waiting');
+    new MutationObserver(() => showNotice(notice.textContent)).observe(notice, { childList: true });
   }`);
   await page.route('**/1/incidents', async (route) => {
     await notice.promise;

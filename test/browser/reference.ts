@@ -23,7 +23,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   for (const name of ['Guide', 'Client', 'OpenAPI', 'Console']) {
     const address = await page.getByRole('link', { name, exact: true }).getAttribute('href');
     const { status } = await fetch(`${url}${address}`);
-    // The console's link lets nobody in: only the printed address does.
+    // The link alone does not let a browser into the console: only the address that `npm start` prints does.
     assert.equal(status, name === 'Console' ? 401 : 200, name);
   }
   await surroundings.picture(page, 'reference-page');
@@ -55,7 +55,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await page.waitForFunction("document.body.innerText.includes('9223372036854775806')");
   assert.doesNotMatch(await deletion.innerText(), /922337203685477(5807|6000)/);
 
-  // The page's dialogue takes another key.
+  // In the page's dialogue a user can enter another key.
   await page.locator('button.authorize').first().click();
   const dialogue = page.locator('.dialog-ux');
   await dialogue.locator('button:has-text("Logout")').click();
@@ -84,8 +84,8 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await fleet.locator('.opblock-summary').click();
   await fleet.locator('button.execute').click();
   await fleet.locator('.live-responses-table .response-col_status').first().waitFor();
-  const wide = await overhang(phone.page);
-  assert.ok(wide <= 0, `on a phone the page is ${wide} pixels too wide`);
+  const excess = await overhang(phone.page);
+  assert.ok(excess <= 0, `on a phone the page is ${excess} pixels too wide`);
   assert.deepEqual(phone.problems, []);
   process.stdout.write('ok the reference page renders, sends calls, and requests nothing from other servers\n');
 }

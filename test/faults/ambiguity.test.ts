@@ -1,4 +1,4 @@
-/** Calls and commands that write, when DynamoDB's replies are lost or wrong: each has its effect once, and says truly whether it had. */
+/** Calls and commands that write, when DynamoDB's replies are lost or wrong: each takes effect once, and reports truly whether it did. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
@@ -27,7 +27,7 @@ import { connectAfterStorm } from '../support/storm.ts';
 
 /** Faults after which DynamoDB's caller does not know, or is told wrongly, whether the call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];
-/** Those of them after which it was applied. */
+/** The ambiguous faults after which the call was applied. */
 const APPLIED = ['drop', 'error-after'] as const satisfies Fault[];
 
 const table = await newTable();
@@ -39,9 +39,9 @@ interface Connection {
 }
 
 interface Writer {
-  /** @returns whether it reports success */
+  /** Runs the call or command. @returns whether it reports success */
   write(connection: Connection): Promise<boolean>;
-  /** What the service does later on its own. */
+  /** Does what the service does later, without a further call. */
   afterwards?(): Promise<void>;
   /** How many times the table shows its effect. */
   countEffects(): Promise<number>;
@@ -105,7 +105,7 @@ async function issueKey(tenant: Account, connection: Connection): Promise<string
   return String((await keysOf(tenant))[0]?.app_key_id);
 }
 
-/** Each prepares a writer for a new account. */
+/** Functions that prepare a writer for a new account, by what it does. */
 const WRITERS: Record<string, (tenant: Account, connection: Connection) => Promise<Writer>> = {
   'deleting a work item': (tenant) =>
     workItem(tenant, {}, call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }), 1)(),
@@ -164,8 +164,10 @@ const WRITERS: Record<string, (tenant: Account, connection: Connection) => Promi
     return {
       write: admin('app-key', 'rotate', await issueKey(tenant, connection), '--account', tenant.account),
       async countEffects() {
-        const all = await keysOf(tenant);
-        return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;
+        const appKeys = await keysOf(tenant);
+        return appKeys.length === 2 && appKeys.some(({ expires_at }) => expires_at !== undefined)
+          ? 1
+          : appKeys.length - 1;
       },
     };
   },
@@ -180,8 +182,13 @@ const WRITERS: Record<string, (tenant: Account, connection: Connection) => Promi
 };
 
 /** Writers that are calls of the API. The others are commands, each with a client of its own. */
-const OF_THE_API = ['deleting a work item', 'merging 3 alerts', 'merging 101 alerts', 'browsing, counted by the limit'];
-/** Writers that have to be repeated when any of their writes fails. */
+const API_WRITER_NAMES = [
+  'deleting a work item',
+  'merging 3 alerts',
+  'merging 101 alerts',
+  'browsing, counted by the limit',
+];
+/** Writers that an operator repeats when any of their writes fails. */
 const REPEATED = ['undoing a merge of 3', 'undoing a merge of 101', 'importing 60 members'];
 
 const isRead = (action: string) => /Get|Query/.test(action);
@@ -191,12 +198,12 @@ const once = (fault: Fault, nth: number): Plan => {
   const applies = ({ action }: ProxiedCall) => fault !== 'conflict' || !isRead(action);
   return (wireCall) => (wireCall.number === nth && applies(wireCall) ? fault : undefined);
 };
-/** Plans a fault for one wire call, and lets each retry of it by the SDK fail. */
-const forGood = (fault: Fault, nth: number): Plan => {
-  let lost: string | undefined;
+/** Plans a fault for one wire call, and lets every retry of it by the SDK fail. */
+const withFailingRetries = (fault: Fault, nth: number): Plan => {
+  let faultyBody: string | undefined;
   return ({ number, body }) => {
-    if (number === nth) lost = body;
-    if (body !== lost) return undefined;
+    if (number === nth) faultyBody = body;
+    if (body !== faultyBody) return undefined;
     return number === nth ? fault : 'error-before';
   };
 };
@@ -216,19 +223,19 @@ async function runWriter(prepare: (typeof WRITERS)[string], connection: Connecti
   return { succeeded, effectsAtFirst, effectsInTheEnd: await countEffects(), actions };
 }
 
-/** The wire calls to try faults at: only a few of a long series of like calls. */
+/** The wire calls at which faults are tried: only some of a long series of similar calls. */
 const pointsOf = (actions: readonly string[]) =>
   actions
     .map((action, index) => ({ action, nth: index + 1 }))
     .filter(({ nth }) => nth <= 12 || nth > actions.length - 3 || nth % 20 === 0);
 
 const SHORT = process.env.FAULTS === undefined;
-const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(name));
+const apiWriters = Object.entries(WRITERS).filter(([name]) => API_WRITER_NAMES.includes(name));
 
 describe.each([
   { when: '', connect: connectThrough, writers: Object.entries(WRITERS) },
-  // The short form tries only the writer with the fewest calls: those that succeed refill the retry quota that the storm has used up.
-  { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? ofTheApi.slice(0, 1) : ofTheApi },
+  // The short form tries only the writer with the fewest calls: each successful call refills the retry quota that the storm has used up.
+  { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? apiWriters.slice(0, 1) : apiWriters },
 ])(`what is written$when (SEED=${SEED})`, ({ connect, writers }) => {
   const connections: Connection[] = [];
   afterAll(async () => {
@@ -240,10 +247,10 @@ describe.each([
 
   // Concurrently, since most of the time they wait for time-outs.
   it.concurrent.each(writers)(
-    '%s has its effect once, and reports truly whether it had, when a reply is lost or wrong',
+    '%s takes effect once, and reports truly whether it did, when a reply is lost or wrong',
     async (name, prepare) => {
       const random = seededRandom(SEED);
-      const some = <Case>(all: readonly Case[], count: number) => (SHORT ? sample(all, count, random) : all);
+      const chosenFrom = <Case>(all: readonly Case[], count: number) => (SHORT ? sample(all, count, random) : all);
       const proxy = await startFaultProxy(dynamodbEndpoint());
       const connection = { proxy, through: await connect(table, proxy, PATIENCE) };
       connections.push(connection);
@@ -251,15 +258,18 @@ describe.each([
       expect(clean).toEqual({ succeeded: true, effectsAtFirst: 1, effectsInTheEnd: 1 });
       const points = pointsOf(actions);
       const single = points.flatMap(({ nth }) => AMBIGUOUS.map((fault) => ({ nth, fault, plan: once })));
-      // Batches hold imported rows and the ends of audit entries: rows that are whole in themselves.
+      // BatchWriteItem writes imported rows and the ends of audit entries, each of which is complete in itself.
       const writes = points.filter(({ action }) => !isRead(action) && action !== 'BatchWriteItem');
-      const lasting = writes.flatMap(({ nth }) => APPLIED.map((fault) => ({ nth, fault, plan: forGood })));
+      const lasting = writes.flatMap(({ nth }) => APPLIED.map((fault) => ({ nth, fault, plan: withFailingRetries })));
       const wrong: string[] = [];
-      for (const { nth, fault, plan } of [...some(single, 2), ...some(REPEATED.includes(name) ? [] : lasting, 1)]) {
+      for (const { nth, fault, plan } of [
+        ...chosenFrom(single, 2),
+        ...chosenFrom(REPEATED.includes(name) ? [] : lasting, 1),
+      ]) {
         const { actions: _actions, ...outcome } = await runWriter(prepare, connection, plan(fault, nth));
         const { succeeded, effectsAtFirst, effectsInTheEnd } = outcome;
-        // A call succeeds; a command reports truly whether it did.
-        const isTrue = effectsAtFirst === Number(succeeded) && (succeeded || !OF_THE_API.includes(name));
+        // A call must succeed; a command must report truly whether it took effect.
+        const isTrue = effectsAtFirst === Number(succeeded) && (succeeded || !API_WRITER_NAMES.includes(name));
         if (!isTrue || effectsInTheEnd !== 1)
           wrong.push(`${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify(outcome)}`);
       }

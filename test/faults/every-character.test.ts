@@ -13,8 +13,8 @@ import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
-/** Longest title, in code points. */
-const TITLE = 512;
+/** Maximum length of a title, in code points. */
+const TITLE_LENGTH = 512;
 /** Characters that readers or writers of lines, JSON, UTF-8 or UTF-16 often get wrong. */
 const AWKWARD = [
   ...['\0', '\n', '\r', '"', '\\', '\u007f', '\u0085', '\u2028', '\u2029', '\ud7ff', '\ue000', '\ufeff'],
@@ -23,18 +23,18 @@ const AWKWARD = [
 
 /** Every Unicode scalar value, in titles of the greatest length. */
 const scalars = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
-const titles = Array.from({ length: scalars.length / TITLE }, (_, index) =>
-  String.fromCodePoint(...scalars.slice(index * TITLE, (index + 1) * TITLE)),
+const titles = Array.from({ length: scalars.length / TITLE_LENGTH }, (_, index) =>
+  String.fromCodePoint(...scalars.slice(index * TITLE_LENGTH, (index + 1) * TITLE_LENGTH)),
 );
 const [awkward = [], others = []] = [true, false].map((expected) =>
   titles.filter((title) => AWKWARD.some((character) => title.includes(character)) === expected),
 );
 const tried = process.env.FAULTS ? titles : [...awkward, ...sample(others, 3, seededRandom(SEED))];
 
-/** Bytes of each piece of a file that is read: at such a boundary some characters are cut in two. */
-const PIECE = 1_021;
+/** Bytes of each piece in which a file is read: the end of a piece cuts some characters in two. */
+const PIECE_BYTES = 1_021;
 
-/** A table as a file of the data format, with sorted fields, and nothing escaped that JSON does not demand. */
+/** The export of a table as the text of a file, with sorted fields. Only those characters are escaped that JSON requires. */
 async function fileOf(table: Table): Promise<string> {
   const entities = await Array.fromAsync(exportData(table));
   const sorted = entities.map((entity) => Object.fromEntries(Object.entries(entity).sort()));
@@ -42,7 +42,7 @@ async function fileOf(table: Table): Promise<string> {
 }
 
 it(
-  `${tried.length * TITLE} Unicode scalar values go through merge, export and import unchanged (SEED=${SEED})`,
+  `${tried.length * TITLE_LENGTH} Unicode scalar values go through merge, export and import unchanged (SEED=${SEED})`,
   async () => {
     const [table, copy] = [await newTable(), await newTable()];
     const tenant = await newAccount(table);
@@ -61,8 +61,8 @@ it(
 
     const exported = await fileOf(table);
     const bytes = Buffer.from(exported);
-    const pieces = Array.from({ length: Math.ceil(bytes.length / PIECE) }, (_, piece) =>
-      bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
+    const pieces = Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, piece) =>
+      bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
     );
     await loadData(copy, 'export', linesOf(Readable.from(pieces)), { nowSeconds: 1 });
     expect((await fileOf(copy)) === exported).toBe(true);

@@ -1,4 +1,4 @@
-/** The bytes that a function holds after thousands of calls: on the table double, where they take seconds. */
+/** The memory that a function holds after thousands of calls. It uses the table double, on which these take seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
@@ -13,7 +13,7 @@ const CALLS = { ci: 2_000, full: 40_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
 /** Rounds that are measured, after one to warm up. */
 const ROUNDS = 5;
 const SHARE_FAILING = 0.02;
-/** Growth that is allowed: less than a string of 8 characters that is kept of each call, and five times the changes of V8 itself. */
+/** The allowed growth: less than one string of 8 characters for each call, and five times the variation that V8 itself causes. */
 const MAX_BYTES_A_CALL = 40;
 /** A call's signal is kept until it aborts, which must have happened before the heap is measured. */
 const LIMIT_MS = 500;

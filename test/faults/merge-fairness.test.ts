@@ -1,6 +1,6 @@
 /**
- * Many merges of one account at the same time, on the table double with DynamoDB's assumed durations: DynamoDB Local has no conflicts, and
- * with many merges its processor time would decide.
+ * Many merges of one account at the same time, on the table double with the durations that DynamoDB is assumed to have. DynamoDB Local has no
+ * conflicts, and with many merges its processor time would determine the result.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
@@ -15,9 +15,9 @@ import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 
 const ACCOUNT = 1;
 const SECONDS = process.env.FAULTS === undefined ? 3 : 10;
-/** Alerts of a large merge: few, since with 2,000 this process's own time would decide. */
+/** Alerts of a large merge: few, since with 2,000 the processor time of this process would determine the result. */
 const LARGE = 120;
-/** Milliseconds that a call takes, and a transaction, which holds its rows meanwhile. */
+/** Milliseconds that a call takes, and that a transaction takes, which locks its rows meanwhile. */
 const CALL_MS = 5;
 const TRANSACTION_MS = 15;
 /**
@@ -28,16 +28,16 @@ const MOVES_MS = 1_200;
 /** Attempts of the SDK for a write of one row that conflicts with a transaction. */
 const MAX_ATTEMPTS = 3;
 
-/** Sends calls to a double, and refuses writes of rows that a transaction holds, as DynamoDB does. */
+/** Sends calls to a double, and refuses writes of rows that a transaction has locked, as DynamoDB does. */
 function conflicting(double: TableDouble): { send: Send; transactions: () => number } {
-  const inUse = new Set<string>();
+  const locked = new Set<string>();
   let transactions = 0;
   const send: Send = async (request, signal) => {
     const rows = accessesOf(request).flatMap(({ pk, sk, write }) => (write ? `${pk} ${sk}` : []));
     const isTransaction = request.name === 'TransactWriteCommand';
     if (isTransaction) transactions += 1;
-    for (let attempt = 1; rows.some((row) => inUse.has(row)); attempt += 1) {
-      const CancellationReasons = rows.map((row) => ({ Code: inUse.has(row) ? 'TransactionConflict' : 'None' }));
+    for (let attempt = 1; rows.some((row) => locked.has(row)); attempt += 1) {
+      const CancellationReasons = rows.map((row) => ({ Code: locked.has(row) ? 'TransactionConflict' : 'None' }));
       await sleep(CALL_MS, undefined, { signal });
       if (isTransaction)
         throw new TransactionCanceledException({ message: 'conflict', $metadata: {}, CancellationReasons });
@@ -47,13 +47,13 @@ function conflicting(double: TableDouble): { send: Send; transactions: () => num
       await sleep(CALL_MS, undefined, { signal });
       return double.apply(request);
     }
-    for (const row of rows) inUse.add(row);
+    for (const row of rows) locked.add(row);
     try {
       const reply = double.apply(request);
       await sleep(rows.some((row) => row.includes('#MOVES#')) ? MOVES_MS : TRANSACTION_MS, undefined, { signal });
       return reply;
     } finally {
-      for (const row of rows) inUse.delete(row);
+      for (const row of rows) locked.delete(row);
     }
   };
   return { send, transactions: () => transactions };
@@ -105,7 +105,7 @@ it('small merges are all answered beside a continuous load of large ones, which 
   expect(large.moreCalls).toBe(0);
 });
 
-// Only in the gate's form, which runs alone: on a busy machine calls come late and conflict with each other.
+// Only in `npm run test:faults`, beside which nothing else runs: on a busy machine calls come late and conflict with each other.
 it.runIf(process.env.FAULTS)('merges beyond the usage plan take no more than two transactions each', async () => {
   const { small, transactions } = await run({ seconds: SECONDS, smallPerSecond: 50, throttled: true });
   expect(small.throttled).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Merges at the limits of DynamoDB that DynamoDB Local does not have: see `packages/bench/limits`. */
+/** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `packages/bench/limits`. */
 import { afterAll, expect, it } from 'vitest';
 import { type TableOptions, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -16,21 +16,21 @@ const ALERTS = process.env.FAULTS ? 2_000 : 300;
 const MAX_ATTEMPTS = 11;
 
 const table = await newTable();
-const open: (() => unknown)[] = [];
-afterAll(() => Promise.all(open.map((close) => close())));
+const closers: (() => unknown)[] = [];
+afterAll(() => Promise.all(closers.map((close) => close())));
 
 /** A client of the table that meets these limits, and merges through it. @param timeouts by default production's */
 async function limited(limits: Parameters<typeof startLimitsProxy>[1], timeouts?: TableOptions['timeouts']) {
   const proxy = await startLimitsProxy(dynamodbEndpoint(), limits);
-  const own = connectThrough(table, proxy, timeouts);
-  open.push(proxy.close, () => own.client.destroy());
-  const handlers = handlersOver(testDeps(own));
+  const ownTable = connectThrough(table, proxy, timeouts);
+  closers.push(proxy.close, () => ownTable.client.destroy());
+  const handlers = handlersOver(testDeps(ownTable));
   const merge = ({ appKey }: Account, alert_ids: string[], incident_id: string, headers = {}) =>
     callAlone(handlers, mergeAlerts, { appKey, body: { alert_ids, incident_id }, headers });
-  return { own, proxy, merge };
+  return { ownTable, proxy, merge };
 }
 
-/** Gives stored alerts titles of so many characters. */
+/** Gives stored alerts titles of `size` characters. */
 const enlarge = ({ account }: Account, alerts: string[], size: number) =>
   putAll(
     table,
@@ -38,25 +38,25 @@ const enlarge = ({ account }: Account, alerts: string[], size: number) =>
   );
 
 it('a merge of 95 alerts that together are more than 4 MB is moved', async () => {
-  const { own, merge } = await limited({}, PATIENCE);
+  const { ownTable, merge } = await limited({}, PATIENCE);
   const tenant = await newAccount(table);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(95);
   await enlarge(tenant, alerts, 44 * 1_024);
   expectEnvelope(await merge(tenant, alerts, to), 200);
   const [{ sequence }] = await tenant.feed(to);
-  await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, { incidentId: to, sequence });
+  await finishMerge(withSignal(ownTable, AbortSignal.timeout(120_000)), tenant.account, { incidentId: to, sequence });
   await expectMerged(tenant, to, alerts);
 }, 180_000);
 
 it('throttling delays the moves of a merge and does not end them: each attempt continues the last one', async () => {
-  // A twentieth of AWS's limits, so that they, and not the machine, decide how fast it goes.
-  const { own, proxy, merge } = await limited({ writeUnits: 1_000 / 20, readUnits: 3_000 / 20 });
+  // A twentieth of AWS's limits, so that these, and not the machine, determine how fast the merge proceeds.
+  const { ownTable, proxy, merge } = await limited({ writeUnits: 1_000 / 20, readUnits: 3_000 / 20 });
   const tenant = await newAccount(table);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(ALERTS);
   await enlarge(tenant, alerts, 1_850);
-  const moved = async () => (await tenant.placements(alerts)).filter((where) => where === to).length;
+  const moved = async () => (await tenant.placements(alerts)).filter((incident) => incident === to).length;
   const once = { 'Idempotency-Key': 'once' };
   let calls = 1;
   while ((await merge(tenant, alerts, to, once)).status !== 200 && calls < MAX_ATTEMPTS) calls += 1;
@@ -65,7 +65,7 @@ it('throttling delays the moves of a merge and does not end them: each attempt c
     progress.push(await moved());
     const { pending = [] } = await readMergeOrder(table, tenant.account);
     if (pending.length === 0) break;
-    for (const place of pending) await finishMerge(own, tenant.account, place).catch(() => undefined);
+    for (const entryId of pending) await finishMerge(ownTable, tenant.account, entryId).catch(() => undefined);
   }
   const usages = [...proxy.usages().values()];
   expect(usages.reduce((sum, { throttled }) => sum + throttled, 0)).toBeGreaterThan(0);

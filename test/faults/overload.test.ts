@@ -1,3 +1,4 @@
+/** A load of calls of every operation while some of their calls to DynamoDB fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -28,7 +29,7 @@ const MIN_CALLS = 100;
 const MAX_AT_ONCE = 8;
 const ACCOUNTS = SECONDS > 2 ? 20 : 5;
 const SHARE_FAULTY = 0.02;
-/** Those after which the service can go on and has no bug to report. */
+/** Faults after which the service can continue, and which it does not report as bugs. */
 const RECOVERABLE = FAULTS.filter((fault) => !fault.startsWith('kill') && fault !== 'invalid');
 
 const table = await newTable();
@@ -49,7 +50,7 @@ function isEnvelope({ body, headers, status }: Answer): boolean {
 
 describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
   it(
-    'every answer is an envelope, no invariant breaks, and nothing of a call is held once it is over',
+    'every answer is an envelope, no invariant breaks, and nothing of a call stays in memory once the call has ended',
     async () => {
       const through = await connect();
       const { around, expectReleased } = watchCalls(through);
@@ -67,18 +68,18 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       }
 
       proxy.plan(() => (random() < SHARE_FAULTY ? pick(RECOVERABLE) : undefined));
-      const underWay = new Set<Promise<void>>();
+      const ongoing = new Set<Promise<void>>();
       const began = Date.now();
       const until = began + 2 * SECONDS * 1_000;
       let sent = 0;
       for (; sent < MIN_CALLS || (sent < SECONDS * CALLS_A_SECOND && Date.now() < until); sent += 1) {
         await sleep(Math.max(0, began + (sent * 1_000) / CALLS_A_SECOND - Date.now()));
         const started = call(pick(pick(loads).calls(random)));
-        underWay.add(started);
-        void started.finally(() => underWay.delete(started));
-        if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay);
+        ongoing.add(started);
+        void started.finally(() => ongoing.delete(started));
+        if (ongoing.size >= MAX_AT_ONCE) await Promise.race(ongoing);
       }
-      await Promise.all(underWay);
+      await Promise.all(ongoing);
       proxy.plan();
 
       expect(wrong).toEqual([]);

@@ -1,4 +1,4 @@
-/** A point-in-time restore may hold any part of a recent transaction: a repair makes it whole or undoes it, whichever part it is. */
+/** A point-in-time restore may have any part of a recent transaction. Whichever part it is, a repair completes the transaction or undoes it. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';
@@ -17,7 +17,7 @@ import { changedRows, overwrite, type Rows, snapshot, torn } from '../support/to
 
 const random = seededRandom(SEED);
 const SHORT = process.env.FAULTS === undefined;
-/** Parts of each merge that are tried: all, or a sample. */
+/** Maximum parts of each merge that are tried, in memory and in DynamoDB Local. */
 const MAX_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
 const MAX_IN_TABLE = SHORT ? 2 : 20;
 const SIZES = SHORT ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -37,29 +37,29 @@ function applied(rows: Rows, findings: readonly Finding[]): Rows {
 }
 
 /** What callers and operators see of merges: alerts, incidents, feeds and Idempotency-Keys, without the service's own attributes. */
-function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, unknown> {
+function visible(rows: Rows, ...omitted: (RowKind | undefined)[]): Map<string, unknown> {
   const seen = new Map<string, unknown>();
   for (const [name, row] of rows) {
-    if (['mergeOrder', 'mergeOrderShard', ...without].includes(parseKey(row)?.kind)) continue;
+    if (['mergeOrder', 'mergeOrderShard', ...omitted].includes(parseKey(row)?.kind)) continue;
     const { moved_sequence, moved_from, stayed_sequence, last_change, ...rest } = row;
     seen.set(name, rest);
   }
   return seen;
 }
 
-/** An account with alerts here and there, some merged before; then one more merge. */
+/** An account with alerts in an incident and in none, some of them merged before, and its rows before and after one more merge. */
 async function merged(count: number, change: object) {
   const tenant = await newAccount(table);
   const handlers = handlersOver(testDeps(table));
   const [from, to] = [await tenant.incident(), await tenant.incident({ owner_id: 3 })];
   await tenant.member(7);
-  const inNone = Math.ceil(count / 2);
-  const alerts = [...(await tenant.alerts(inNone)), ...(await tenant.alerts(count - inNone, from))];
+  const unassigned = Math.ceil(count / 2);
+  const alerts = [...(await tenant.alerts(unassigned)), ...(await tenant.alerts(count - unassigned, from))];
   const staying = 'title' in change ? [] : await tenant.alerts(1, to);
   // Every second alert has been merged before.
   const earlier = alerts.filter((_id, index) => index % 2 === 0);
-  const first = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
-  expectEnvelope(await tenant.merge(handlers.mergeAlerts, first), 200);
+  const earlierMerge = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
+  expectEnvelope(await tenant.merge(handlers.mergeAlerts, earlierMerge), 200);
   const before = await snapshot(table, tenant.account);
   const body = { alert_ids: [...alerts, ...staying], incident_id: to, ...change };
   const options = { headers: { 'Idempotency-Key': 'one' } };
@@ -68,10 +68,10 @@ async function merged(count: number, change: object) {
   return { tenant, before, after, changed: changedRows(before, after) };
 }
 
-/** Parts of a set of rows, chosen by chance: all if there are no more than `most`. */
-function partsOf(names: readonly string[], most: number): string[][] {
+/** Parts of a set of rows, chosen at random: all of them if there are no more than `max`. */
+function partsOf(names: readonly string[], max: number): string[][] {
   const masks = Array.from({ length: 2 ** names.length }, (_, mask) => mask);
-  return sample(masks, most, random).map((mask) => names.filter((_name, bit) => (mask >> bit) & 1));
+  return sample(masks, max, random).map((mask) => names.filter((_name, bit) => (mask >> bit) & 1));
 }
 function isFeedEntry(name: string): boolean {
   const [pk = '', sk = ''] = name.split('\n');
@@ -79,13 +79,17 @@ function isFeedEntry(name: string): boolean {
 }
 
 /**
- * What is wrong with repaired rows; undefined: nothing. A whole merge may lack the row of its Idempotency-Key: a retry then merges again.
- * @param hasEntry whether the restore holds the merge's feed entry: then the repair completes the merge
+ * What is wrong with repaired rows; undefined: nothing. A complete merge may lack the row of its Idempotency-Key: a retry then merges again.
+ * @param hasEntry whether the restored rows have the feed entry of the merge: only then does the repair complete the merge
  */
-function problemOf(end: Rows, { before, after }: { before: Rows; after: Rows }, hasEntry: boolean): string | undefined {
+function problemOf(
+  repaired: Rows,
+  { before, after }: { before: Rows; after: Rows },
+  hasEntry: boolean,
+): string | undefined {
   if (hasEntry)
-    return isDeepStrictEqual(visible(end, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not whole';
-  return isDeepStrictEqual(visible(end), visible(before)) ? undefined : 'not absent';
+    return isDeepStrictEqual(visible(repaired, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not whole';
+  return isDeepStrictEqual(visible(repaired), visible(before)) ? undefined : 'not absent';
 }
 
 describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
@@ -100,9 +104,10 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
         const wrong: string[] = [];
         for (const names of partsOf(changed, MAX_IN_MEMORY)) {
           const restored = torn(before, after, names);
-          const end = applied(restored, check(restored));
+          const repaired = applied(restored, check(restored));
           const problem =
-            problemOf(end, merge, names.some(isFeedEntry)) ?? (check(end).length > 0 ? 'not by one repair' : undefined);
+            problemOf(repaired, merge, names.some(isFeedEntry)) ??
+            (check(repaired).length > 0 ? 'takes a second repair' : undefined);
           if (problem) wrong.push(`${problem}: ${names.map((name) => name.replace('\n', ' '))}`);
         }
         expect(wrong.slice(0, 3)).toEqual([]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 15 * 60_000); // the previous release may have to install its packages
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
-/** The messages that the previous release's pipe, which this tree no longer has, put into the queue. */
+/** The messages that the pipe of the previous release put into the queue. This tree has no pipe. */
 async function pipedMessages(account: number) {
   const [{ tree }] = releases as [Release];
   const [, template] = /inputTemplate: '([^']+)'/.exec(readFileSync(join(tree, 'infra/merge-queue.ts'), 'utf8')) ?? [];
@@ -29,7 +29,7 @@ async function pipedMessages(account: number) {
     );
 }
 
-/** The messages that relay sends of the records that its filters let through. */
+/** The messages that the function relay sends for the records that pass its filters. */
 async function relayedMessages(account: number) {
   return (await relayed(table, await recordsForRelay(table, account))).sent.merges;
 }
@@ -43,8 +43,8 @@ it.each<[string, (account: number) => Promise<unknown>]>([
   [
     'the schedule, if its message was lost',
     () => {
-      const later = testDeps(table, { now: () => Date.now() + 6 * 60_000 });
-      return createFinishMerges(later)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+      const depsSixMinutesLater = testDeps(table, { now: () => Date.now() + 6 * 60_000 });
+      return createFinishMerges(depsSixMinutesLater)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     },
   ],
 ])('a pending merge of the previous release is finished by %s', async (_what, finish) => {
@@ -52,7 +52,7 @@ it.each<[string, (account: number) => Promise<unknown>]>([
   const tenant = await newAccount(table);
   const [incident, alerts] = [await tenant.incident(), await tenant.alerts(250)];
   const event = eventFor(mergeAlerts, { appKey: tenant.appKey, body: { alert_ids: alerts, incident_id: incident } });
-  // Its first transaction is the commit.
+  // The first transaction of a merge is its commit.
   previous.proxy.plan(({ action }) => (action === 'TransactWriteItems' ? 'kill' : undefined));
   await previous.call(mergeAlerts.name, event);
   previous.proxy.plan();

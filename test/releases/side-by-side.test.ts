@@ -18,7 +18,7 @@ import {
   callsWith,
   command,
   compare,
-  finish,
+  finishAllMerges,
   mergesOf,
   newModelAndTenant,
   type Real,
@@ -28,7 +28,7 @@ import { type Answer, type EventOptions, eventFor, newTable } from '../support/s
 
 const SEQUENCES = 30;
 const RACES = 15;
-/** Sizes of the groups in which alerts are merged. Some together take several transactions, which hold 100 items each. */
+/** Sizes of the groups in which alerts are merged. The larger groups together need several transactions, each of at most 100 items. */
 const GROUPS = [1, 1, 2, 30, 80] as const;
 
 const table = await newTable();
@@ -38,54 +38,54 @@ beforeAll(async () => {
 }, 15 * 60_000); // the previous release may have to install its packages
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
-/** Sends a call to one of the releases. @param tries at most so many, since a caller repeats a 503, which a busy machine causes */
-async function call(by: number, operation: Operation, options: EventOptions, tries = 5): Promise<Answer> {
-  const answer = await (releases[by] as Release).call(operation.name, eventFor(operation, options));
-  return answer.status === 503 && tries > 1 ? call(by, operation, options, tries - 1) : answer;
+/** Sends a call to one of the releases. @param tries maximum attempts: a 503, which a busy machine causes, is repeated */
+async function call(releaseIndex: number, operation: Operation, options: EventOptions, tries = 5): Promise<Answer> {
+  const answer = await (releases[releaseIndex] as Release).call(operation.name, eventFor(operation, options));
+  return answer.status === 503 && tries > 1 ? call(releaseIndex, operation, options, tries - 1) : answer;
 }
 
 /** Hands entries of a feed to finish-merges of one of the releases, and again if it fails, as Lambda does. */
-async function finishBy(by: number, feed: Record<string, unknown>[], tries = 10): Promise<void> {
+async function finishBy(releaseIndex: number, feed: Record<string, unknown>[], tries = 10): Promise<void> {
   try {
-    await (releases[by] as Release).finish(messagesOf(feed));
+    await (releases[releaseIndex] as Release).finish(messagesOf(feed));
   } catch (error) {
     if (tries === 1) throw error;
-    await finishBy(by, feed, tries - 1);
+    await finishBy(releaseIndex, feed, tries - 1);
   }
 }
 
-/** The release that answers the calls of a sequence. */
-let by = 0;
+/** Index of the release that answers the next calls of a sequence. */
+let answering = 0;
 const switchRelease = command('switch to the other release', async () => {
-  by = 1 - by;
+  answering = 1 - answering;
 });
 
 /** A new account, the model of it, and a service whose calls one of the releases answers. */
 async function newModelAndReleases() {
   const { model, ...scene } = await newModelAndTenant(table, GROUPS);
-  by = 0;
-  let planned = false;
+  answering = 0;
+  let hasPlan = false;
   const real: Real = {
     ...scene,
     table,
     through: table,
     plan(plan) {
-      planned = plan !== undefined;
-      (releases[by] as Release).proxy.plan(plan);
+      hasPlan = plan !== undefined;
+      (releases[answering] as Release).proxy.plan(plan);
     },
     // A merge with a planned fault is not repeated: the model takes its outcome from what is stored.
-    call: (operation, options) => call(by, operation, options, planned ? 1 : 5),
-    finish: (feed) => finishBy(by, feed),
+    call: (operation, options) => call(answering, operation, options, hasPlan ? 1 : 5),
+    finish: (feed) => finishBy(answering, feed),
   };
   return { model, real };
 }
 
-const release = fc.constantFrom(0, 1);
+const releaseIndexes = fc.constantFrom(0, 1);
 const merges = mergesOf(GROUPS.length);
 
 describe(`two releases on one table (SEED=${SEED})`, () => {
   it(
-    'any sequence of calls, each answered by either release, has the outcome that a model of the contract has',
+    'any sequence of calls, each answered by either release, has the outcome that a model of the contract predicts',
     async () => {
       const calls = callsWith(merges, 'kill', 'kill-before', 'drop', 'throttle', 'conflict');
       // About every third command switches to the other release.
@@ -109,16 +109,16 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.tuple(release, merges), { minLength: 2, maxLength: 4 }),
-          release,
+          fc.array(fc.tuple(releaseIndexes, merges), { minLength: 2, maxLength: 4 }),
+          releaseIndexes,
           async (sent, last) => {
             const { real } = await newModelAndReleases();
             const racing = sent.map(([release, merge], index) =>
               callMerge({ ...real, call: (...args) => call(release, ...args) }, merge, `race ${index}`),
             );
             for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
-            by = last;
-            await finish(real);
+            answering = last;
+            await finishAllMerges(real);
             await expectTrueFeeds(real.tenant, real.incidents, real.groups.flat());
           },
         ),
@@ -128,14 +128,14 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     5 * 60_000,
   );
 
-  it('the grants of this tree allow the previous release all that it does with the table', async () => {
+  it('the grants of this tree allow every call that the previous release makes to the table', async () => {
     const [{ proxy }] = releases as [Release];
     const used = new Map<FunctionName, Set<string>>();
     const recordUse = async (name: FunctionName, use: () => Promise<unknown>) => {
       proxy.plan();
       await use();
-      const asked = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
-      used.set(name, (used.get(name) ?? new Set()).union(new Set(asked)));
+      const required = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
+      used.set(name, (used.get(name) ?? new Set()).union(new Set(required)));
     };
     const tenant = await newAccount(table);
     const { appKey } = tenant;
@@ -153,7 +153,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const finishAll = () =>
       recordUse('finish-merges', async () => finishBy(0, [...(await tenant.feed(to)), ...(await tenant.feed(other))]));
     await finishAll();
-    // Its commit is the first transaction: the moves are left to finish-merges.
+    // The first transaction is the commit; the process is killed at it, so that finish-merges has to make the moves.
     const cut = { appKey, body: { alert_ids: alerts, incident_id: to }, headers: { 'Idempotency-Key': 'cut' } };
     for (let tries = 0; tries < 5 && (await tenant.pending()).length === 0; tries += 1) {
       proxy.plan(({ action }) => (action === 'TransactWriteItems' ? 'kill' : undefined));
@@ -162,11 +162,11 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     expect(await tenant.pending()).toHaveLength(1);
     await finishAll();
     expect(await tenant.pending()).toEqual([]);
-    for (const [name, asked] of used) {
+    for (const [name, required] of used) {
       const { all, previous } = grantedTo(name);
-      expect([name, ...asked.difference(all)]).toEqual([name]);
+      expect([name, ...required.difference(all)]).toEqual([name]);
       // What is granted only for the previous release is still needed.
-      expect([name, ...previous.difference(asked)]).toEqual([name]);
+      expect([name, ...previous.difference(required)]).toEqual([name]);
     }
   });
 

@@ -4,7 +4,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { putAppKey } from './service.ts';
 
-/** A random account id: two are hardly ever the same. */
+/** A random account id, from so many that two tests hardly ever get the same. */
 export const newAccountId = () => randomInt(1_000_000, 2 ** 47);
 
 /** A new account with a valid key. */

@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** `count` different members of `all`, in their order; all where there are no more. */
+/** `count` different members of `all`, in their order; all of them if there are no more. */
 export function sample<Value>(all: readonly Value[], count: number, random: () => number): Value[] {
   const shuffled = all.map((value, index) => ({ value, index, key: random() }));
   const chosen = shuffled.sort((a, b) => a.key - b.key).slice(0, count);

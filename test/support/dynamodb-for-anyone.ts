@@ -3,7 +3,10 @@ import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { listen } from './listen.ts';
 
-/** A proxy to the run's DynamoDB Local, which keeps separate tables for each access key and region: it shows all callers the same. */
+/**
+ * A proxy to the run's DynamoDB Local that shows the same tables to all callers. DynamoDB Local itself keeps separate tables for each access
+ * key and region.
+ */
 export async function startDynamoDbForAnyone() {
   const { url, credentials } = splitEndpoint(dynamodbEndpoint());
   const server = createServer((incoming, response) => {

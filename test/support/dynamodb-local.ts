@@ -1,4 +1,4 @@
-/** Starts the DynamoDB that all tests share, unless DYNAMODB_ENDPOINT names one. */
+/** Starts the DynamoDB Local that all tests share, unless DYNAMODB_ENDPOINT names another server. */
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startDynamoDb } from '../../packages/local/dynamodb-local.ts';
@@ -15,5 +15,5 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   return stop;
 }
 
-/** Where the run's DynamoDB answers. */
+/** The endpoint of the run's DynamoDB. */
 export const dynamodbEndpoint = () => inject('dynamodbEndpoint');

@@ -12,18 +12,18 @@ import { testDeps } from './service.ts';
 export const recordsOfAccount = async (table: Table, account: number): Promise<DynamoDBRecord[]> =>
   (await recordsOf(table)).filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`));
 
-/** The records of a table's stream, or of one account in it, that the stack's filters hand to relay. */
+/** The records of a table's stream, or those of one account, that pass the stack's filters to the function relay. */
 export async function recordsForRelay(table: Table, account?: number): Promise<DynamoDBRecord[]> {
   const { patterns } = readDeployment(inject('template'), table.name).stream;
   const records = await (account === undefined ? recordsOf(table) : recordsOfAccount(table, account));
   return records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
 }
 
-/** Runs relay on records. @param accepts whether the destinations accept a message or an event */
+/** Runs the function relay on records. @param accepts whether its destinations accept a message or an event */
 export async function relayed(
   table: Table,
   Records: DynamoDBRecord[],
-  accepts: (what: string | ServiceEvent) => boolean = () => true,
+  accepts: (messageOrEvent: string | ServiceEvent) => boolean = () => true,
 ) {
   const sent: Record<string, string[]> = {};
   const events: ServiceEvent[] = [];

@@ -1,4 +1,4 @@
-/** The local gateway over functions that only record their events. */
+/** The local gateway in front of functions that only record their events. */
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
@@ -34,7 +34,7 @@ export const codeIn = (text: string): string | undefined => JSON.parse(text).err
  * @param options `authorize` answers for the authorizer, `answer` for every other function
  */
 export async function startGateway(
-  of: Deployment = deployment,
+  started: Deployment = deployment,
   {
     authorize = () => allow('local-account-1'),
     answer = async () => OK,
@@ -49,7 +49,7 @@ export async function startGateway(
     events.push(event as APIGatewayProxyEvent);
     return answer();
   }
-  const port = await listen(createGateway({ deployment: of, invoke }).unref());
+  const port = await listen(createGateway({ deployment: started, invoke }).unref());
 
   return {
     called,
@@ -65,7 +65,7 @@ export async function startGateway(
       const before = called.length;
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
-      socket.on('error', () => {}); // what was received until then is the answer
+      socket.on('error', () => {}); // the answer is what was received before the error
       socket.write(`${head}\r\n${host}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
       socket.write(body);
       for await (const chunk of socket) chunks.push(chunk as Buffer);

@@ -17,7 +17,8 @@ import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
  * What happens to a call on the wire:
  * - `refuse`: the connection ends before DynamoDB sees it
  * - `hang`: DynamoDB never sees it, and no reply comes
- * - `error-before`, `error-after`: 500, and DynamoDB has not applied it, or has
+ * - `error-before`: 500, and DynamoDB has not applied it
+ * - `error-after`: 500, though DynamoDB has applied it
  * - `hang-after`: DynamoDB applies it, and no reply comes
  * - `drop`: DynamoDB applies it, and the connection ends without a reply
  * - `cut`: DynamoDB applies it, and half of the reply comes
@@ -58,7 +59,7 @@ export interface FaultProxy {
   readonly calls: readonly ProxiedCall[];
   /** Replaces the plan; without one there are no faults. Calls count from 1 again, and a kill is over. */
   plan(plan?: Plan): void;
-  /** From now on calls with this text are refused and not counted: late attempts of earlier calls. */
+  /** From now on refuses calls whose body contains this text, and does not count them: they are late attempts of earlier calls. */
   ignore(text: string): void;
   /** Whether a kill has happened since the faults were planned. */
   killed(): boolean;
@@ -144,7 +145,7 @@ function refuse(reply: ServerResponse, status: number, { type, message, fields }
   reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
 }
 
-/** Refuses a call; a transaction by the reason of its first item. */
+/** Refuses a call with this error; cancels a transaction with this reason for its first item. */
 function refuseAs({ action, body }: ProxiedCall, reply: ServerResponse, reason: Reason, refusal: Refusal): void {
   if (action !== 'TransactWriteItems') {
     refuse(reply, 400, refusal);

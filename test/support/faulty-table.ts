@@ -43,7 +43,7 @@ function refusal(fault: 'throttle' | 'conflict', { name, input }: Request): { er
   return { error, isRepeated: false };
 }
 
-/** A new table. Its clients repeat what the SDK repeats, but without a pause. */
+/** A new table. Its clients retry the same errors as the SDK, but without a pause. */
 export function newFaultyTable(): FaultyTable {
   const double = new TableDouble();
   const newPlan = (faultOf: NumberedPlan = () => undefined) => ({ faultOf, attempts: 0, isKilled: false });

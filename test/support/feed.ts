@@ -8,12 +8,12 @@ import { testDeps } from './service.ts';
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
 
-/** ingest-records, with queues that keep what it sends. @param own dependencies in place of those for tests */
-export function feedOver(table: Table, now: () => number = Date.now, own?: FeedDeps) {
+/** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
+export function feedOver(table: Table, now: () => number = Date.now, replacement?: FeedDeps) {
   const deps = testDeps(table);
   const refused: Refusal[] = [];
   const delays: Delay[] = [];
-  const handler = createIngestRecords(own ?? deps, {
+  const handler = createIngestRecords(replacement ?? deps, {
     refuse: async (refusals) => void refused.push(...refusals),
     delay: async (delayed) => void delays.push(...delayed),
   });

@@ -45,11 +45,11 @@ interface FleetOptions {
   through?: Table;
   /** Who browses; by default a new account. */
   caller?: { account: number | bigint; appKey: string };
-  /** Calls the handler without a gateway: for thousands of calls. */
+  /** Calls the handler without a gateway, which saves time in tests with thousands of calls. */
   alone?: boolean;
 }
 
-/** An account with means to fill its fleet and to browse it. */
+/** An account, with functions that fill its fleet and browse it. */
 export async function newFleet(
   table: Table,
   { browse, settings = {}, timeLimits, through = table, caller, alone }: FleetOptions = {},
@@ -58,7 +58,7 @@ export async function newFleet(
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
   const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
-  /** Since the clock stands still, the limit of two calls a second would last: this deletes the count before every other call. */
+  /** Deletes the rate count before every second call. The clock stands still, so the limit of two calls a second would never end. */
   const resetRateCount = async () => {
     calls += 1;
     if (calls % 2 === 1)
@@ -84,9 +84,9 @@ export async function newFleet(
     removeHost: (id: string) =>
       table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
     async removeLive(ids: string[]): Promise<void> {
-      for (let first = 0; first < ids.length; first += 25) {
+      for (let start = 0; start < ids.length; start += 25) {
         const batch = ids
-          .slice(first, first + 25)
+          .slice(start, start + 25)
           .map((id) => ({ DeleteRequest: { Key: keys.hostStatus(account, id) } }));
         await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: batch } }));
       }

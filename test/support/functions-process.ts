@@ -17,8 +17,8 @@ interface Response {
   error?: { name: string; message: string; stack: string };
 }
 
-/** Milliseconds that a call has before its function times out. */
-const LEFT_MS = Number(process.env.LEFT_MS ?? 30_000);
+/** Milliseconds that remain to a call until its function times out. */
+const REMAINING_MS = Number(process.env.LEFT_MS ?? 30_000);
 
 if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
   const [tree = ''] = process.argv.slice(2);
@@ -26,7 +26,10 @@ if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
     let response: Response;
     try {
       const { handler } = await import(`${tree}/functions/${name}.ts`);
-      response = { id, result: await handler(event, { awsRequestId: 'a', getRemainingTimeInMillis: () => LEFT_MS }) };
+      response = {
+        id,
+        result: await handler(event, { awsRequestId: 'a', getRemainingTimeInMillis: () => REMAINING_MS }),
+      };
     } catch (error) {
       const { name: kind, message, stack = '' } = error as Error;
       response = { id, error: { name: kind, message, stack } };
@@ -59,11 +62,11 @@ export function startFunctions(env: Record<string, string>, tree = THIS_TREE): F
     });
   const waiting = new Map<number, (response: Response) => void>();
   child.on('message', (response: Response) => waiting.get(response.id)?.(response));
-  let last = 0;
+  let lastId = 0;
   return {
     invoke(name, event) {
-      last += 1;
-      const id = last;
+      lastId += 1;
+      const id = lastId;
       return new Promise((resolve) => {
         waiting.set(id, resolve);
         child.send({ id, name, event } satisfies Request);

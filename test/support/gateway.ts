@@ -11,13 +11,13 @@ type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
 /** The functions of a deployment, by the names that the template has for them. */
 export type Functions = Readonly<Record<string, Invoke>>;
 
-/** The header that says for which functions a request is; handlers do not see it. */
+/** The header that names the functions that a request is for; it is removed before a handler gets the event. */
 const FUNCTIONS = 'x-test-functions';
 const registered = new Map<string, Functions>();
 let requests = 0;
 
 const agent = new Agent({ keepAlive: true });
-let running: Promise<number> | undefined;
+let startedPort: Promise<number> | undefined;
 
 /** Starts a gateway without throttles, which runs as long as the tests' process. @returns its port */
 async function startGateway(): Promise<number> {
@@ -51,8 +51,8 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
 
 /** Sends an event's request to the gateway, which routes it to one of these functions. */
 export async function throughGateway(functions: Functions, event: APIGatewayProxyEvent) {
-  running ??= startGateway();
-  const port = await running;
+  startedPort ??= startGateway();
+  const port = await startedPort;
   requests += 1;
   const id = String(requests);
   registered.set(id, functions);

@@ -28,7 +28,7 @@ function kindOf(pk: string): KeyKind {
   return found[0] as KeyKind;
 }
 
-/** The action and the partition key of each row that a call names. @param name of its action, such as `GetItem` */
+/** The action and the partition key for each row that a call names. @param name the API's name of the call, such as `GetItem` */
 function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown][] {
   switch (name) {
     case 'GetItem':
@@ -50,7 +50,7 @@ function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown
         ]),
       );
     default:
-      throw new Error(`${name} is no action of the grants`);
+      throw new Error(`the grants have no action for ${name}`);
   }
 }
 

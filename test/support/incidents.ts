@@ -1,4 +1,4 @@
-/** Accounts with incidents, alerts and members for tests of merges, and checks of what merges left. */
+/** Accounts with incidents, alerts and members for tests of merges, and checks of the stored results. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { batchGet } from '../../lib/dynamodb/batch-get.ts';
@@ -24,23 +24,23 @@ export const objectId = () => randomBytes(12).toString('hex');
 
 let lastAccount = 5_000;
 
-/** The entries of a feed's rows, each with what its further rows record. */
+/** The entries of a feed, read from its rows: each with the moves that further rows record. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
 function entriesOf(rows: any[]): any[] {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const entries: any[] = [];
   for (const { alert_ids, count, moved, stayed, ...row } of rows) {
     if (row.kind !== undefined)
-      entries.push({ ...row, moved: moved ?? {}, stayed: stayed ?? [], left: row.alerts ?? 0 });
+      entries.push({ ...row, moved: moved ?? {}, stayed: stayed ?? [], unrecorded: row.alerts ?? 0 });
     const entry = entries.at(-1);
     if (alert_ids) entry.listed = (entry.listed ?? 0) + alert_ids.byteLength / 12;
     if (count === undefined) continue;
-    entry.left -= count;
+    entry.unrecorded -= count;
     entry.stayed.push(...stayed);
     for (const [incident, ids] of Object.entries(moved as Record<string, string[]>))
       entry.moved[incident] = [...(entry.moved[incident] ?? []), ...ids];
   }
-  return entries.map(({ left, ...entry }) => ({ ...entry, ...(left > 0 && { pending: true }) }));
+  return entries.map(({ unrecorded, ...entry }) => ({ ...entry, ...(unrecorded > 0 && { pending: true }) }));
 }
 
 /** A new account with a key, and functions to fill it and to read what is stored. */
@@ -60,10 +60,10 @@ export async function newAccount(table: Table) {
     },
     async alerts(count: number, incidentId?: string): Promise<string[]> {
       const ids = Array.from({ length: count }, objectId);
-      const of = incidentId && { incident_id: incidentId };
+      const assignment = incidentId && { incident_id: incidentId };
       await putAll(
         table,
-        ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: `Alert ${id}`, ...of })),
+        ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: `Alert ${id}`, ...assignment })),
       );
       return ids;
     },
@@ -106,10 +106,10 @@ export async function expectMerged(tenant: Account, to: string, alerts: string[]
 }
 
 /**
- * Replays the feeds of incidents in the order of their entries: each entry must name where its alerts were, the last ones must lead to
- * where they are, and nothing may be pending.
+ * Replays the feeds of incidents in the order of their entries: each entry must name the incident that its alerts were in, the last entries
+ * must lead to the incidents that they are in now, and nothing may be pending.
  * @param start the incident of all alerts before the first entry; absent: none
- * @returns the entries in that order
+ * @returns the entries in their order
  */
 export async function expectTrueFeeds(
   tenant: Account,
@@ -119,18 +119,18 @@ export async function expectTrueFeeds(
 ): Promise<Awaited<ReturnType<Account['feed']>>> {
   const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
   const entries = rows.toSorted((a, b) => a.sequence - b.sequence);
-  const places = new Map(alerts.map((id) => [id, start]));
+  const incidentOf = new Map(alerts.map((id) => [id, start]));
   for (const { kind, incident_id, moved, stayed } of entries) {
     for (const [incident, ids] of Object.entries(moved as Record<string, string[]>))
       for (const id of ids) {
         const [from, to] = kind === 'merge' ? [incident, incident_id] : [incident_id, incident];
-        expect(`${id} from ${places.get(id)}`).toBe(`${id} from ${from}`);
-        places.set(id, to);
+        expect(`${id} from ${incidentOf.get(id)}`).toBe(`${id} from ${from}`);
+        incidentOf.set(id, to);
       }
-    for (const id of stayed) expect(`${id} in ${places.get(id)}`).toBe(`${id} in ${incident_id}`);
+    for (const id of stayed) expect(`${id} in ${incidentOf.get(id)}`).toBe(`${id} in ${incident_id}`);
   }
   expect(entries.filter(({ pending }) => pending)).toEqual([]);
   const placements = await tenant.placements(alerts);
-  expect(placements.map((id) => id ?? 'none')).toEqual(alerts.map((id) => places.get(id)));
+  expect(placements.map((id) => id ?? 'none')).toEqual(alerts.map((id) => incidentOf.get(id)));
   return entries;
 }

@@ -1,4 +1,4 @@
-/** A load of calls of every operation, and what memory calls leave behind: objects, which weak references watch, and bytes. */
+/** Calls of every operation, and checks of the memory that calls leave in use: as objects, which weak references watch, and as bytes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,7 +24,7 @@ import { type EventOptions, put } from './service.ts';
 const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Objects of each kind that may stay reachable: the latest may, one for each call may not. */
+/** Maximum objects of each kind that may stay reachable: those of the latest calls may, but not those of every call. */
 const MAX_HELD = 5;
 
 /** A new account with a row of each kind that calls read, and calls of every operation on it. */
@@ -54,14 +54,14 @@ export async function newLoad(table: Table, alertCount: number) {
   };
 }
 
-/** Runs a full garbage collection. It waits for the next turn, since V8 keeps what a WeakRef gave until the turn ends. */
+/** Runs a full garbage collection, in a new turn of the event loop: until a turn ends, V8 keeps each object that a WeakRef returned in it. */
 async function collect(): Promise<void> {
   await turn();
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 }
 
-/** Bytes that objects, texts and arrays take; not code, which V8 compiles and drops as it likes. */
+/** Bytes that objects, strings and arrays take. Code is left out, since V8 compiles and drops it at any time. */
 export async function bytesInUse(): Promise<number> {
   for (let times = 0; times < 3; times += 1) await collect();
   return getHeapSpaceStatistics()

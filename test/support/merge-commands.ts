@@ -1,4 +1,4 @@
-/** Random commands on the service, and a model of what ought to become of them. */
+/** Random commands to the service, and a model of their expected results. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
@@ -24,12 +24,12 @@ const INCIDENTS = 3;
 interface Entry {
   incident: number;
   kind: 'merge' | 'merge_undone';
-  /** For each group that it moved the incident it came from; for an undo the one it went to. */
+  /** The incident from which each group was moved; for an undo, the incident to which it was moved. */
   moves: Map<number, number | undefined>;
   sequence: number;
 }
 
-/** What ought to be stored, without what the service notes for itself. */
+/** What is expected to be stored, without the service's own attributes. */
 interface Model {
   /** The incident of each group of alerts, and the entry that moved it there. */
   groups: { incident: number | undefined; by: Entry | undefined }[];
@@ -38,6 +38,7 @@ interface Model {
   item: { version: number; deletedFrom: number | undefined };
   /** Merges that their callers may repeat. */
   sent: { merge: MergeArguments; key: string; done: boolean }[];
+  /** Number of merges so far, which makes their keys distinct. */
   serial: number;
 }
 
@@ -54,7 +55,7 @@ export interface Real {
   incidents: string[];
   /** The table without faults. */
   table: Table;
-  /** What commands of the operator go through. */
+  /** The client of the operator's commands. */
   through: Table;
   plan(plan?: NumberedPlan): void;
   call(operation: ListedOperation, options: EventOptions): Promise<Answer>;
@@ -92,8 +93,8 @@ export function depsOn(through: Table) {
 const entriesOf = ({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, incident: number) =>
   tenant.feed(incidents[incident] as string);
 
-/** Finishes all merges. The queue keeps no order. */
-export async function finish({ tenant, incidents, finish }: Real): Promise<void> {
+/** Finishes all merges, in any order, since the queue keeps none. */
+export async function finishAllMerges({ tenant, incidents, finish }: Real): Promise<void> {
   await finish((await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
 }
 
@@ -104,7 +105,7 @@ export function callMerge(real: Real, { groups, into, title }: MergeArguments, k
   return real.call(mergeAlerts, { appKey: real.tenant.appKey, body, headers: { 'Idempotency-Key': key } });
 }
 
-/** Adds an entry to the model's feed, which the stored feed must have by now. */
+/** Adds an entry to a feed of the model. The stored feed must have it already. */
 async function newEntry(model: Model, real: Real, entry: Omit<Entry, 'sequence'>): Promise<Entry> {
   const feed = model.feeds[entry.incident] as Entry[];
   const entries = await entriesOf(real, entry.incident);
@@ -145,7 +146,7 @@ const merging = (merge: MergeArguments, interruption?: { nth: number; fault: Fau
       real.plan();
       const done = (await entriesOf(real, merge.into)).length > before;
       if (!interruption) expectEnvelope(answer, 200);
-      // The answer is true. A function that is killed gives none.
+      // The answer must be true. A function that is killed gives none.
       if (answer.status === 200 || (isInTime && !interruption?.fault.startsWith('kill')))
         expect(done, answer.text).toBe(answer.status === 200);
       if (done) await applyMerge(model, real, merge);
@@ -164,12 +165,12 @@ const retrying = command(
   ({ sent }) => sent.length > 0,
 );
 
-const undoing = (which: number, killedAt: number | undefined) =>
+const undoing = (index: number, killedAt: number | undefined) =>
   command(
-    `undo merge ${which}${killedAt === undefined ? '' : `, killed at call ${killedAt}`}`,
+    `undo merge ${index}${killedAt === undefined ? '' : `, killed at call ${killedAt}`}`,
     async (model, real) => {
       const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
-      const entry = merges[which % merges.length] as Entry;
+      const entry = merges[index % merges.length] as Entry;
       const { account } = real.tenant;
       const incidentId = real.incidents[entry.incident] as string;
       const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
@@ -182,22 +183,22 @@ const undoing = (which: number, killedAt: number | undefined) =>
       await undo(); // the operator repeats it: it completes, or finds nothing to do
       const moves = new Map<number, number | undefined>();
       for (const [group, from] of entry.moves) {
-        const place = model.groups[group];
-        // An alert that another entry moved since stays; one that was imported since goes by its incident.
-        if (place?.incident === entry.incident && (place.by === undefined || place.by === entry))
+        const current = model.groups[group];
+        // An alert that a later entry has moved stays. An imported alert moves back if it is in the incident of the merge.
+        if (current?.incident === entry.incident && (current.by === undefined || current.by === entry))
           moves.set(group, from);
       }
       if (moves.size === 0) return;
-      const own = await newEntry(model, real, { incident: entry.incident, kind: 'merge_undone', moves });
-      for (const [group, from] of moves) model.groups[group] = { incident: from, by: own };
+      const undoEntry = await newEntry(model, real, { incident: entry.incident, kind: 'merge_undone', moves });
+      for (const [group, from] of moves) model.groups[group] = { incident: from, by: undoEntry };
     },
     ({ feeds }) => feeds.flat().some(({ kind }) => kind === 'merge'),
   );
 
 const importing = (group: number, into: number | undefined) =>
   command(`import group ${group} into ${into}`, async (model, real) => {
-    // An import overrides pending moves of its alerts, which the model has already recorded: they are made first.
-    await finish(real);
+    // An import overrides the pending moves of its alerts, but the model has made them already: so they are finished first.
+    await finishAllMerges(real);
     const incident = into !== undefined && { incident_id: real.incidents[into] };
     const alert = { kind: 'alert', account_id: real.tenant.account, title: 'imported', ...incident };
     const lines = (real.groups[group] ?? []).map((alert_id) => JSON.stringify({ ...alert, alert_id }));
@@ -205,13 +206,13 @@ const importing = (group: number, into: number | undefined) =>
     model.groups[group] = { incident: into, by: undefined };
   });
 
-const deleting = (versionOff: number) =>
-  command(`delete at version ${versionOff} off`, async ({ item }, real) => {
-    const version = Math.max(1, item.version + versionOff);
+const deleting = (versionOffset: number) =>
+  command(`delete with the version changed by ${versionOffset}`, async ({ item }, real) => {
+    const version = Math.max(1, item.version + versionOffset);
     const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
     const { body } = await real.call(deleteWorkItem, options);
-    const wrong = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
-    const expected = version === (item.deletedFrom ?? item.version) ? undefined : wrong;
+    const refusal = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
+    const expected = version === (item.deletedFrom ?? item.version) ? undefined : refusal;
     expect(body.error?.code).toBe(expected);
     if (expected !== undefined || item.deletedFrom !== undefined) return;
     Object.assign(item, { deletedFrom: version, version: version + 1 });
@@ -227,25 +228,25 @@ const restoring = command(
   ({ item }) => item.deletedFrom !== undefined,
 );
 
-/** Expects that all that is stored is what the model expects, after finish-merges. */
+/** Finishes all merges, and expects the stored rows to agree with the model. */
 export async function compare(model: Model, real: Real): Promise<void> {
-  await finish(real);
+  await finishAllMerges(real);
   const { tenant, groups, incidents, table } = real;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  /** For each alert of these groups the incident of its group. */
-  const spread = (places: Iterable<readonly [group: number, incident: number | undefined]>) =>
-    [...places].flatMap(([group, incident]) => (groups[group] ?? []).map((id) => [id, idOf(incident)] as const));
-  const places = spread(model.groups.map(({ incident }, group) => [group, incident] as const));
-  expect(await tenant.placements(groups.flat())).toEqual(places.map(([, incident]) => incident));
+  /** Each alert of these groups, with the incident of its group. */
+  const byAlert = (byGroup: Iterable<readonly [group: number, incident: number | undefined]>) =>
+    [...byGroup].flatMap(([group, incident]) => (groups[group] ?? []).map((id) => [id, idOf(incident)] as const));
+  const assignments = byAlert(model.groups.map(({ incident }, group) => [group, incident] as const));
+  expect(await tenant.placements(groups.flat())).toEqual(assignments.map(([, incident]) => incident));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
     const recorded = rows.map(({ kind, moved }) => {
       const moves = Object.entries(moved as Record<string, string[]>);
-      return { kind, moves: new Map(moves.flatMap(([other, ids]) => ids.map((id) => [id, other]))) };
+      return { kind, moves: new Map(moves.flatMap(([origin, ids]) => ids.map((id) => [id, origin]))) };
     });
     const expected = entries.map(({ kind, moves }) => ({
       kind,
-      moves: new Map(spread(moves).map(([id, other]) => [id, other ?? 'none'])),
+      moves: new Map(byAlert(moves).map(([id, origin]) => [id, origin ?? 'none'])),
     }));
     expect(recorded).toEqual(expected);
     expect(rows.filter((row) => row.pending)).toEqual([]);
@@ -257,7 +258,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
   expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
 }
 
-/** Merges of some of so many groups of alerts. */
+/** Random merges, each of some of `groupCount` groups of alerts. */
 export const mergesOf = (groupCount: number): fc.Arbitrary<MergeArguments> =>
   fc.record({
     groups: fc.uniqueArray(fc.nat(groupCount - 1), { minLength: 1 }),
@@ -272,7 +273,7 @@ export const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault
   merges.map((merge) => merging(merge)),
   fc.tuple(merges, interruption(...faults)).map((args) => merging(...args)),
   fc.constant(retrying),
-  fc.constant(command('finish-merges', (_model, real) => finish(real))),
+  fc.constant(command('finish-merges', (_model, real) => finishAllMerges(real))),
   fc.constantFrom(-1, 0, 0, 1).map(deleting),
 ];
 

@@ -5,13 +5,13 @@ import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit } from '
 import { newAccount } from './incidents.ts';
 import { connectAgain, type EventOptions, handlersOver, testDeps } from './service.ts';
 
-/** The most rows of a transaction: so few that a merge of 20 alerts is large. */
+/** Maximum rows of a transaction: so few that a merge of 20 alerts is large. */
 export const TRANSACTION_ITEMS = 12;
 
 interface InstanceOptions {
   /** Runs around each call to the table. */
   around?: AroundCall;
-  /** How far its clock is ahead. */
+  /** Milliseconds by which its clock is ahead. */
   aheadMs?: number;
   /** By default {@link TRANSACTION_ITEMS}; undefined: as in production. */
   transactionItems?: number | undefined;
@@ -26,11 +26,11 @@ interface MergeRequest {
 
 /** A warm instance of the function merge-alerts, with a client of its own. */
 export function newMergeInstance(table: Table, { around, aheadMs = 0, ...sizes }: InstanceOptions = {}) {
-  const own = connectAgain(table);
-  if (around) aroundCalls(own, around);
-  const deps = testDeps(own, { now: () => Date.now() + aheadMs });
+  const ownTable = connectAgain(table);
+  if (around) aroundCalls(ownTable, around);
+  const deps = testDeps(ownTable, { now: () => Date.now() + aheadMs });
   const { mergeAlerts } = handlersOver(deps, { transactionItems: TRANSACTION_ITEMS, ...sizes });
-  return { table: own, deps, mergeAlerts };
+  return { table: ownTable, deps, mergeAlerts };
 }
 
 /** A new account with three incidents, and alerts that belong to the first one. */
@@ -49,7 +49,7 @@ export async function newScene(table: Table, { alerts: count }: { alerts: number
     elsewhere,
     alerts: await tenant.alerts(count, from),
     send,
-    /** Merges through an instance of its own, and demands success. */
+    /** Merges through an instance of its own, and expects success. */
     async merge(alert_ids: string[], incident_id: string, options: InstanceOptions = {}): Promise<void> {
       expectEnvelope(await send({ alert_ids, incident_id }, options), 200);
     },
@@ -61,7 +61,7 @@ export async function newScene(table: Table, { alerts: count }: { alerts: number
   };
 }
 
-/** The same, after a merge of all alerts whose function died after the commit: it is pending, and none of its alerts is moved. */
+/** A scene after a merge of all its alerts whose function died after the commit: the merge is pending, and no alert is moved yet. */
 export async function newPendingScene(table: Table) {
   const scene = await newScene(table, { alerts: 20 });
   await scene.merge(scene.alerts, scene.to, { around: dyingAfterCommit() });

@@ -26,7 +26,7 @@ export function inlined(document: unknown): any {
   return follow(document);
 }
 
-/** openapi.json without references, its bounds exact. */
+/** openapi.json without references, and with exact bounds. */
 const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addKeyword(int64Keyword);
@@ -36,10 +36,10 @@ const compiled = new Map<string, ValidateFunction>();
 const optionalHeaders = (status: number) =>
   status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
 
-/** Fails unless the answer has the status, the headers, the body and the code that the description declares. */
+/** Fails unless openapi.json declares the status, the headers, the body and the error code of the answer. */
 export function expectDescribed({ path }: Pick<Operation, 'path'>, { status, headers, text }: Answer): void {
   const response = document.paths[path].post.responses[status];
-  expect(response, `${path} is not to answer ${status}`).toBeDefined();
+  expect(response, `openapi.json does not list ${status} for ${path}`).toBeDefined();
   const { schema, examples = {} } = response.content['application/json'];
   const key = `${path} ${status}`;
   const validate = compiled.get(key) ?? ajv.compile(withInt64(schema) as object);
@@ -48,8 +48,8 @@ export function expectDescribed({ path }: Pick<Operation, 'path'>, { status, hea
   expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
   if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
   const sent = Object.keys(headers).map((name) => name.toLowerCase());
-  const always = Object.keys(response.headers)
+  const required = Object.keys(response.headers)
     .map((name) => name.toLowerCase())
     .filter((name) => !optionalHeaders(status).some((pattern) => name.match(pattern)));
-  expect(sent).toEqual(expect.arrayContaining(always));
+  expect(sent).toEqual(expect.arrayContaining(required));
 }

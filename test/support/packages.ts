@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const lockOf = (tree: string) => readFileSync(join(tree, 'package-lock.json'), 'utf8');
 
-/** Links this tree's packages where the lock files agree, and installs them otherwise, if they are not there yet. */
+/** Links this tree's packages if the lock files agree. Otherwise installs them, unless they are installed already. */
 export function addPackages(tree: string): void {
   const packages = join(tree, 'node_modules');
   const isLink = lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink();
@@ -15,7 +15,7 @@ export function addPackages(tree: string): void {
     if (isLink === undefined) symlinkSync(join(root, 'node_modules'), packages, 'dir');
     return;
   }
-  // A link from when the lock files agreed: npm would empty this tree's packages.
+  // The link was made while the lock files agreed: npm would follow it and delete this tree's packages.
   if (isLink) unlinkSync(packages);
   // npm writes this file last: the packages are complete.
   if (existsSync(join(packages, '.package-lock.json'))) return;

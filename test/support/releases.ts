@@ -11,7 +11,7 @@ import type { Answer } from './service.ts';
 export interface Release {
   /** Path of its checkout. */
   readonly tree: string;
-  /** DynamoDB's address, which takes any credentials. */
+  /** The endpoint of DynamoDB, which takes any credentials. */
   readonly endpoint: string;
   /** Makes faults between its functions and DynamoDB. */
   readonly proxy: FaultProxy;
@@ -24,8 +24,8 @@ export interface Release {
 
 async function startRelease(tree: string, table: Table): Promise<Release> {
   // The previous release may sign with other credentials.
-  const anyone = await startDynamoDbForAnyone();
-  const proxy = await startFaultProxy(anyone.url);
+  const dynamoDb = await startDynamoDbForAnyone();
+  const proxy = await startFaultProxy(dynamoDb.url);
   const functions = startFunctions(
     { TABLE_NAME: table.name, DYNAMODB_ENDPOINT: proxy.endpoint, AWS_REGION: 'eu-west-1', APP_KEY_CACHE_SECONDS: '0' },
     tree,
@@ -37,7 +37,7 @@ async function startRelease(tree: string, table: Table): Promise<Release> {
   }
   return {
     tree,
-    endpoint: anyone.url,
+    endpoint: dynamoDb.url,
     proxy,
     async call(name, event) {
       const { statusCode, headers, body } = (await invoke(name, event)) as APIGatewayProxyResult;
@@ -49,7 +49,7 @@ async function startRelease(tree: string, table: Table): Promise<Release> {
     async stop() {
       await functions.stop();
       await proxy.close();
-      anyone.close();
+      dynamoDb.close();
     },
   };
 }

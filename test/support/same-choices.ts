@@ -1,4 +1,4 @@
-/** Before each test file: property tests, too, try the same values in every run. */
+/** Runs before each test file, so that property tests try the same values in every run. */
 import fc from 'fast-check';
 import { SEED } from './chance.ts';
 

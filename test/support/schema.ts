@@ -4,7 +4,7 @@ import { expectEnvelope } from './answers.ts';
 import { expectDescribed } from './openapi.ts';
 import type { Answer } from './service.ts';
 
-/** Demands a success as openapi.json describes it. @returns `data`, its integers exact */
+/** Expects a success as openapi.json describes it. @returns its `data`, with exact integers */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the answer holds
 export function expectData(operation: Operation, answer: Answer): any {
   expectEnvelope(answer, 200);

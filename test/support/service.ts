@@ -48,7 +48,7 @@ export function recordingLog() {
   return { lines, info: writer('info'), warn: writer('warn'), error: writer('error') };
 }
 
-/** Time-outs of DynamoDB's clients: on a busy machine DynamoDB Local is slower than DynamoDB. Tests about time have production's. */
+/** Time-outs of DynamoDB's clients: on a busy machine DynamoDB Local is slower than DynamoDB. Tests of timing use production's. */
 export const PATIENCE = { connectionTimeout: 10_000, requestTimeout: 10_000 };
 /** Time limits of calls, for the same reason. */
 export const PATIENT_LIMITS: TimeLimits = {
@@ -59,7 +59,7 @@ export const PATIENT_LIMITS: TimeLimits = {
   movesMs: 30_000,
 };
 
-/** A new table at the run's DynamoDB, with a stream where a test reads it: see `createTable`. */
+/** A new table at the run's DynamoDB. @param options `stream`: whether it has a stream */
 export async function newTable({ stream = false } = {}): Promise<Table> {
   const endpoint = dynamodbEndpoint();
   const name = `test-${randomUUID()}`;
@@ -67,7 +67,7 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
   return connectTable({ name, endpoint, timeouts: PATIENCE });
 }
 
-/** A table in memory, for tests of what the service makes of its rows. `table-double.test.ts` compares it with DynamoDB Local. */
+/** A table in memory, which is faster than DynamoDB Local. `table-double.test.ts` compares the two. */
 export function newDouble(): Table {
   const double = new TableDouble();
   return connectDouble(async (request) => double.apply(request));
@@ -121,7 +121,7 @@ export function testDeps(
 
 export type { Handlers };
 
-/** For each handler of `handlersOver` all functions that the gateway may call. */
+/** All functions that the gateway may call, by each handler of `handlersOver`. */
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The authorizer is a function of its own, with its own client. */
@@ -254,7 +254,7 @@ export async function putAppKey(
   return appKey;
 }
 
-/** Puts many rows, in batches, a few at once. */
+/** Puts many rows in batches, a few of them at the same time. */
 export async function putAll(table: Table, rows: (Key & object)[]): Promise<void> {
   await forEach(
     chunksOf(rows, 25),

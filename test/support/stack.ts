@@ -45,7 +45,7 @@ export function readable(value: unknown): any {
   if (typeof Ref === 'string') return shortId(Ref);
   if (Array.isArray(attribute)) return `${shortId(String(attribute[0]))}.${attribute[1]}`;
   if (Array.isArray(join)) return readable(join[1]).join(join[0]);
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, readable(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, readable(member)]));
 }
 
 /** The readable properties of all resources of a type, by their short ids. */

@@ -1,11 +1,11 @@
-/** Connects by a client that has been through a storm of throttled and hanging calls, as a warm function's may have. */
+/** A client of a table that has been through a storm of throttled and hanging calls, as that of a warm function may have been. */
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
 import { type Answer, callAlone, handlersOver, PATIENT_LIMITS, testDeps } from './service.ts';
 
-/** Milliseconds after which a call in the storm is given up. */
+/** Milliseconds after which a call in the storm times out. */
 const CALL_MS = 1_200;
 /** Calls of each kind: more than the client has sockets, and than the SDK's shared quota has retries. */
 const CALLS = process.env.FAULTS ? 200 : 120;
@@ -28,11 +28,11 @@ export async function connectAfterStorm(
   proxy.plan();
   await call('opens a connection and looks the key up');
   proxy.plan(({ body }) => (body.includes('storm-hang') ? 'hang' : 'throttle'));
-  // One kind after the other: hanging calls hold all sockets, so that throttled ones would not be retried in time.
+  // One kind after the other, since hanging calls hold all sockets: throttled calls would not be retried in time.
   const answers: Answer[] = [];
   for (const kind of ['storm-throttle', 'storm-hang'])
     answers.push(...(await Promise.all(Array.from({ length: CALLS }, (_, index) => call(`${kind}-${index}`)))));
-  // Attempts that the client has given up may still reach the proxy.
+  // Attempts whose calls have timed out may still reach the proxy.
   proxy.ignore('storm-');
   proxy.plan();
   const unexpected = answers.find(({ status }) => status !== 503);

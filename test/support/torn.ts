@@ -37,7 +37,7 @@ export const changedRows = (before: Rows, after: Rows): string[] =>
     (name) => !isDeepStrictEqual(before.get(name), after.get(name)),
   );
 
-/** The rows of `before`, but those of these names as they are in `after`. */
+/** The rows of `before`, except that the rows with these names are as in `after`. */
 export function torn(before: Rows, after: Rows, names: readonly string[]): Rows {
   const rows = new Map(before);
   for (const name of names) {

@@ -20,9 +20,9 @@ export const stepsOf = (text: string): Step[] =>
     output,
   }));
 
-/** The npm scripts that a walk runs. Of the others, and of AWS commands, it only records the calls. */
-const RUN = ['admin', 'certify', 'smoke'] as const;
-const commandOf = (script: (typeof RUN)[number]) =>
+/** The npm scripts that a walk runs. Calls of other scripts, and AWS commands, are only recorded. */
+const SCRIPTS = ['admin', 'certify', 'smoke'] as const;
+const commandOf = (script: (typeof SCRIPTS)[number]) =>
   script === 'admin' ? 'admin_here' : packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -39,7 +39,7 @@ async function serveAdmin() {
     }).formData();
     const variables = String(form.get('env')).split('\0').filter(Boolean);
     const env = Object.fromEntries(
-      variables.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+      variables.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
     );
     const printing: string[] = [];
     const { exitCode } = await runCommand(form.getAll('argument').map(String), {
@@ -54,8 +54,8 @@ async function serveAdmin() {
 }
 
 /**
- * Shell functions in place of programs. npm, which would take half as long as the commands, is imitated with its banner on standard
- * output. A table's status is CREATING when it is first asked for, then ACTIVE.
+ * Shell functions in place of programs. npm's own start takes half as long as a command: `npm` here only prints npm's banner and runs the
+ * script. A table's status is CREATING when it is first asked for, then ACTIVE.
  */
 const PRELUDE = `
 admin_here() {
@@ -72,10 +72,10 @@ npm() {
   script=$1
   shift
   if [ "\${1:-}" = -- ]; then shift; fi
-  case $script in ${RUN.join('|')}) ;; *) echo "npm $all" >&3; return;; esac
+  case $script in ${SCRIPTS.join('|')}) ;; *) echo "npm $all" >&3; return;; esac
   [ -n "$silent" ] || printf '\\n> %s\\n\\n' "$script"
   case $script in
-${RUN.map((script) => `    ${script}) ${commandOf(script)} "$@" $${script.toUpperCase()}_MORE;;`).join('\n')}
+${SCRIPTS.map((script) => `    ${script}) ${commandOf(script)} "$@" $${script.toUpperCase()}_MORE;;`).join('\n')}
   esac
 }
 npx() { echo "npx $*" >&3; }

@@ -1,9 +1,9 @@
-/** Retries in all: more would hide a failure. */
+/** Maximum retries of all calls together: more would hide a failure. */
 const MAX_RETRIES = 4;
 
 /**
  * For calls to `npm start`, whose functions have production's time limits.
- * @returns sends a call, and sends it again when a busy machine makes the answer 503
+ * @returns a function that sends a call, and sends it again when the answer is 503 because the machine is busy
  */
 export function whileBusy() {
   let retries = 0;

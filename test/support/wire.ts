@@ -9,7 +9,7 @@ export interface Attempt {
   command: string;
   /** The request as it goes out, as text. */
   body: string;
-  /** Counts from 1 over all attempts since the tap was put in. */
+  /** Counts from 1 over all attempts since the tap was added. */
   number: number;
   /** Sends the attempt to another port of this machine. */
   redirect(port: number): void;
@@ -84,12 +84,12 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
 /** The error that the SDK throws, and retries, when a reply does not come. */
 export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** Loses the reply to the first attempt that `which` names, after DynamoDB has applied it. */
-export function losingReply(which: (attempt: Attempt) => boolean) {
+/** Loses the reply to the first attempt that `matches`, after DynamoDB has applied it. */
+export function losingReply(matches: (attempt: Attempt) => boolean) {
   let lost = false;
   return async (attempt: Attempt, send: () => Promise<void>) => {
     await send();
-    if (lost || !which(attempt)) return;
+    if (lost || !matches(attempt)) return;
     lost = true;
     throw replyLost();
   };

@@ -4,16 +4,16 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 const TURNS = 20;
 
 /**
- * The result of `work`; fails when a timer of `ms` ends first. Timers of one process fire in order however busy the machine is, so work
- * that a shorter timer ends, and that needs no network afterwards, is never late by chance.
+ * The result of `work`; fails when a timer of `ms` ends first. Timers of one process fire in order however busy the machine is. So work that
+ * a shorter timer ends is never late by chance, provided that it needs no network afterwards.
  */
 export async function within<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
-  const end = new AbortController();
-  const late = sleep(ms, undefined, { signal: end.signal }).then(async () => {
-    // On a busy machine both timers may fire in one turn: what the earlier one leads to is done first.
+  const stopTimer = new AbortController();
+  const timeOut = sleep(ms, undefined, { signal: stopTimer.signal }).then(async () => {
+    // On a busy machine both timers may fire in one turn: this lets the work complete that the earlier timer has ended.
     for (let turns = 0; turns < TURNS; turns += 1) await turn();
     throw new Error(`it took over ${ms} ms`);
   });
-  late.catch(() => undefined);
-  return Promise.race([work(), late]).finally(() => end.abort());
+  timeOut.catch(() => undefined);
+  return Promise.race([work(), timeOut]).finally(() => stopTimer.abort());
 }

@@ -8,7 +8,7 @@ export interface Mutant extends Bug {
   only?: string;
   /** A scenario of `npm run prove` that must fail with the bug; absent: some scenario must. */
   scenario?: string;
-  /** No scenario gets to the code: only the tests notice the bug. */
+  /** No scenario runs the code: only the tests notice the bug. */
   isUnreached?: true;
 }
 
@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'changes between',
   },
   {
-    name: 'a merge commits though a large one came between',
+    name: 'a merge commits though a large one was committed after it read',
     file: 'lib/operations/merge-alerts/merge-order.ts',
     find: "is('last_large', lastLarge));",
     replace: "isBelow('last', sequence + (lastLarge ?? 0)));",
@@ -83,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'alert_misplaced',
   },
   {
-    name: 'a repair counts as fixed what has changed meanwhile',
+    name: 'a repair counts a finding as fixed whose rows have changed meanwhile',
     file: 'packages/admin/check/repair.ts',
     find: "if (result.outcome === 'changed') return false;",
     replace: "if (result.outcome === 'changed') return true;",
@@ -266,7 +266,7 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'refused with the number',
   },
   {
-    name: 'an import takes lines of accounts that it was not given',
+    name: 'an import takes lines of accounts that --account does not name',
     file: 'packages/admin/data/check-lines.ts',
     find: 'if (only && !only.includes(entity.account_id))',
     replace: 'if (only?.length === 0)',
@@ -481,7 +481,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('console')],
     only: 'who is let in',
   },
-  // For `npm run prove:mutants` only: earlier mistakes of the merge protocol, and bugs that it once missed.
+  // For `npm run prove:mutants` only: mistakes that the merge protocol once had, and bugs that `npm run prove` once missed.
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/operations/merge-alerts/commit.ts',
@@ -543,7 +543,7 @@ export const MUTANTS: readonly Mutant[] = [
     scenario: 'two merges under a key that was used a day ago',
   },
   {
-    name: 'a repair does not note where an alert came from',
+    name: 'a repair does not record where an alert came from',
     file: 'packages/admin/check/check-merges.ts',
     find: 'moved_from: stay ? stay.incidentId : last?.move.from,',
     replace: 'moved_from: undefined,',

@@ -48,22 +48,22 @@ function plant(folder: string, { file, find, replace }: Bug): (() => void) | und
   return () => writeFileSync(path, source);
 }
 
-/** Runs `act` while the bug is planted in the folder. */
-export async function withBug<Result>(folder: string, bug: Bug, act: () => Promise<Result>) {
+/** Runs `test` while the bug is planted in the folder. */
+export async function withBug<Result>(folder: string, bug: Bug, test: () => Promise<Result>) {
   const restore = plant(folder, bug);
   if (!restore)
     throw new Error(
       `The text of "${bug.name}" must occur once in ${bug.file}: bring packages/proof/mutants/mutants.ts up to date.`,
     );
   try {
-    return await act();
+    return await test();
   } finally {
     restore();
   }
 }
 
 /**
- * Compiles all bugs, since one that does not compile would fail any test. Bugs whose texts overlap are compiled one after the other.
+ * Compiles all bugs, since a bug that does not compile makes any test fail. Bugs whose texts overlap are compiled one after the other.
  * @throws with the compiler's errors
  */
 export function checkTypes(bugs: readonly Bug[]): void {

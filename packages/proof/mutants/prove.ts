@@ -18,16 +18,16 @@ interface Failure {
   readonly form: string;
   /** Absent: the program failed, not a scenario. */
   readonly scenario: string | undefined;
-  /** The output about it. */
+  /** The output about the failure. */
   readonly text: string;
 }
 
 /** Leaves out the middle of a long text. */
 function shortened(text: string): string {
   const lines = text.split('\n');
-  const left = lines.length - MAX_LINES;
-  if (left <= 0) return text;
-  return [...lines.slice(0, MAX_LINES / 2), `       … ${left} more`, ...lines.slice(-MAX_LINES / 2)].join('\n');
+  const omitted = lines.length - MAX_LINES;
+  if (omitted <= 0) return text;
+  return [...lines.slice(0, MAX_LINES / 2), `       … ${omitted} more`, ...lines.slice(-MAX_LINES / 2)].join('\n');
 }
 const MAX_LINES = 60;
 
@@ -40,10 +40,10 @@ async function explore(folder: string, form: string, scenario = ''): Promise<Fai
     );
   });
   if (out.includes('all hold.')) return undefined;
-  const at = out.search(/^FAILED|^.*Error: /m);
-  if (at < 0) throw new Error(`npm run prove ended without a result:\n${out.slice(-2_000)}`);
+  const start = out.search(/^FAILED|^.*Error: /m);
+  if (start < 0) throw new Error(`npm run prove ended without a result:\n${out.slice(-2_000)}`);
   const [, failed] = /--only "(.*?)"/.exec(out) ?? [];
-  return { form, scenario: failed, text: shortened(out.slice(at).split('\n\n')[0] ?? '') };
+  return { form, scenario: failed, text: shortened(out.slice(start).split('\n\n')[0] ?? '') };
 }
 
 async function findFailure(folder: string, scenario?: string): Promise<Failure | undefined> {
@@ -61,8 +61,8 @@ let survivors = 0;
 const folder = copySources('prove');
 for (const bug of bugs) {
   const found = await withBug(folder, bug, () => findFailure(folder, bug.scenario));
-  const without = found && (await explore(folder, found.form, found.scenario ?? bug.scenario));
-  if (without) throw new Error(`npm run prove fails even without a planted bug:\n${without.text}`);
+  const failureWithoutBug = found && (await explore(folder, found.form, found.scenario ?? bug.scenario));
+  if (failureWithoutBug) throw new Error(`npm run prove fails even without a planted bug:\n${failureWithoutBug.text}`);
   if (!found) survivors += 1;
   process.stdout.write(`${found ? 'found   ' : 'SURVIVED'} ${bug.name}\n${found?.text ?? ''}\n`);
 }

@@ -24,11 +24,11 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28, env }, () => {
       try {
         const { testResults } = JSON.parse(readFileSync(out, 'utf8')) as Report;
-        const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-        const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+        const assertions = testResults.flatMap(({ assertionResults }) => assertionResults);
+        const failed = assertions.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
         // A file whose set-up fails is listed without tests.
         const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-        if (files.length === 0 && !all.some(({ status }) => status === 'passed'))
+        if (files.length === 0 && !assertions.some(({ status }) => status === 'passed'))
           throw new Error(`No test was run: ${tests.join(', ')} ${only ?? ''}`);
         resolve(failed.length > 0 ? failed : files);
       } catch (error) {
@@ -41,13 +41,13 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
 const chosen = MUTANTS.filter((mutant) => mutant.tests && isChosen(mutant));
 checkTypes(chosen);
 let noticed = 0;
-const left = chosen.values();
-// One DynamoDB Local serves all, since each test has tables of its own.
+const remaining = chosen.values();
+// All workers share one DynamoDB Local, since each test has tables of its own.
 const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 await Promise.all(
   Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, worker) => {
     const folder = copySources(String(worker));
-    for (const mutant of left) {
+    for (const mutant of remaining) {
       const failed = await withBug(folder, mutant, () => runTests(folder, mutant));
       if (failed.length > 0) noticed += 1;
       const verdict = failed.length > 0 ? `noticed by ${failed.length} tests` : 'SURVIVED';

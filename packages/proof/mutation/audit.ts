@@ -1,7 +1,7 @@
 /**
  * `npm run audit:changes -- --seed N --count 45`: plants random changes in the sources and prints those that neither the compiler nor a
- * test of `npm test` notices. A person has to judge which of these matter. Stryker only makes the changes: run by Stryker, tests would
- * take days, since it tries every change of a file.
+ * test of `npm test` notices. A person has to judge which of these matter. Of Stryker only its instrumenter is used, which makes the
+ * changes: Stryker itself would try every change of each file, which would take days.
  */
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync, rmSync } from 'node:fs';
@@ -18,14 +18,14 @@ interface Change extends Bug {
   after: string;
 }
 
-interface Place {
+interface Position {
   line: number;
   column: number;
 }
 
 /** A change as Stryker's instrumenter describes it; lines and columns count from 0. */
 interface Mutant {
-  location: { start: Place; end: Place };
+  location: { start: Position; end: Position };
   replacement: string;
   status?: string;
 }
@@ -41,28 +41,30 @@ async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
 }
 
 /** The index in the source of a line and column. */
-function offset(source: string, { line, column }: Place): number {
+function offset(source: string, { line, column }: Position): number {
   const before = source.split('\n').slice(0, line);
   return before.reduce((length, text) => length + text.length + 1, 0) + column;
 }
 
-/** Chooses among the changes of all files, each as likely as any other. */
+/** Chooses at random among the changes of all files, each with the same probability. */
 async function chooseChanges(seed: number, count: number): Promise<Change[]> {
   const files = globSync(['{lib,functions,infra}/**/*.ts', 'packages/{admin,client,conformance,local}/**/*.ts'], {
     cwd: root,
   })
     .filter((file) => !/node_modules|\/test\/|\/dist\//.test(file))
     .toSorted();
-  const all: { file: string; source: string; mutant: Mutant }[] = [];
+  const candidates: { file: string; source: string; mutant: Mutant }[] = [];
   for (const file of files) {
     const source = readFileSync(`${root}${file}`, 'utf8');
     if (source.startsWith('// Generated')) continue;
-    for (const mutant of await mutantsOf(file, source)) all.push({ file, source, mutant });
+    for (const mutant of await mutantsOf(file, source)) candidates.push({ file, source, mutant });
   }
   const random = seededRandom(seed);
-  process.stdout.write(`${count} of ${all.length} changes of ${files.length} files, seed ${seed}\n`);
+  process.stdout.write(`${count} of ${candidates.length} changes of ${files.length} files, seed ${seed}\n`);
   return Array.from({ length: count }, () => {
-    const { file, source, mutant } = all[Math.floor(random() * all.length)] as (typeof all)[number];
+    const { file, source, mutant } = candidates[
+      Math.floor(random() * candidates.length)
+    ] as (typeof candidates)[number];
     const [start, end] = [offset(source, mutant.location.start), offset(source, mutant.location.end)];
     return {
       name: `${file}:${mutant.location.start.line + 1}`,

@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutation`: Stryker makes every change that it knows to the pure modules, one at a time. A unit test must fail for each,
- * except for the changes that survivors.json lists, each with the reason why no test can notice it. Each of these must survive.
+ * except for the changes that survivors.json lists, each with the reason why no test can notice it. The listed changes must survive.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -59,14 +59,16 @@ const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
   files: Record<string, { source: string; mutants: Mutant[] }>;
 };
 const survived: Survivor[] = [];
-/** On a busy machine a change that survives can time out. */
+/** Changes whose tests timed out: on a busy machine a listed change may be among them. */
 const timedOut: Survivor[] = [];
 let [noticed, total] = [0, 0];
 for (const [file, { source, mutants }] of Object.entries(files)) {
   const counted = mutants.filter(({ status }) => !/Error|Ignored/.test(status));
   const alive = counted.filter(({ status }) => status !== 'Killed' && status !== 'Timeout');
   survived.push(...alive.map((mutant) => survivorOf(file, source, mutant)));
-  timedOut.push(...counted.filter(({ status }) => status === 'Timeout').map((each) => survivorOf(file, source, each)));
+  timedOut.push(
+    ...counted.filter(({ status }) => status === 'Timeout').map((mutant) => survivorOf(file, source, mutant)),
+  );
   total += counted.length;
   noticed += counted.length - alive.length;
   process.stdout.write(`${String(counted.length - alive.length).padStart(4)} of ${counted.length} in ${file}\n`);

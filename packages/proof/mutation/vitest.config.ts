@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Without a unit test of a mutated module Stryker's changes of it survive. */
-const NAMES = [
+/** The unit tests of the mutated modules. All changes of a module whose test is missing here survive. */
+const TEST_NAMES = [
   ...['current', 'errors', 'expression', 'failures', 'feed-rows', 'fleet-cursor', 'fleet-rows'],
   ...['fleet-status', 'idempotency-key', 'item-size', 'json', 'messages', 'printable', 'read-plan', 'settings'],
   ...['table-keys', 'validation'],
@@ -10,7 +10,7 @@ const NAMES = [
 /** The unit tests that notice changes of the pure modules, fast and with the same values in every run. */
 export default defineConfig({
   test: {
-    include: NAMES.map((name) => `{test,packages/*/test}/unit/${name}.test.ts`),
+    include: TEST_NAMES.map((name) => `{test,packages/*/test}/unit/${name}.test.ts`),
     setupFiles: ['packages/proof/mutation/fixed-seed.ts'],
   },
 });

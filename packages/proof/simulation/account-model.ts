@@ -16,7 +16,7 @@ export const [OWN, OTHER] = [1, 2];
 interface KeyState {
   account: number;
   revoked: boolean;
-  /** It has a time of expiry, between the two look-ups of a warm function. */
+  /** Whether it expires between the two look-ups of a warm function. */
   expires: boolean;
 }
 interface AccountState {

@@ -42,7 +42,7 @@ import { canonical } from './values.ts';
 /** Seconds for which a warm function trusts a key that it has looked up. */
 const TRUSTED_SECONDS = 30;
 const START_SECONDS = START_MS / 1_000;
-/** By the clock of an operator, which is an hour ahead of the functions'. */
+/** When a key is revoked, by the clock of an operator, which is an hour ahead of the functions' clock. */
 const REVOKED_AT = START_SECONDS + 3_600;
 /** When a rotated key expires: between the two look-ups of a warm function. */
 const EXPIRES_AT = START_SECONDS + 45;
@@ -50,7 +50,7 @@ const EXPIRES_AT = START_SECONDS + 45;
 /** An operator's command, which is repeated unless it succeeds or is refused. `audit` makes a new audit entry for each run. */
 const operator = (
   name: string,
-  act: (table: Table, audit: () => Action[]) => Promise<unknown>,
+  run: (table: Table, audit: () => Action[]) => Promise<unknown>,
   change: (state: State) => State,
 ): ModelledActor<State> => ({
   name,
@@ -58,7 +58,7 @@ const operator = (
     const audit = () => [
       auditAction(OWN, { id: newId(), at_ms: 1, by: 'operator', command: name, result: 'done' } satisfies AuditEntry),
     ];
-    await invoke(name, () => act(table, audit)).catch((error: unknown) => {
+    await invoke(name, () => run(table, audit)).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
     });
   },
@@ -93,15 +93,15 @@ const revoke = (key: string) =>
     (state) => withKey(state, key, { revoked: true }),
   );
 
-const rotate = (key: string, fresh: string) =>
+const rotate = (key: string, newKey: string) =>
   operator(
-    `rotate ${key} to ${fresh}`,
+    `rotate ${key} to ${newKey}`,
     async (table, audit) => {
-      const next = { identity: identityOf(fresh), details: { created_at: 1 } };
+      const next = { identity: identityOf(newKey), details: { created_at: 1 } };
       await rotateAppKey(table, await ownAccount(table), identityOf(key), next, EXPIRES_AT, audit());
     },
-    // A repeated rotation is refused if the old key was revoked after the first one was done.
-    (state) => withKey(issuedTo(state, fresh, OWN), key, { expires: true }),
+    // A repeated rotation is refused if the old key was revoked after the earlier rotation.
+    (state) => withKey(issuedTo(state, newKey, OWN), key, { expires: true }),
   );
 
 const change = (name: string, changed: { permissions: string[] } | { suspended: boolean }) =>
@@ -120,7 +120,7 @@ const importAccount = importing('import the account', [accountLine(OWN)], (state
   withAccount(state, OWN, { permissions: [] }),
 );
 
-/** Imports a key. It is refused if it is stored for another account. */
+/** Imports a key. The import is refused if the key is stored for another account. */
 const importKey = (key: string, account: number) =>
   importing(`import ${key} of ${account}`, [{ kind: 'app_key', account_id: account, app_key: textOf(key) }], (state) =>
     issuedTo(state, key, account),
@@ -129,7 +129,7 @@ const importKey = (key: string, account: number) =>
 /** A warm function that is called with a key, and again after its cached look-up has expired. */
 function lookUps(key: string): ModelledActor<State> {
   const [early, late] = [`look up ${key} early`, `look up ${key} late`];
-  const found =
+  const lookUp =
     (isLate: boolean): Apply<State> =>
     (state) => {
       const stored = state.keys[key];
@@ -151,7 +151,7 @@ function lookUps(key: string): ModelledActor<State> {
           })
           .catch(() => undefined);
     },
-    operations: { [early]: found(false), [late]: found(true) },
+    operations: { [early]: lookUp(false), [late]: lookUp(true) },
   };
 }
 

@@ -1,4 +1,4 @@
-/** Scenarios of a work item that is deleted, restored, imported and changed by records. */
+/** Scenarios of a work item that is deleted, restored and imported, and changed by records of the feed. */
 
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
@@ -31,18 +31,19 @@ interface State {
   title: string;
 }
 
-/** @param asked the version that the deletion asks for */
-const remove = (name: string, asked = 1) =>
+/** @param requested the version that the deletion names */
+const remove = (name: string, requested = 1) =>
   actor<State>(
     `delete ${name}`,
     async ({ deps }) => {
-      await createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: asked }, ACCOUNT));
+      await createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: requested }, ACCOUNT));
       return 'deleted';
     },
     (state) => {
       const { version, deleted } = state;
-      if (deleted) return { state, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' };
-      if (version === asked) return { state: { ...state, version: asked + 1, deleted: true }, answer: 'deleted' };
+      if (deleted) return { state, answer: version === requested + 1 ? 'deleted' : 'ResourceNotFound' };
+      if (version === requested)
+        return { state: { ...state, version: requested + 1, deleted: true }, answer: 'deleted' };
       return { state, answer: 'InvalidParameter' };
     },
   );

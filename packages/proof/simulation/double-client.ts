@@ -27,12 +27,13 @@ async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promis
   return { ...reply, Items: Items.map(onWire), ...(last && { LastEvaluatedKey: onWire(last) }) };
 }
 
+/** A table whose client hands each call to `send`. */
 export function connectDouble(send: Send): Table {
   // The SDK's paginators require an instance of the class.
   const client: DynamoDBDocumentClient = Object.create(DynamoDBDocumentClient.prototype);
   const sendCommand = (command: Command, options?: { abortSignal?: AbortSignal }) => {
-    const sent = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
-    return command instanceof QueryCommand ? sendRaw(command, sent) : sent(command.input);
+    const sendInput = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
+    return command instanceof QueryCommand ? sendRaw(command, sendInput) : sendInput(command.input);
   };
   return { name: TABLE_NAME, client: Object.assign(client, { send: sendCommand }), unmarshall };
 }

@@ -35,11 +35,11 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 /** Unix milliseconds. */
 export const START_MS = 1_800_000_000_000;
 
-/** What is allowed to an invocation. */
+/** What an invocation is allowed to do. */
 export interface Allowances {
-  /** A write that is sent again after a lost reply, as by an import, may be applied twice, with other writes in between. */
+  /** Whether a write that is sent again after a lost reply may be applied twice, with other writes in between: as in an import. */
   readonly mayApplyTwice?: boolean | undefined;
-  /** Maximum calls to the table without faults. An operation that makes more loses to others without end: a failure. */
+  /** Maximum calls to the table without faults. More count as a failure: the operation would retry without end. */
   readonly maxCalls?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Invocation extends Allowances {
   readonly id: string;
   /** Number of calls to the table. */
   readonly calls: number;
-  /** It may have been done or not; either is right. */
+  /** Whether it may have happened or not: a run is correct in either case. */
   readonly optional?: boolean;
   /** Ids of the invocations that had ended when its first call was executed; absent: none of its calls was. */
   readonly after?: readonly string[];
@@ -65,7 +65,7 @@ export interface Invocation extends Allowances {
 export interface Environment {
   readonly deps: Deps;
   /** Invokes an operation and records its outcome under this name. */
-  invoke<Answer>(name: string, act: () => Promise<Answer>, allowances?: Allowances): Promise<Answer>;
+  invoke<Answer>(name: string, operation: () => Promise<Answer>, allowances?: Allowances): Promise<Answer>;
   /** Lets other processes run, and time pass. */
   pause(ms: number): Promise<void>;
 }

@@ -1,13 +1,13 @@
 /**
- * Tries all schedules of a scenario, depth first. It goes on from each state once: states are equal if they have the same rows, and processes with
- * the same deliveries.
+ * Tries all schedules of a scenario, depth first. Each state is continued only once: states are equal if their rows are equal and their
+ * processes have had the same deliveries.
  */
 import { type FinishedRun, finishedRun, isOver, type State } from './state.ts';
 import { describe, type Step } from './steps.ts';
 import type { Rows } from './table-double.ts';
 import { type Setup, TransitionSystem } from './transition-system.ts';
 
-/** With more known states, the search from the next starting table forgets them, to bound the memory used. */
+/** When more states are known, they are forgotten before the next starting table is tried, to bound the memory used. */
 const MAX_STATES = 500_000;
 /** A run with more steps counts as endless. */
 const MAX_STEPS = 400;
@@ -114,12 +114,12 @@ async function shortened(
   found: readonly string[],
 ): Promise<NonNullable<Report['failure']>> {
   const system = new TransitionSystem(scenario, faults);
-  let best = { forced: found, result: await replay(scenario, system, rows, found) };
+  let best = { prescribed: found, result: await replay(scenario, system, rows, found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
-    for (let position = 0; position < best.forced.length; ) {
-      const forced = best.forced.filter((_name, index) => index < position || index >= position + size);
-      const result = await replay(scenario, system, rows, forced);
-      if (result.problems.length > 0) best = { forced, result };
+    for (let position = 0; position < best.prescribed.length; ) {
+      const prescribed = best.prescribed.filter((_name, index) => index < position || index >= position + size);
+      const result = await replay(scenario, system, rows, prescribed);
+      if (result.problems.length > 0) best = { prescribed, result };
       else position += size;
     }
   return best.result;

@@ -20,21 +20,21 @@ type Condition = (context: Context) => boolean;
 type Update = (context: Context) => Item;
 /** One clause of an update. @returns the item after it */
 type Clause = (context: Context, after: Item) => Item;
-/** The attribute and the members of maps on the way; the service refers to no list elements. */
+/** The names that lead to an attribute, or to a member of a map in it; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
 /** The parts of a text between separators outside parentheses. */
 function split(text: string, separator: string): string[] {
   const parts: string[] = [];
-  let open = '';
+  let unclosed = '';
   for (const piece of text.split(separator)) {
-    const part = open + piece;
+    const part = unclosed + piece;
     if (part.split('(').length === part.split(')').length) {
       parts.push(part.trim());
-      open = '';
-    } else open = part + separator;
+      unclosed = '';
+    } else unclosed = part + separator;
   }
-  if (open) throw new Error(`parentheses do not match: ${text}`);
+  if (unclosed) throw new Error(`parentheses do not match: ${text}`);
   return parts;
 }
 
@@ -119,9 +119,9 @@ function sumOf(text: string): Operand {
   const [left = termOf(text), right] = split(text, ' + ').map(termOf);
   if (!right) return left;
   return (context) => {
-    const [one, other] = [left(context), right(context)];
-    if (one === undefined || other === undefined) return undefined;
-    return sum(numberOf(one), numberOf(other));
+    const [a, b] = [left(context), right(context)];
+    if (a === undefined || b === undefined) return undefined;
+    return sum(numberOf(a), numberOf(b));
   };
 }
 
@@ -135,21 +135,21 @@ function termOf(text: string): Operand {
   };
 }
 
-type Test = (one: Value | undefined, other: Value | undefined) => boolean;
+type Test = (left: Value | undefined, right: Value | undefined) => boolean;
 
-const equals: Test = (one, other) => one !== undefined && canonical(one) === canonical(other);
+const equals: Test = (left, right) => left !== undefined && canonical(left) === canonical(right);
 
 const ordered =
   (holds: (order: number) => boolean): Test =>
-  (one, other) => {
-    const order = one === undefined || other === undefined ? undefined : compare(one, other);
+  (left, right) => {
+    const order = left === undefined || right === undefined ? undefined : compare(left, right);
     return order !== undefined && holds(order);
   };
 
 /** Comparisons and functions, by their names in an expression. */
 const TESTS: Readonly<Record<string, Test>> = {
   '=': equals,
-  '<>': (one, other) => !equals(one, other),
+  '<>': (left, right) => !equals(left, right),
   '<': ordered((order) => order < 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
@@ -157,8 +157,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
   attribute_not_exists: (value) => value === undefined,
   begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
-  // The service asks it of sets only.
-  contains: (whole, part) => whole instanceof Set && [...whole].some((each) => equals(each, part)),
+  // The service uses `contains` on sets only.
+  contains: (whole, part) => whole instanceof Set && [...whole].some((member) => equals(member, part)),
 };
 
 function valueAt(item: Value | undefined, path: readonly string[]): Value | undefined {
@@ -187,20 +187,21 @@ function numberOf(value: Value): number | bigint {
 }
 
 /** What ADD does. */
-function add(before: Value | undefined, more: Value): Value {
-  if (more instanceof Set) return before === undefined ? more : sameSet(before, more).union(more);
-  return before === undefined ? numberOf(more) : sum(numberOf(before), numberOf(more));
+function add(before: Value | undefined, added: Value): Value {
+  if (added instanceof Set) return before === undefined ? added : setLike(before, added).union(added);
+  return before === undefined ? numberOf(added) : sum(numberOf(before), numberOf(added));
 }
 
 /** What DELETE does. */
-function remove(before: Value | undefined, less: Value): Value | undefined {
+function remove(before: Value | undefined, removed: Value): Value | undefined {
   if (before === undefined) return undefined;
-  const left = sameSet(before, less).difference(less as Set<Value>);
-  return left.size === 0 ? undefined : left;
+  const remaining = setLike(before, removed).difference(removed as Set<Value>);
+  return remaining.size === 0 ? undefined : remaining;
 }
 
-function sameSet(before: Value, other: Value): Set<Value> {
-  if (before instanceof Set && typeOf(before) === typeOf(other)) return before;
+/** @returns `before` as a set of the type of `operand`. @throws Invalid if it is none */
+function setLike(before: Value, operand: Value): Set<Value> {
+  if (before instanceof Set && typeOf(before) === typeOf(operand)) return before;
   throw new Invalid('An operand in the update expression has an incorrect data type');
 }
 

@@ -67,7 +67,7 @@ export const SENT_AGAIN = new Set<Fault>([
   'is applied, but reported as in progress',
 ]);
 
-/** Refusals after which the code sends a transaction again if there is time. Other calls may fail of them. */
+/** Refusals after which the code sends a transaction again if there is time. They may make any other call fail. */
 const REFUSED = new Set<Fault>(['is throttled', 'conflicts with another transaction', 'is in progress']);
 
 /**
@@ -81,13 +81,14 @@ export const excusesFailure = (fault: Fault, { name }: Request, isHurried: boole
 
 /** A batch of reads as two requests, each for one half of its keys. */
 export function halvesOf({ name, input }: Request): [Request, Request] {
-  const [[table, asked]] = Object.entries(input.RequestItems) as [[string, KeysAndAttributes]];
-  const of = (Keys: readonly Key[]): Request => ({
+  const [[table, keysAndAttributes]] = Object.entries(input.RequestItems) as [[string, KeysAndAttributes]];
+  const withKeys = (Keys: readonly Key[]): Request => ({
     name,
-    input: { ...input, RequestItems: { [table]: { ...asked, Keys } } },
+    input: { ...input, RequestItems: { [table]: { ...keysAndAttributes, Keys } } },
   });
-  const middle = Math.ceil(asked.Keys.length / 2);
-  return [of(asked.Keys.slice(0, middle)), of(asked.Keys.slice(middle))];
+  const { Keys: keys } = keysAndAttributes;
+  const middle = Math.ceil(keys.length / 2);
+  return [withKeys(keys.slice(0, middle)), withKeys(keys.slice(middle))];
 }
 
 /** The error or reply that the code gets in place of the result. */

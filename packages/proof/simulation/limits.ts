@@ -24,13 +24,13 @@ const [INNER, OUTER]: [RateWindow, RateWindow] = [
   { name: 'second', limit: 1, seconds: 1 },
   { name: 'two seconds', limit: 2, seconds: 2 },
 ];
-const LIMITED = { name: 'limited', rateWindows: [INNER, OUTER] as const };
+const OPERATION = { name: 'limited', rateWindows: [INNER, OUTER] as const };
 
 /** Number of counted calls by the window's name. */
 type State = Readonly<Record<string, number>>;
 
 const limiterAt = (second: number, { deps }: Environment) =>
-  createRateLimiter(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
+  createRateLimiter(OPERATION, { ...deps, now: () => START_MS + second * 1_000 });
 
 async function answerOf(limiter: RateLimiter): Promise<string> {
   const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
@@ -47,31 +47,31 @@ const counted =
     return { state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' };
   };
 
-/** A call in a second of the clock, of a cold function. */
+/** A call of a cold function in this second of the clock. */
 const caller = (name: string, second: number) =>
   actor<State>(name, (environment) => answerOf(limiterAt(second, environment)), counted(second));
 
-/** Two calls of one warm function in the same second, the second of which may know that the window is full. */
+/** A warm function that is called twice in this second of the clock. At the later call it may know that the window is full. */
 const warm = (name: string, second: number): ModelledActor<State> => {
   const calls = [`${name}1`, `${name}2`];
   return {
     name,
     async script(environment) {
       const limiter = limiterAt(second, environment);
-      for (const each of calls) await environment.invoke(each, () => answerOf(limiter)).catch(() => undefined);
+      for (const call of calls) await environment.invoke(call, () => answerOf(limiter)).catch(() => undefined);
     },
-    operations: Object.fromEntries(calls.map((each) => [each, counted(second)])),
+    operations: Object.fromEntries(calls.map((call) => [call, counted(second)])),
   };
 };
 
 /** The counts in the table. */
 function countsOf({ items }: FinishedRun): State {
   const counts: Record<string, number> = {};
-  const first = START_MS / 1_000 / OUTER.seconds;
+  const firstWindow = START_MS / 1_000 / OUTER.seconds;
   for (const item of items) {
     const { kind, parts = [] } = parseKey(item as never) ?? {};
     if (kind !== 'rateCount') continue;
-    const from = (Number(parts[1]) - first) * OUTER.seconds;
+    const from = (Number(parts[1]) - firstWindow) * OUTER.seconds;
     counts[`two from ${from}`] = Number(item.total);
     for (const index of [0, 1])
       if (item[`w${index}`] !== undefined) counts[`second ${from + index}`] = Number(item[`w${index}`]);
@@ -86,8 +86,8 @@ const judgement: Judgement<State> = {
   survivesLostReply: () => true,
   // A function that knows that the window is full no longer asks the table.
   check({ invocations }) {
-    const [first, second] = ['B1', 'B2'].map((name) => invocations.find((each) => each.name === name));
-    return first?.answer === 'refused' && second && second.calls > 0
+    const [earlier, later] = ['B1', 'B2'].map((name) => invocations.find((invocation) => invocation.name === name));
+    return earlier?.answer === 'refused' && later && later.calls > 0
       ? ['after a refusal a call in the same window went to the table']
       : [];
   },

@@ -23,19 +23,19 @@ export interface Model<State> {
  * beginning and its end.
  */
 export function isLinearizable<State>(invocations: readonly Invocation[], model: Model<State>): boolean {
-  // One that has not ended and none of whose calls was executed has done nothing.
+  // An invocation that has not ended, and none of whose calls was executed, has done nothing.
   const all = invocations.filter(({ after, ended }) => after !== undefined || ended);
   const answerOf = (invocation: Invocation) => (invocation.ended ? model.answerOf(invocation) : undefined);
   const search = (state: State, remaining: readonly Invocation[]): boolean => {
-    // Those with an unknown outcome may have done nothing.
-    if (remaining.every((each) => answerOf(each) === undefined) && model.isFinal(state)) return true;
+    // Invocations with an unknown outcome may have done nothing.
+    if (remaining.every((invocation) => answerOf(invocation) === undefined) && model.isFinal(state)) return true;
     return remaining.some((next) => {
-      const others = remaining.filter((other) => other !== next);
-      if (others.some((other) => answerOf(other) !== undefined && next.after?.includes(other.id))) return false;
+      const rest = remaining.filter((invocation) => invocation !== next);
+      if (rest.some((earlier) => answerOf(earlier) !== undefined && next.after?.includes(earlier.id))) return false;
       const answer = answerOf(next);
       return model
         .apply(state, next.name)
-        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, others));
+        .some((outcome) => (answer === undefined || outcome.answer === answer) && search(outcome.state, rest));
     });
   };
   return search(model.initial, all);

@@ -44,7 +44,9 @@ import type { Message } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 
+/** The incidents. */
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
+/** The alerts. NEW does not exist at the start. */
 export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, string, string];
 
 /** Makes a merge of one alert small, and one of more alerts large, which then moves two at a time. */
@@ -68,28 +70,28 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   ...(owner !== undefined && { owner_id: owner }),
 });
 
-export function merge(name: string, what: Merge, options: MergeOptions = {}): MergeActor {
+export function merge(name: string, request: Merge, options: MergeOptions = {}): MergeActor {
   const { aheadMs, timeMs, code, ...sizes } = { ...SIZES, ...options };
-  const act = async ({ deps }: Environment) => {
+  const run = async ({ deps }: Environment) => {
     const create = (await code?.()) ?? createMergeAlerts;
-    const call = callOf(bodyOf(what), ACCOUNT, what.key);
+    const call = callOf(bodyOf(request), ACCOUNT, request.key);
     await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
   };
-  return actor(name, act, (state) => merged(state, what), { aheadMs });
+  return actor(name, run, (state) => merged(state, request), { aheadMs });
 }
 
 /** Sends a merge twice with the same key, whatever the first outcome is. */
-export const withRetry = (name: string, what: Merge, options?: MergeOptions): MergeActor =>
-  inTurn(name, ...[name, `${name} again`].map((each) => merge(each, { ...what, key: name }, options)));
+export const withRetry = (name: string, request: Merge, options?: MergeOptions): MergeActor =>
+  inTurn(name, ...[name, `${name} again`].map((call) => merge(call, { ...request, key: name }, options)));
 
 /** Undoes the first of the earlier merges. */
 export function undo(name: string): MergeActor {
-  const act = async ({ deps }: Environment) => {
+  const run = async ({ deps }: Environment) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
     const { moves, left } = await undoMerge(deps, request, SIZES);
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
-  return actor(name, act, undone);
+  return actor(name, run, undone);
 }
 
 const alertLine = (alert_id: string, incident_id?: string) => {
@@ -108,7 +110,7 @@ const withTitle = (state: State, incident: string, title: string): State => ({
   titles: { ...state.titles, [incident]: title },
 });
 
-/** Writes that are repeated until they succeed: an operator's import, or a record of the feed. */
+/** An actor whose writes are repeated until they succeed: an operator's import, or a record of the feed. */
 const repeatedly = (name: string, write: (table: Table) => Promise<void>, change: (state: State) => State) =>
   actor<State>(
     name,
@@ -139,7 +141,7 @@ export const alertRecord = (alert: string, into: string, when: 'early' | 'late' 
     (state) => (alert in state.incidentOf ? state : { ...state, incidentOf: { ...state.incidentOf, [alert]: into } }),
   );
 
-/** A record of an incident from before all merges: what they changed stays. */
+/** A record of an incident that is older than all merges: it does not overwrite what they have changed. */
 export const incidentRecord = (incident: string, when: 'early' | 'late') =>
   repeatedly(
     `record of incident ${numberOf(incident)}, ${when}`,
@@ -149,10 +151,10 @@ export const incidentRecord = (incident: string, when: 'early' | 'late') =>
       return prevails ? withTitle(state, incident, when) : state;
     },
   );
-/** Each prevails over those before it; the last is that of merges. */
+/** Titles in the order of their ages, oldest first: each overwrites those before it. Merges set the last one. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
-/** A record of an incident from after all merges, by its clock. A merge that comes after it prevails, even if the record is repeated. */
+/** A record of an incident whose time is later than that of all merges. A merge after it overwrites it, even if the record is written again. */
 export function latestRecord(incident: string): MergeActor {
   const name = `record of incident ${numberOf(incident)}, latest`;
   return repeatedly(
@@ -183,29 +185,29 @@ export const UNTOUCHED: State = {
 
 /** An operator who exports the account's incidents and alerts. */
 export function exporting(name: string): MergeActor {
-  const act = async ({ deps: { table } }: Environment) => canonical(visibleIn(await readSnapshot(table, ACCOUNT)));
-  return actor(name, act, exported, { maxCalls: 60 });
+  const run = async ({ deps: { table } }: Environment) => canonical(visibleIn(await readSnapshot(table, ACCOUNT)));
+  return actor(name, run, exported, { maxCalls: 60 });
 }
 
 /** An operator who repairs until nothing is left to repair. */
 export function repairing(name: string): MergeActor {
-  const act = async ({ deps: { table } }: Environment) => {
+  const run = async ({ deps: { table } }: Environment) => {
     for (;;) {
       const findings = await checkAccount(table, ACCOUNT, START_MS + HOUR_MS);
       if (findings.every(({ fixes }) => fixes.length === 0)) return;
       await repair(table, findings);
     }
   };
-  return actor(name, act, unchanged, { retried: true, mayApplyTwice: true, maxCalls: 300 });
+  return actor(name, run, unchanged, { retried: true, mayApplyTwice: true, maxCalls: 300 });
 }
 
 /** An operator who repairs once and gets the number of repairs. */
 export function repairOnce(name: string): MergeActor {
-  const act = async ({ deps: { table } }: Environment) => {
+  const run = async ({ deps: { table } }: Environment) => {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return actor(name, act, repaired, { retried: true, mayApplyTwice: true, maxCalls: 60 });
+  return actor(name, run, repaired, { retried: true, mayApplyTwice: true, maxCalls: 60 });
 }
 
 /** Sequence of the merge that `undo` undoes, in the latest table that `afterMerges` has made. */
@@ -213,13 +215,13 @@ let undoneSequence = 0;
 
 /**
  * The table after these merges.
- * @param misplaced an alert that was then moved to incident 3, which no feed explains
+ * @param misplaced an alert that is then moved to incident 3 without a feed entry
  */
 export const afterMerges = (merges: readonly Merge[], misplaced?: string) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
-    for (const what of merges) {
-      const now = () => START_MS - (what.longAgo ? 25 * HOUR_MS : 0);
-      await createMergeAlerts({ ...deps, now }, SIZES)(callOf(bodyOf(what), ACCOUNT, what.key));
+    for (const request of merges) {
+      const now = () => START_MS - (request.longAgo ? 25 * HOUR_MS : 0);
+      await createMergeAlerts({ ...deps, now }, SIZES)(callOf(bodyOf(request), ACCOUNT, request.key));
     }
     undoneSequence = (await readFeed(deps.table, ACCOUNT, TWO))[0]?.entry.sequence ?? 0;
     if (misplaced) await updateRow(deps.table, keys.alert(ACCOUNT, misplaced), set({ incident_id: THREE }));
@@ -240,12 +242,12 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
     }
     return reply;
   });
-  for (const what of merges)
-    await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
+  for (const request of merges)
+    await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(request), ACCOUNT, request.key));
   return [...versions].reduce<Rows[]>(
-    (all, [name, each]) =>
-      all.flatMap((rows) =>
-        each.map((row) => new Map([...rows].filter(([other]) => other !== name).concat(row ? [[name, row]] : []))),
+    (tables, [name, rowVersions]) =>
+      tables.flatMap((rows) =>
+        rowVersions.map((row) => new Map([...rows].filter(([key]) => key !== name).concat(row ? [[name, row]] : []))),
       ),
     [before],
   );
@@ -253,11 +255,13 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
 
 /** The scheduled run of the finisher, an hour later. */
 export function sweep(name: string): MergeActor {
-  const act = async ({ deps }: Environment) => {
-    const later = { ...deps, now: () => deps.now() + HOUR_MS };
-    await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+  const run = async ({ deps }: Environment) => {
+    const depsAnHourLater = { ...deps, now: () => deps.now() + HOUR_MS };
+    await createFinishMerges(depsAnHourLater, SIZES.transactionItems)(OVERDUE, {
+      getRemainingTimeInMillis: () => 60_000,
+    });
   };
-  return actor(name, act, unchanged);
+  return actor(name, run, unchanged);
 }
 
 /** The message that stream and queue deliver when a large entry is written. */

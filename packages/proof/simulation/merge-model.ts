@@ -49,9 +49,10 @@ export interface State {
   used: Readonly<Record<string, string>>;
 }
 
-export function merged(state: State, what: Merge): Outcome<State> {
-  const { alerts, into, title, owner, key, longAgo } = what;
-  const body = canonical({ ...what, key: undefined });
+/** Merges alerts into an incident, unless the request repeats a key or names an unknown alert. */
+export function merged(state: State, request: Merge): Outcome<State> {
+  const { alerts, into, title, owner, key, longAgo } = request;
+  const body = canonical({ ...request, key: undefined });
   const known = key === undefined ? undefined : state.used[key];
   if (known !== undefined) return { state, answer: known === body ? 'done' : 'InvalidParameter' };
   if (alerts.some((alert) => !(alert in state.incidentOf))) return { state, answer: 'ResourceNotFound' };
@@ -75,32 +76,32 @@ export function merged(state: State, what: Merge): Outcome<State> {
 }
 
 function withEntry(state: State, entry: Entry, to: (alert: string) => string): State {
-  const each = <Value>(alerts: readonly string[], value: (alert: string) => Value) =>
+  const record = <Value>(alerts: readonly string[], value: (alert: string) => Value) =>
     Object.fromEntries(alerts.map((alert) => [alert, value(alert)]));
   const moving = Object.keys(entry.moves);
   return {
     ...state,
-    incidentOf: { ...state.incidentOf, ...each(moving, to) },
-    latestOf: { ...state.latestOf, ...each([...moving, ...entry.stayed], () => state.entries.length) },
+    incidentOf: { ...state.incidentOf, ...record(moving, to) },
+    latestOf: { ...state.latestOf, ...record([...moving, ...entry.stayed], () => state.entries.length) },
     entries: [...state.entries, entry],
   };
 }
 
 /** Undoes the first merge: alerts go back unless a later entry or an import has taken them. */
 export function undone(state: State): Outcome<State> {
-  const first = state.entries[0] as Entry;
+  const merge = state.entries[0] as Entry;
   const back = Object.fromEntries(
-    Object.entries(first.moves).filter(
-      ([alert]) => state.incidentOf[alert] === first.incident && (state.latestOf[alert] ?? 0) === 0,
+    Object.entries(merge.moves).filter(
+      ([alert]) => state.incidentOf[alert] === merge.incident && (state.latestOf[alert] ?? 0) === 0,
     ),
   );
   const moves = Object.keys(back).sort();
-  const left = Object.keys(first.moves)
+  const notMoved = Object.keys(merge.moves)
     .filter((alert) => !moves.includes(alert))
     .sort();
-  const answer = canonical({ moves, left });
+  const answer = canonical({ moves, left: notMoved });
   if (moves.length === 0) return { state, answer };
-  const entry: Entry = { kind: 'merge_undone', incident: first.incident, moves: back, stayed: [] };
+  const entry: Entry = { kind: 'merge_undone', incident: merge.incident, moves: back, stayed: [] };
   return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 
@@ -108,7 +109,7 @@ export function undone(state: State): Outcome<State> {
 export function repaired(state: State): Outcome<State> {
   const incidentOf = { ...state.incidentOf };
   for (const { kind, incident, moves } of state.entries)
-    for (const [alert, other] of Object.entries(moves)) incidentOf[alert] = kind === 'merge' ? incident : other;
+    for (const [alert, origin] of Object.entries(moves)) incidentOf[alert] = kind === 'merge' ? incident : origin;
   const fixed = Object.keys(incidentOf).filter((alert) => incidentOf[alert] !== state.incidentOf[alert]).length;
   return { state: { ...state, incidentOf }, answer: `${fixed} fixed` };
 }
@@ -120,15 +121,17 @@ export function imported(state: State, alert: string, into: string): State {
   return { ...state, entries, latestOf, incidentOf: { ...state.incidentOf, [alert]: into } };
 }
 
-/** Whether the feeds record what the model does. */
-function agree(recorded: readonly Entry[], entries: readonly Entry[]): boolean {
+/** Whether the feeds record the entries of the model. */
+function feedsAgree(recorded: readonly Entry[], entries: readonly Entry[]): boolean {
   return (
     recorded.length === entries.length &&
-    entries.every(({ imported: after = [], ...entry }, index) => {
-      const own = recorded[index] as Entry;
-      const moves = Object.entries(entry.moves).filter(([alert]) => alert in own.moves || !after.includes(alert));
-      const stayed = entry.stayed.filter((alert) => own.stayed.includes(alert) || !after.includes(alert));
-      return canonical({ ...entry, moves: Object.fromEntries(moves), stayed }) === canonical(own);
+    entries.every(({ imported: importedSince = [], ...entry }, index) => {
+      const stored = recorded[index] as Entry;
+      const moves = Object.entries(entry.moves).filter(
+        ([alert]) => alert in stored.moves || !importedSince.includes(alert),
+      );
+      const stayed = entry.stayed.filter((alert) => stored.stayed.includes(alert) || !importedSince.includes(alert));
+      return canonical({ ...entry, moves: Object.fromEntries(moves), stayed }) === canonical(stored);
     })
   );
 }
@@ -147,7 +150,7 @@ function stateOf(run: FinishedRun): Visible & Pick<State, 'entries'> {
   });
   return {
     ...visibleIn({ alerts: alerts.values(), incidents: incidents.values() }),
-    entries: entries.toSorted((one, other) => one.entry.sequence - other.entry.sequence).map(entryOf),
+    entries: entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence).map(entryOf),
   };
 }
 
@@ -190,7 +193,7 @@ export const judgement = (initial: State): Judgement<State> => ({
   isFinal(state, run) {
     if (checkMerges(rowsOf(run)).some(hasNoFix)) return true;
     const { entries: recorded, ...visible } = stateOf(run);
-    return canonical(visible) === exported(state).answer && agree(recorded, state.entries);
+    return canonical(visible) === exported(state).answer && feedsAgree(recorded, state.entries);
   },
   survivesLostReply: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
   check(run) {
@@ -200,7 +203,7 @@ export const judgement = (initial: State): Judgement<State> => ({
   },
 });
 
-/** Broken promises other than about where alerts are and what the feeds record. */
+/** Finds promises that are broken, except those about the incidents of alerts and the entries of feeds, which the model covers. */
 function* brokenPromises(run: FinishedRun): Generator<string> {
   const { isThrottled, faults, events, items } = run;
   const moved = rowsOf(run).entries.flatMap(({ entry, moves, stayed }) => [

@@ -5,7 +5,7 @@ import { judgement, type Merge, merged, type State } from './merge-model.ts';
 import { type Apply, type ModelledActor, scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
 
-interface Setting extends Pick<Scenario, 'isHurried' | 'without'> {
+interface Setting extends Pick<Scenario, 'isHurried' | 'excludedFault'> {
   /** Merges committed before the scenario starts. An undo needs one into incident 2, and undoes the first of these. */
   readonly earlierMerges?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
@@ -29,22 +29,22 @@ export function mergeScenario(
   {
     misplaced,
     earlierMerges = misplaced ? [{ alerts: [misplaced], into: TWO }] : [],
-    torn: parts = [],
+    torn: tornMerges = [],
     startsWhere = () => true,
     transactionItems = SIZES.transactionItems,
     earlyDeliveries,
     replacesFinisher,
-    ...more
+    ...rest
   }: Setting = {},
 ): Scenario {
-  const after = earlierMerges.reduce((state, what) => merged(state, what).state, UNTOUCHED);
+  const after = earlierMerges.reduce((state, merge) => merged(state, merge).state, UNTOUCHED);
   const initial = misplaced ? { ...after, incidentOf: { ...after.incidentOf, [misplaced]: THREE } } : after;
-  const starts = parts.length > 0 ? torn(parts, { transactionItems }) : afterMerges(earlierMerges, misplaced);
+  const starts = tornMerges.length > 0 ? torn(tornMerges, { transactionItems }) : afterMerges(earlierMerges, misplaced);
   return scenarioOf(name, async () => (await starts()).filter(startsWhere), actors, judgement(initial), {
     cost,
-    ...more,
+    ...rest,
     optional: Object.fromEntries(
-      parts.map((part, index): [string, Apply<State>] => [`merge ${index}`, (state) => merged(state, part)]),
+      tornMerges.map((merge, index): [string, Apply<State>] => [`merge ${index}`, (state) => merged(state, merge)]),
     ),
     ...(replacesFinisher && { ofMessages: replacesFinisher.operations }),
     messagesFor(item) {
@@ -54,7 +54,7 @@ export function mergeScenario(
         return [{ name: replacesFinisher.name, script: replacesFinisher.script }];
       if (!earlyDeliveries) return [message];
       const names = [message.name, `${message.name} again`].slice(0, earlyDeliveries);
-      return names.map((each) => ({ ...message, name: each, early: true }));
+      return names.map((processName) => ({ ...message, name: processName, early: true }));
     },
   });
 }

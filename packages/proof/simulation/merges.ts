@@ -21,12 +21,12 @@ const TAKING = { alerts: [A, C], into: THREE };
 const AFTER_STAYING = { earlierMerges: [STAYING] };
 const AFTER_SMALL = { earlierMerges: [SMALL] };
 const AFTER_LARGE = { earlierMerges: [TWO_ORIGINS] };
-/** Not tried: a transaction that is read in part. The previous release does not notice it, and no later release can change that. */
-const BESIDE_PREVIOUS = { ...AFTER_STAYING, without: 'shows a row late' } as const;
+/** Leaves out transactions that are read in part: the previous release does not notice these, and this tree cannot change that. */
+const BESIDE_PREVIOUS = { ...AFTER_STAYING, excludedFault: 'shows a row late' } as const;
 const PREVIOUS = { code: mergeOfPreviousRelease };
 /** Each transaction moves one alert. */
 const IN_PARTS = { transactionItems: 2 };
-/** The merge of one alert fits into a transaction also with a title or a key. */
+/** A transaction holds the merge of one alert together with a title or a key. */
 const WITH_ONE_MORE = { transactionItems: 4 };
 
 const small = merge('small', SMALL);
@@ -35,8 +35,8 @@ const undoing = undo('undo');
 
 export const MERGES: readonly Scenario[] = [
   mergeScenario('merges of an alert that does not exist', 1, [
-    merge('small of none', { alerts: [id(99)], into: TWO }),
-    merge('large of some', { alerts: [A, id(99)], into: THREE }),
+    merge('small, unknown alert', { alerts: [id(99)], into: TWO }),
+    merge('large, unknown alert', { alerts: [A, id(99)], into: THREE }),
   ]),
   mergeScenario('two small merges of one alert', 1, [
     merge('small 1', { ...SMALL, title: 'second' }, WITH_ONE_MORE),
@@ -45,7 +45,7 @@ export const MERGES: readonly Scenario[] = [
   mergeScenario(
     'three small merges of one alert',
     3,
-    [TWO, THREE, ONE].map((into, index) => merge(`one of three ${index}`, { alerts: [A], into })),
+    [TWO, THREE, ONE].map((into, index) => merge(`small ${index}`, { alerts: [A], into })),
   ),
   mergeScenario('two small merges, each retried with its key', 2, [
     withRetry('keyed 1', SMALL, WITH_ONE_MORE),
@@ -60,13 +60,13 @@ export const MERGES: readonly Scenario[] = [
     AFTER_SMALL,
   ),
   mergeScenario('two merges under one key', 2, [
-    merge('one', { ...SMALL, key: 'k' }, WITH_ONE_MORE),
-    merge('other', { alerts: [B], into: THREE, key: 'k' }, WITH_ONE_MORE),
+    merge('keyed 1', { ...SMALL, key: 'k' }, WITH_ONE_MORE),
+    merge('keyed 2', { alerts: [B], into: THREE, key: 'k' }, WITH_ONE_MORE),
   ]),
   mergeScenario(
     'two merges under a key that was used a day ago',
     2,
-    ['one', 'other'].map((name) => merge(name, { ...OTHER_SMALL, key: 'k' }, WITH_ONE_MORE)),
+    ['keyed 1', 'keyed 2'].map((name) => merge(name, { ...OTHER_SMALL, key: 'k' }, WITH_ONE_MORE)),
     { earlierMerges: [{ ...SMALL, key: 'k', longAgo: true }] },
   ),
   mergeScenario(

@@ -8,8 +8,8 @@ import { previousReleaseIn } from '../../../test/support/previous-release.ts';
 export async function mergeOfPreviousRelease(): Promise<typeof createMergeAlerts> {
   const tree = previousReleaseIn('.local/simulated');
   // Older releases have no `lib/operations`.
-  const places = ['lib/operations/merge-alerts/merge.ts', 'lib/incidents/merge-alerts.ts'].map((path) =>
+  const candidates = ['lib/operations/merge-alerts/merge.ts', 'lib/incidents/merge-alerts.ts'].map((path) =>
     join(tree, path),
   );
-  return (await import(places.find((path) => existsSync(path)) ?? tree)).createMergeAlerts;
+  return (await import(candidates.find((path) => existsSync(path)) ?? tree)).createMergeAlerts;
 }

@@ -57,7 +57,7 @@ export class Process {
 
   /** Fires the earliest timer that ends by `untilMs`. @returns false when there is none */
   fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
-    const [next] = this.timers.toSorted((one, other) => one.atMs - other.atMs);
+    const [next] = this.timers.toSorted((a, b) => a.atMs - b.atMs);
     if (!next || next.atMs > untilMs) return false;
     this.timers = this.timers.filter((timer) => timer !== next);
     this.clockMs = Math.max(this.clockMs, next.atMs);
@@ -65,7 +65,7 @@ export class Process {
     return true;
   }
 
-  /** Advances only this process's clock: what other processes do meanwhile can as well happen before its next call. */
+  /** Advances only the clock of this process. Others need not run meanwhile: the scheduler can run them before its next call. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const until = this.clockMs + ms;
     while (!signal?.aborted && this.fireNext(until));
@@ -74,7 +74,7 @@ export class Process {
   }
 }
 
-/** Makes time and randomness those of the simulated process that runs, until this program ends. */
+/** Replaces the timers and the randomness of this program, until it ends, by those of the simulated process that runs. */
 export function virtualize(): void {
   const current = () => running ?? new Process('set-up');
   timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
@@ -90,7 +90,7 @@ export function virtualize(): void {
   globalThis.setTimeout = ((fire: () => void, ms: number) =>
     running ? running.timer(ms, fire) : realTimeout(fire, ms)) as unknown as typeof setTimeout;
   globalThis.clearTimeout = ((timer: Timer) => {
-    if (running) running.timers = running.timers.filter((each) => each !== timer);
+    if (running) running.timers = running.timers.filter((waiting) => waiting !== timer);
     else realClear(timer as never);
   }) as unknown as typeof clearTimeout;
   Math.random = () => 0.5;

@@ -20,7 +20,7 @@ import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
 
-  --form FORM     quick, short (in the gate), two (two faults, smallest scenarios only), default or long
+  --form FORM     quick, short (part of .ci/run), two (two faults, smallest scenarios only), default or long
   --only TEXT     scenarios with this in their names
   --faults N      at most N faults in a run, whatever the form says
   --stop          stop at the first failure
@@ -59,7 +59,7 @@ for (const name of ['faults', 'start'] as const)
 
 /** @throws Error if there is none: --replay takes the whole name from --only, which can be mistyped */
 function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((each) => each.name === name);
+  const scenario = SCENARIOS.find((known) => known.name === name);
   if (!scenario) throw new Error(`No scenario has the name "${name}".`);
   return scenario;
 }
@@ -120,19 +120,19 @@ async function proveAll(): Promise<boolean> {
   // The longest first, so that no long one runs alone at the end; with --stop the shortest first, since one failure is enough.
   const order = options.stop ? 1 : -1;
   const jobs = chosen
-    .toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost))
+    .toSorted((a, b) => order * (a.scenario.cost - b.scenario.cost))
     .map(({ scenario, faults }) => ({ scenario: scenario.name, faults }));
   const workers = Array.from({ length: availableParallelism() }, startWorker);
   const onReport = (report: Report) => {
     reports.push(report);
     print(line(report));
     if (report.failure) print(failureText(report));
-    if (options.stop && report.failure) for (const each of workers) each.kill();
+    if (options.stop && report.failure) for (const worker of workers) worker.kill();
   };
   const remaining = jobs.values();
   await Promise.all(workers.map((worker) => runJobs(worker, remaining, onReport)));
-  const sum = (of: (report: Report) => number) =>
-    reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
+  const sum = (numberOf: (report: Report) => number) =>
+    reports.reduce((total, report) => total + numberOf(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
   const withAtMost = (max: number) => chosen.filter(({ faults }) => faults <= max).map(({ scenario }) => scenario.name);
   const [noFault, oneFault] = [withAtMost(0), withAtMost(1)];

@@ -4,13 +4,13 @@
  */
 import { type Actor, type Call, type Delivery, type Effect, Run } from './run.ts';
 
-/** A process that waits for its next delivery. */
+/** A point in a recording at which the process waits for its next delivery. */
 export interface Position {
   readonly id: number;
-  /** Those that wait for a reply, in the order in which they were sent. */
+  /** The calls that wait for a reply, in the order in which they were sent. */
   readonly calls: readonly Call[];
   readonly hasTimers: boolean;
-  /** It has made exactly one call. */
+  /** Whether the process has made exactly one call. */
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** The last delivery, and the position before it; absent: none. */
@@ -30,7 +30,7 @@ export class Recorder {
   readonly actor: Actor;
   /** By the history of the process. */
   readonly #positions = new Map<string, Position>();
-  /** The run that was delivered to last: it can take further deliveries. */
+  /** The latest run, which can take further deliveries at its position. */
   #latest: { at: Position; run: Run } | undefined;
   #start: Reaction | undefined;
 
@@ -91,8 +91,10 @@ export class Recorder {
 
 /** @throws if the run does not wait for the same calls: the code then depends on more than deliveries */
 function requireSame(run: Run, { calls, over }: Position): void {
-  const is = [...run.waiting.map(({ call }) => call), run.over].map(textOf).join('\n');
-  const was = [...calls, over].map(textOf).join('\n');
-  if (is !== was) throw new Error(`a process did different things after the same deliveries:\n${was}\nand then\n${is}`);
+  const actual = [...run.waiting.map(({ call }) => call), run.over].map(textOf).join('\n');
+  const recorded = [...calls, over].map(textOf).join('\n');
+  if (actual !== recorded)
+    throw new Error(`a process did different things after the same deliveries:\n${recorded}\nand then\n${actual}`);
 }
-const textOf = (each: Call | string | undefined) => (typeof each === 'object' ? `${each.name} ${each.text}` : each);
+const textOf = (waiting: Call | string | undefined) =>
+  typeof waiting === 'object' ? `${waiting.name} ${waiting.text}` : waiting;

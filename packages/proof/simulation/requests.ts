@@ -37,10 +37,10 @@ export interface Write extends Expressions {
   ReturnValues?: string;
   ReturnValuesOnConditionCheckFailure?: string;
 }
-export type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
+export type ActionKind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 
 export interface Transaction {
-  TransactItems: Partial<Record<Kind, Write>>[];
+  TransactItems: Partial<Record<ActionKind, Write>>[];
   ClientRequestToken?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Actor {
   readonly script: Script;
   /** Milliseconds by which its clock is ahead. */
   readonly aheadMs?: number | undefined;
-  /** Starts again after it fails or dies, and may start twice: a message, or a command that an operator repeats. */
+  /** Whether it starts again after it fails or dies, and may start twice: a message, or a command that an operator repeats. */
   readonly retried?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Delivery {
   readonly error?: unknown;
 }
 
-/** What others notice of a process: invocations that begin and end, their calls, abandoned calls, and metrics. */
+/** An observable effect of a process: an invocation begins, makes a call or ends; a call is abandoned; a metric is emitted. */
 export type Effect =
   | ({ readonly kind: 'begun'; readonly id: string; readonly name: string } & Allowances)
   | { readonly kind: 'calls'; readonly id: string; readonly calls: number }
@@ -57,7 +57,7 @@ interface Waiting {
 export class Run {
   readonly process: Process;
   readonly waiting: Waiting[] = [];
-  /** Those of the last delivery. */
+  /** The effects since the last delivery. */
   effects: Effect[] = [];
   over: 'done' | 'failed' | undefined;
   #invocations = 0;
@@ -69,10 +69,10 @@ export class Run {
   /** Runs the process until it waits for its first delivery. */
   static async start(actor: Actor): Promise<Run> {
     const run = new Run(actor);
-    const end = (over: Run['over']) => () => {
-      run.over = over;
+    const endAs = (outcome: Run['over']) => () => {
+      run.over = outcome;
     };
-    await run.#untilItWaits(() => void actor.script(run.#environment()).then(end('done'), end('failed')));
+    await run.#untilItWaits(() => void actor.script(run.#environment()).then(endAs('done'), endAs('failed')));
     return run;
   }
 
@@ -86,9 +86,9 @@ export class Run {
     return this.#untilItWaits(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }
 
-  async #untilItWaits(act: () => void): Promise<void> {
+  async #untilItWaits(resume: () => void): Promise<void> {
     setRunning(this.process);
-    act();
+    resume();
     await settled();
     setRunning(undefined);
   }
@@ -121,7 +121,7 @@ export class Run {
         await send(undefined);
         await process.sleep(ms);
       },
-      invoke: async (name, act, allowances = {}) => {
+      invoke: async (name, operation, allowances = {}) => {
         process.clockMs += 1;
         const id = `${this.#invocations} of ${process.name}`;
         this.#invocations += 1;
@@ -130,11 +130,11 @@ export class Run {
         const end = (outcome: { answer?: unknown; error?: unknown }) => {
           this.effects.push({ kind: 'ended', id, ...outcome });
           current = undefined;
-          // The next to end is then one of the next invocation: those of this one would end without effect.
+          // A timer of an ended invocation fires without effect, so the fault 'runs out of time' must not choose it.
           process.timers = [];
         };
         try {
-          const answer = await act();
+          const answer = await operation();
           end({ answer });
           return answer;
         } catch (error) {
@@ -163,9 +163,9 @@ export class Run {
   }
 }
 
-function tableCallOf(process: Process, asked: Request | undefined, invocation: string | undefined): Call {
+function tableCallOf(process: Process, original: Request | undefined, invocation: string | undefined): Call {
   const name = process.nextCall();
-  const request = withToken(asked, name);
+  const request = withToken(original, name);
   const accesses = request ? accessesOf(request) : [];
   return {
     name,

@@ -14,9 +14,9 @@ import type { FinishedRun } from './state.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import { canonical } from './values.ts';
 
-/** What an operation does in the model. @returns the right outcome, or each of several, when it runs alone */
+/** What an operation does in the model. @returns the outcome that is right when it runs alone, or each of them if there are several */
 export type Apply<State> = (state: State) => Outcome<State> | readonly Outcome<State>[];
-/** By the names of the operations. */
+/** What each operation does in the model, by its name. */
 type Operations<State> = Readonly<Record<string, Apply<State>>>;
 
 /** An actor, with what its operations do in the model. */
@@ -27,12 +27,12 @@ export interface ModelledActor<State> extends Actor {
 /** An actor that invokes one operation. If it returns nothing, its answer is 'done'. */
 export const actor = <State>(
   name: string,
-  act: (environment: Environment) => Promise<unknown>,
+  run: (environment: Environment) => Promise<unknown>,
   apply: Apply<State>,
   { retried = false, aheadMs, ...allowances }: Partial<Actor> & Allowances = {},
 ): ModelledActor<State> => ({
   name,
-  script: (environment) => environment.invoke(name, async () => (await act(environment)) ?? 'done', allowances),
+  script: (environment) => environment.invoke(name, async () => (await run(environment)) ?? 'done', allowances),
   operations: { [name]: apply },
   retried,
   aheadMs,
@@ -63,21 +63,21 @@ export async function loadLines(table: Table, ...lines: readonly object[]): Prom
   await loadData(table, 'data', texts, { nowSeconds: 1 });
 }
 
-/** Writes a record of the feed. Early and late ones are older than all merges, the latest is newer. */
+/** Writes a record of the feed. `early` and `late` records are older than all merges, and `early` ones the oldest; the `latest` is the newest. */
 export async function writeRecord(table: Table, line: object, when: 'early' | 'late' | 'latest'): Promise<void> {
   const at_ms = START_MS + { early: -2, late: -1, latest: HOUR_MS }[when];
   for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
 }
 
-/** The rows that the real code writes when it runs alone. */
+/** The rows of a table after an import of these lines and a run of the real code that nothing interrupts. */
 export async function rowsAfter(
   lines: readonly object[],
-  act: (environment: Pick<Environment, 'deps'>) => Promise<unknown> = async () => {},
+  run: (environment: Pick<Environment, 'deps'>) => Promise<unknown> = async () => {},
 ): Promise<Rows> {
   const double = new TableDouble();
   const table = connectDouble(async (request) => double.apply(request));
   await loadLines(table, ...lines);
-  await act({ deps: depsOver(table) });
+  await run({ deps: depsOver(table) });
   return double.rows;
 }
 
@@ -88,28 +88,28 @@ export interface Judgement<State> {
   readonly answerOf: (invocation: Invocation) => string;
   /** What the final rows show of the model's state. */
   readonly stateOf: (run: FinishedRun) => Partial<State>;
-  /** Whether the final rows hold this state of the model; by default if it is the one that they show. */
+  /** Whether the final rows agree with this state of the model; by default, whether it equals `stateOf`. */
   readonly isFinal?: (state: State, run: FinishedRun) => boolean;
   /** Whether the operation must succeed despite a lost reply; otherwise its caller repeats it. */
   readonly survivesLostReply: (invocation: Invocation) => boolean;
-  /** Problems other than answers and rows that the model does not explain. */
+  /** Finds problems that a comparison of answers and rows with the model does not show. */
   readonly check?: (run: FinishedRun) => string[];
 }
 
-interface Options<State> extends Pick<Scenario, 'cost' | 'messagesFor' | 'isHurried' | 'without'> {
-  /** Operations that may have been done before. */
+interface Options<State> extends Pick<Scenario, 'cost' | 'messagesFor' | 'isHurried' | 'excludedFault'> {
+  /** Operations that may have been done before the scenario starts. */
   readonly optional?: Operations<State>;
   /** Operations of processes that messages start. */
   readonly ofMessages?: Operations<State>;
 }
 
-/** The clock of each actor is by default a second ahead of the one before. */
+/** Makes a scenario. By default the clock of each actor is a second ahead of the clock of the actor before it. */
 export function scenarioOf<State>(
   name: string,
   starts: Scenario['starts'],
   actors: readonly ModelledActor<State>[],
   judgement: Judgement<State>,
-  { optional = {}, ofMessages = {}, ...more }: Options<State>,
+  { optional = {}, ofMessages = {}, ...rest }: Options<State>,
 ): Scenario {
   const { initial, answerOf, stateOf, survivesLostReply, check = () => [] } = judgement;
   const { isFinal = (state, run) => canonical(state) === canonical(stateOf(run)) } = judgement;
@@ -119,10 +119,16 @@ export function scenarioOf<State>(
     invocation.error !== undefined && isUnavailable(invocation.error) ? undefined : answerOf(invocation);
   return {
     name,
-    ...more,
+    ...rest,
     starts,
-    invocations: Object.keys(optional).map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
-    processes: actors.map((each, index) => ({ ...each, aheadMs: each.aheadMs ?? 1_000 * index })),
+    invocations: Object.keys(optional).map((operation) => ({
+      name: operation,
+      id: operation,
+      calls: 1,
+      after: [],
+      optional: true,
+    })),
+    processes: actors.map((actor, index) => ({ ...actor, aheadMs: actor.aheadMs ?? 1_000 * index })),
     judge(run) {
       const problems = check(run);
       const isExplained = isLinearizable(run.invocations, {
@@ -133,15 +139,18 @@ export function scenarioOf<State>(
       });
       if (!isExplained) {
         const answers = run.invocations.map(
-          (each) => `"${each.name}" ${each.ended ? (knownAnswer(each) ?? 'unknown') : 'never ended'}`,
+          (invocation) =>
+            `"${invocation.name}" ${invocation.ended ? (knownAnswer(invocation) ?? 'unknown') : 'never ended'}`,
         );
         const rows = canonical(stateOf(run)).replace(/0{8,}/g, '…');
         problems.push(`no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${rows}`);
       }
-      for (const each of run.invocations) {
-        const mustSucceed = !each.optional && !run.isFailureExcused && (run.faults === 0 || survivesLostReply(each));
-        if (mustSucceed && (!each.ended || knownAnswer(each) === undefined))
-          problems.push(`"${each.name}" has failed, and no fault explains it`);
+      for (const invocation of run.invocations) {
+        const { name, ended } = invocation;
+        const mustSucceed =
+          !invocation.optional && !run.isFailureExcused && (run.faults === 0 || survivesLostReply(invocation));
+        if (mustSucceed && (!ended || knownAnswer(invocation) === undefined))
+          problems.push(`"${name}" has failed, and no fault explains it`);
       }
       return problems;
     },

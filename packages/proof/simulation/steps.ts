@@ -18,7 +18,7 @@ export interface Step {
 
 /** The execution of a call, with or without a fault. */
 export const stepOf = (call: Call, fault?: Fault, part?: number): Step => ({
-  name: [call.name, fault, part].filter((each) => each !== undefined).join(' '),
+  name: [call.name, fault, part].filter((word) => word !== undefined).join(' '),
   process: call.process,
   fault,
   part,
@@ -30,13 +30,14 @@ export const lateArrival = (call: Call): Step => ({ ...stepOf(call), name: `${ca
 /** A fault that affects a process and none of its calls. */
 export const processFault = (process: string, fault: Fault): Step => ({ name: `${process} ${fault}`, process, fault });
 
-/** Whether it reads its rows at different moments, so that it may see a transaction in part. */
+/** Whether the call reads its rows at different moments, so that it may see a transaction in part. */
 export const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);
 
-export const isOn = ({ pk, sk }: Access, row: string) =>
+/** Whether the row is one of those that are read or written. */
+export const covers = ({ pk, sk }: Access, row: string) =>
   pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
 
-/** A step for people: the request and its rows. */
+/** Describes a step for people: its request, and the rows that this reads or writes. */
 export function describe({ name, fault, call }: Step): string {
   if (!call) return name;
   if (!call.request) return `${name} (resumes)`;

@@ -9,10 +9,19 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
-import type { BatchWrite, Expressions, Key, KeysAndAttributes, Kind, Request, Transaction, Write } from './requests.ts';
+import type {
+  ActionKind,
+  BatchWrite,
+  Expressions,
+  Key,
+  KeysAndAttributes,
+  Request,
+  Transaction,
+  Write,
+} from './requests.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
-/** Stored items by their keys. A write makes a new item. */
+/** Stored items by their keys. A stored item never changes: a write replaces it. */
 export type Rows = ReadonlyMap<string, Item>;
 
 const MAX_ACTIONS = 100;
@@ -81,11 +90,11 @@ export class TableDouble {
       case 'ScanCommand':
         return this.#scan(input);
       case 'PutCommand':
-        return this.#single('Put', input);
+        return this.#singleWrite('Put', input);
       case 'UpdateCommand':
-        return this.#single('Update', input);
+        return this.#singleWrite('Update', input);
       case 'DeleteCommand':
-        return this.#single('Delete', input);
+        return this.#singleWrite('Delete', input);
       case 'BatchWriteCommand':
         return this.#batchWrite(input);
       case 'TransactWriteCommand':
@@ -116,14 +125,15 @@ export class TableDouble {
 
   #query(input: Expressions & { ExclusiveStartKey?: Key; Limit?: number; ScanIndexForward?: boolean }): unknown {
     const holds = parseCondition(input.KeyConditionExpression ?? '');
-    const all = this.items()
+    const selected = this.items()
       .filter((item) => holds(contextOf(item, input)))
-      .sort((one, other) => compare(one.sk as Value, other.sk as Value) ?? 0);
+      .sort((a, b) => compare(a.sk as Value, b.sk as Value) ?? 0);
     const direction = input.ScanIndexForward === false ? -1 : 1;
-    if (direction < 0) all.reverse();
+    if (direction < 0) selected.reverse();
     const after = input.ExclusiveStartKey?.sk;
-    const left = after === undefined ? all : all.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
-    const page = left.slice(0, input.Limit);
+    const remaining =
+      after === undefined ? selected : selected.filter(({ sk }) => direction * (compare(sk as Value, after) ?? 0) > 0);
+    const page = remaining.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {
       Items: page.map((item) => returned(item, input)),
@@ -134,11 +144,11 @@ export class TableDouble {
   /** All rows are in the first segment: DynamoDB does not say which segment a row is in. */
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
-    const all = (input.Segment ?? 0) > 0 ? [] : this.items();
-    return { Items: all.filter((item) => holds(contextOf(item, input))).map(normalize) };
+    const items = (input.Segment ?? 0) > 0 ? [] : this.items();
+    return { Items: items.filter((item) => holds(contextOf(item, input))).map(normalize) };
   }
 
-  #single(kind: Kind, input: Write): unknown {
+  #singleWrite(kind: ActionKind, input: Write): unknown {
     try {
       const { before, after } = this.#tryWrite(kind, input);
       this.#write(input, after);
@@ -168,7 +178,7 @@ export class TableDouble {
     if (applied === text) return {};
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
-    const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
+    const actions = TransactItems.map((action) => Object.entries(action)[0] as [ActionKind, Write]);
     const keys = actions.map(([, write]) => textOf((write.Key ?? write.Item) as Key));
     requireDistinct(keys, MAX_ACTIONS);
     const changes: Change[] = [];
@@ -195,7 +205,7 @@ export class TableDouble {
   }
 
   /** What a write would do now. @throws ConditionFailed, Invalid */
-  #tryWrite(kind: Kind, write: Write): Change {
+  #tryWrite(kind: ActionKind, write: Write): Change {
     const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
     const before = this.#rows.get(textOf((key ?? put) as Key));
     const context = contextOf(before, write);

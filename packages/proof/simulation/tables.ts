@@ -1,4 +1,4 @@
-/** The tables that runs lead to, and what requests do to them: each is computed once. */
+/** The tables that runs lead to, and the results of requests on them. Equal tables are one, and each result is computed once. */
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { isWrite, type Request } from './requests.ts';
 import { type Delivery, outcomeOf } from './run.ts';
@@ -21,7 +21,7 @@ interface Result {
   readonly failures: readonly string[];
 }
 
-/** Short ids for texts: equal texts have the same. */
+/** Short ids for texts: equal texts have the same id. */
 export class TextIds {
   readonly #ids = new Map<string, number>();
   of = (text: string): number => memoized(this.#ids, text, () => this.#ids.size);
@@ -29,7 +29,7 @@ export class TextIds {
 
 export class Tables {
   readonly #tables = new Map<string, TableState>();
-  /** Ids of items: equal items have the same. */
+  /** Ids of items: equal items have the same id. */
   readonly #itemIds = new WeakMap<Item, number>();
   readonly #itemTexts = new TextIds();
   readonly #outcomeTexts = new TextIds();

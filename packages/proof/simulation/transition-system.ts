@@ -6,9 +6,9 @@ import type { Access, Request } from './requests.ts';
 import type { Actor, Call, Delivery } from './run.ts';
 import {
   applyEffect,
-  arriveLater,
   type Draft,
   invocationOf,
+  keepInFlight,
   keyOf,
   type Message,
   processIn,
@@ -16,7 +16,7 @@ import {
   replaceProcess,
   type State,
 } from './state.ts';
-import { isOn, lateArrival, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
+import { covers, lateArrival, processFault, readsSeveral, type Step, stepOf } from './steps.ts';
 import type { Rows } from './table-double.ts';
 import { Tables, TextIds } from './tables.ts';
 import { type Item, memoized } from './values.ts';
@@ -24,14 +24,14 @@ import { type Item, memoized } from './values.ts';
 /** What a transition system consists of. */
 export interface Setup {
   readonly processes: readonly Actor[];
-  /** Operations that may have been done before. */
+  /** Invocations that may have happened before the processes start. */
   readonly invocations: readonly Invocation[];
   /** The messages that stream and queue deliver for a written row. */
   readonly messagesFor?: (item: Item) => readonly Message[];
-  /** Whether calls lack the time to repeat what is refused. */
+  /** Whether calls have too little time to retry a refused request. */
   readonly isHurried?: boolean;
   /** A fault that is not tried. */
-  readonly without?: Fault;
+  readonly excludedFault?: Fault;
 }
 
 const RESUMES: Delivery = { id: 'resumes', text: 'resumes' };
@@ -57,7 +57,7 @@ export class TransitionSystem {
       table: this.#tables.withRows(rows),
       processes: [],
       invocations: this.#setup.invocations,
-      late: [],
+      inFlight: [],
       queued: [],
       tokens: [],
       hidden: [],
@@ -67,7 +67,7 @@ export class TransitionSystem {
       isFailureExcused: false,
       isThrottled: false,
     };
-    for (const each of this.#setup.processes) await this.#start(draft, each);
+    for (const actor of this.#setup.processes) await this.#start(draft, actor);
     return draft;
   }
 
@@ -76,13 +76,14 @@ export class TransitionSystem {
     const waiting = state.processes.filter(({ position }) => position.calls.length > 0);
     // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
     const steps = waiting.map(({ position }) => stepOf(position.calls[0] as Call));
-    steps.push(...state.late.map(lateArrival));
+    steps.push(...state.inFlight.map(lateArrival));
     if (state.faults === this.#maxFaults) return steps;
     for (const { name, position, alive } of waiting) {
-      const [call, ...others] = position.calls as [Call, ...Call[]];
+      const [call, ...laterCalls] = position.calls as [Call, ...Call[]];
       for (const [fault, part] of faultsOf(call))
-        if (fault !== this.#setup.without) steps.push(stepOf(call, fault, part));
-      if (position.calls.some(({ writes }) => writes)) steps.push(...others.map((other) => stepOf(other, 'overtakes')));
+        if (fault !== this.#setup.excludedFault) steps.push(stepOf(call, fault, part));
+      if (position.calls.some(({ writes }) => writes))
+        steps.push(...laterCalls.map((laterCall) => stepOf(laterCall, 'overtakes')));
       if (alive) steps.push(processFault(name, 'dies'));
       if (position.hasTimers) steps.push(processFault(name, 'runs out of time'));
       if (position.isFresh && this.#recorderOf(name).actor.retried)
@@ -110,7 +111,7 @@ export class TransitionSystem {
         replaceInvocation(draft, { ...invocation, after: after.sort() });
       }
       if (isLate) {
-        draft.late = draft.late.filter((other) => other !== call);
+        draft.inFlight = draft.inFlight.filter((pending) => pending !== call);
         this.#apply(draft, call);
       } else await this.#reply(draft, call, fault, part);
     }
@@ -151,7 +152,7 @@ export class TransitionSystem {
         break;
       case 'gets no reply':
       case 'is in progress':
-        arriveLater(draft, call);
+        keepInFlight(draft, call);
     }
     await this.#deliver(draft, process, refused(fault, request), call);
   }
@@ -177,7 +178,7 @@ export class TransitionSystem {
     if (fault === 'runs out of time') return this.#deliver(draft, name, TIMER_ENDS);
     const { position } = processIn(draft, name);
     replaceProcess(draft, { name, position: { ...position, calls: [] }, alive: false });
-    for (const call of position.calls) arriveLater(draft, call);
+    for (const call of position.calls) keepInFlight(draft, call);
     this.#retry(draft, name);
   }
 
@@ -200,7 +201,7 @@ export class TransitionSystem {
 
   async #start(draft: Draft, actor: Actor): Promise<void> {
     let { name } = actor;
-    while (draft.processes.some((other) => other.name === name)) name += "'";
+    while (draft.processes.some((process) => process.name === name)) name += "'";
     const recorder = memoized(this.#recorders, name, () => new Recorder({ ...actor, name }));
     const reaction = await recorder.start();
     draft.processes = [...draft.processes, { name, position: reaction.to, alive: true }];
@@ -212,7 +213,7 @@ export class TransitionSystem {
     for (;;) {
       const next = draft.queued.find(({ after }) => after === undefined || !processIn(draft, after).alive);
       if (!next) return;
-      draft.queued = draft.queued.filter((other) => other !== next);
+      draft.queued = draft.queued.filter((message) => message !== next);
       // The queue delays a message by seconds: by then all rows of the transaction are visible.
       draft.hidden = draft.hidden.filter(({ process }) => process !== next.after);
       await this.#start(draft, { name: next.name, script: next.script, retried: true });
@@ -223,7 +224,7 @@ export class TransitionSystem {
   #apply(draft: Draft, call: Call): Delivery {
     const { text, process } = call;
     const request = call.request as Request;
-    const touchesHidden = draft.hidden.some(({ row }) => call.accesses.some((access) => isOn(access, row)));
+    const touchesHidden = draft.hidden.some(({ row }) => call.accesses.some((access) => covers(access, row)));
     if (touchesHidden && readsSeveral(call)) {
       const rows = new Map(draft.table.rows);
       for (const { row, before } of draft.hidden) before ? rows.set(row, before) : rows.delete(row);
@@ -238,7 +239,7 @@ export class TransitionSystem {
     if (failures.length > 0) draft.failures = [...draft.failures, ...failures];
     if (token !== undefined && !delivery.error && !wasApplied) draft.tokens = [...draft.tokens, token];
     for (const message of written.flatMap((item) => this.#setup.messagesFor?.(item) ?? []))
-      if (!draft.processes.some((other) => other.name === message.name))
+      if (!draft.processes.some(({ name }) => name === message.name))
         draft.queued = [...draft.queued, { ...message, ...(!message.early && { after: process }) }];
     return delivery;
   }

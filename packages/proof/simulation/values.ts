@@ -33,10 +33,10 @@ export function normalize(value: unknown): Value {
   if (typeof value !== 'object' || value === null) return value as Value;
   if (value instanceof Uint8Array) return Uint8Array.from(value);
   if (value instanceof Set) return new Set([...value].map(normalize));
-  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(normalize);
+  if (Array.isArray(value)) return value.filter((member) => member !== undefined).map(normalize);
   const copy: Record<string, Value> = {};
-  for (const [name, each] of Object.entries(value))
-    if (each !== undefined && name !== '__proto__') copy[name] = normalize(each);
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined && name !== '__proto__') copy[name] = normalize(member);
   return copy;
 }
 
@@ -61,27 +61,27 @@ export function canonical(value: unknown): string {
   if (isUint8Array(value)) return `b${Buffer.from(value).toString('base64')}`;
   if (isSet(value)) return `s(${[...value].map(canonical).sort().join()})`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  const fields = Object.entries(value as object).filter(([, each]) => each !== undefined);
+  const fields = Object.entries(value as object).filter(([, member]) => member !== undefined);
   return `{${fields
-    .map(([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`)
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
     .sort()
     .join()}}`;
 }
 
 /** @returns a negative number, 0 or a positive one; undefined: the values have no order */
-export function compare(one: Value, other: Value): number | undefined {
-  if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
-  if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other));
-  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other);
+export function compare(a: Value, b: Value): number | undefined {
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : Number(a > b);
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   return undefined;
 }
 
-/** Integers beyond 2^53 stay exact. */
-export function sum(one: number | bigint, other: number | bigint): number | bigint {
-  const plain = Number(one) + Number(other);
-  const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);
-  if (isExact || !isInteger(one) || !isInteger(other)) return plain;
-  return toInt64(String(BigInt(one) + BigInt(other)));
+/** The sum of two numbers: integers beyond 2^53 stay exact. */
+export function sum(a: number | bigint, b: number | bigint): number | bigint {
+  const plain = Number(a) + Number(b);
+  const isExact = typeof a === 'number' && typeof b === 'number' && Number.isSafeInteger(plain);
+  if (isExact || !isInteger(a) || !isInteger(b)) return plain;
+  return toInt64(String(BigInt(a) + BigInt(b)));
 }
 
 const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);

@@ -37,6 +37,7 @@ async function tableThrough(around: (request: Request, apply: (request: Request)
 }
 
 const kindOf = (row: Item) => parseKey(row as never)?.kind;
+/** The reply to a query without the rows of a kind, as if it were read before these are written. */
 const without = (kind: string, reply: unknown) => ({
   ...(reply as object),
   Items: (reply as { Items: Item[] }).Items.filter((row) => kindOf(row) !== kind),
@@ -45,7 +46,7 @@ const without = (kind: string, reply: unknown) => ({
 it('commits a merge without a key once, even if a condition fails because of its own first attempt', async () => {
   let transactions = 0;
   const { table, mergeInto } = await tableThrough((request, apply) => {
-    // The row that shows whether the first attempt is committed is the last that it writes.
+    // The first attempt has not yet written the row that shows whether it is committed.
     if (request.name === 'GetCommand' && transactions === 2) return {};
     if (request.name !== 'TransactWriteCommand') return apply(request);
     transactions += 1;
@@ -61,41 +62,41 @@ it('commits a merge without a key once, even if a condition fails because of its
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('does not finish a merge from a list that it has read in part', async () => {
-  let phase: 'cut' | 'torn' | 'whole' = 'cut';
+it('does not finish a merge by a list of alerts of which it has read only a part', async () => {
+  let phase: 'caller dies' | 'list read in part' | 'undisturbed' = 'caller dies';
   const { table, mergeInto } = await tableThrough((request, apply) => {
-    const moves = accessesOf(request).some(({ pk = '', sk = '', write }) => {
+    const recordsMoves = accessesOf(request).some(({ pk = '', sk = '', write }) => {
       return write && parseKey({ pk, sk })?.kind === 'feedMoves';
     });
-    if (phase === 'cut' && moves) throw new Error('the caller dies');
+    if (phase === 'caller dies' && recordsMoves) throw new Error('the caller dies');
     const reply = apply(request);
-    return phase === 'torn' && request.name === 'QueryCommand' ? without('feedAlerts', reply) : reply;
+    return phase === 'list read in part' && request.name === 'QueryCommand' ? without('feedAlerts', reply) : reply;
   });
   await mergeInto(ALERTS, TWO);
   const [item] = await readFeed(table, ACCOUNT, TWO);
-  const place = { incidentId: TWO, sequence: item?.entry.sequence ?? 0 };
-  phase = 'torn';
-  await finishMerge(table, ACCOUNT, place).catch(() => undefined);
-  phase = 'whole';
-  await finishMerge(table, ACCOUNT, place);
+  const entryId = { incidentId: TWO, sequence: item?.entry.sequence ?? 0 };
+  phase = 'list read in part';
+  await finishMerge(table, ACCOUNT, entryId).catch(() => undefined);
+  phase = 'undisturbed';
+  await finishMerge(table, ACCOUNT, entryId);
   expect((await readAlert(table, ACCOUNT, id(11)))?.incident_id).toBe(TWO);
 });
 
 it('does not delete an entry whose list is complete when the repair writes', async () => {
-  let isTorn = false;
+  let isListHidden = false;
   const { table, mergeInto } = await tableThrough((request, apply) => {
     const reply = apply(request);
-    return isTorn && request.name === 'QueryCommand' ? without('feedAlerts', reply) : reply;
+    return isListHidden && request.name === 'QueryCommand' ? without('feedAlerts', reply) : reply;
   });
   await mergeInto(ALERTS, TWO);
-  isTorn = true;
+  isListHidden = true;
   const findings = await checkAccount(table, ACCOUNT);
-  isTorn = false;
+  isListHidden = false;
   await repair(table, findings);
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('finishes merges that share an unmovable alert in a number of calls that does not grow exponentially', async () => {
+it('finishes merges that share an unmovable alert, and the number of calls does not grow exponentially', async () => {
   const callsFor = async (merges: number) => {
     let calls = 0;
     const { table, mergeInto } = await tableThrough((request, apply) => {

@@ -14,7 +14,6 @@ import {
   removeGatewayKeys,
   storeGatewayKey,
 } from '../../../admin/accounts/accounts.ts';
-
 import { readAudit } from '../../../admin/accounts/audit-rows.ts';
 import { checkTable } from '../../../admin/check/check.ts';
 import { repair } from '../../../admin/check/repair.ts';
@@ -58,10 +57,10 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
     return double.rows;
   }
 
-  // Costlier ones make no other requests; some of them need the Git history, for the previous release.
+  // Costlier scenarios make no other kinds of request. Some of them need the Git history, for the previous release.
   for (const scenario of SCENARIOS.filter(({ cost }) => cost < 4)) {
     const { double, table } = recorded(await runAlone(scenario));
-    // Each row is lost once, as by a restore, so that every repair runs.
+    // Each row is lost once, as a restore may lose it, so that every repair runs.
     for (const lost of double.items()) {
       await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk: lost.pk, sk: lost.sk } }));
       for await (const findings of checkTable(table)) await repair(table, findings);

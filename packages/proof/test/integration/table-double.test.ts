@@ -11,7 +11,7 @@ import { TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 import { everyRequest } from './every-request.ts';
 
-/** Number of random requests, by the variable FAULTS. */
+/** Number of random requests, by the environment variable FAULTS. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
 /** Workers run concurrently, each on a table of its own. */
@@ -23,20 +23,21 @@ type Unchecked = any;
 
 /** Makes random requests: those of `everyRequest` with other keys and values. */
 function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>, random: () => number) {
-  const pick = <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] as One;
+  const pick = <Member>(all: readonly Member[]): Member => all[Math.floor(random() * all.length)] as Member;
   const chance = (share: number) => random() < share;
-  const shapes = new Map<string, Request[]>();
-  const put = (request: Request) => {
-    const name = shapeOf(request);
-    shapes.set(name, [...(shapes.get(name) ?? []), request]);
+  const byShape = new Map<string, Request[]>();
+  const add = (request: Request) => {
+    const shape = shapeOf(request);
+    byShape.set(shape, [...(byShape.get(shape) ?? []), request]);
   };
   for (const request of requests) {
-    put(request);
-    for (const action of request.input.TransactItems ?? []) put({ name: 'action', input: action });
+    add(request);
+    for (const action of request.input.TransactItems ?? []) add({ name: 'action', input: action });
   }
-  const all = [...shapes.values()];
-  const actions = all.filter(([first]) => first?.name === 'action');
-  const single = all.filter(([first]) => first?.name !== 'action');
+  /** Each has the requests, or the actions of transactions, of one shape. */
+  const groups = [...byShape.values()];
+  const actionGroups = groups.filter(([example]) => example?.name === 'action');
+  const requestGroups = groups.filter(([example]) => example?.name !== 'action');
   const keys = [...new Map(items.map(({ pk, sk }): [string, Row] => [`${pk} ${sk}`, { pk, sk } as Row])).values()];
   const kinds = Map.groupBy(keys, ({ pk }) => String(pk).replace(/[0-9a-f]+/g, ''));
   const values = Map.groupBy(
@@ -44,12 +45,12 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
     typeOf,
   );
 
-  /** A key of the same kind, or any. */
+  /** A key of the same kind, or sometimes of any. */
   const anotherKey = (key: Row): Row =>
     chance(0.9) ? pick(kinds.get(String(key.pk).replace(/[0-9a-f]+/g, '')) ?? keys) : pick(keys);
-  const another = (value: Value): Value => (chance(0.7) ? value : pick(values.get(typeOf(value)) ?? [value]));
-  const others = (record: Row | undefined): Row | undefined =>
-    record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, another(value)]));
+  const variedValue = (value: Value): Value => (chance(0.7) ? value : pick(values.get(typeOf(value)) ?? [value]));
+  const variedValues = (record: Row | undefined): Row | undefined =>
+    record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, variedValue(value)]));
 
   function vary(input: Unchecked): Unchecked {
     const { Key, Item, ExpressionAttributeValues, KeyConditionExpression } = input;
@@ -61,7 +62,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       ...(ExpressionAttributeValues && {
         ExpressionAttributeValues:
           KeyConditionExpression === undefined
-            ? others(ExpressionAttributeValues)
+            ? variedValues(ExpressionAttributeValues)
             : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionPlaceholder(input)]: pick(keys).pk }) },
       }),
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
@@ -76,20 +77,23 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
   }
   function variedItem({ pk, sk, ...rest }: Row): Row {
     const key = chance(0.3) ? anotherKey({ pk, sk } as Row) : { pk, sk };
-    return { ...others(rest), ...(chance(0.1) && { [pick(['__proto__', 'toString'])]: 'odd' }), ...key } as Row;
+    return { ...variedValues(rest), ...(chance(0.1) && { [pick(['__proto__', 'toString'])]: 'odd' }), ...key } as Row;
   }
   const variedAction = () =>
-    Object.fromEntries(Object.entries(pick(pick(actions)).input).map(([kind, write]) => [kind, vary(write)]));
+    Object.fromEntries(Object.entries(pick(pick(actionGroups)).input).map(([kind, write]) => [kind, vary(write)]));
 
-  let last: Request | undefined;
+  let lastTransaction: Request | undefined;
   return (): Request => {
-    const { name, input } = pick(pick(single));
+    const { name, input } = pick(pick(requestGroups));
     if (name === 'BatchGetCommand') {
       const { Keys, ...rest } = input.RequestItems[TABLE_NAME];
-      const some = [...Keys, ...Keys].slice(0, 6).map((key: Row) => (chance(0.5) ? anotherKey(key) : key));
+      const varied = [...Keys, ...Keys].slice(0, 6).map((key: Row) => (chance(0.5) ? anotherKey(key) : key));
       return {
         name,
-        input: { ...input, RequestItems: { [TABLE_NAME]: { ...rest, Keys: chance(0.95) ? distinct(some) : some } } },
+        input: {
+          ...input,
+          RequestItems: { [TABLE_NAME]: { ...rest, Keys: chance(0.95) ? distinct(varied) : varied } },
+        },
       };
     }
     if (name === 'BatchWriteCommand') {
@@ -103,7 +107,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       return { name, input: { RequestItems: { [TABLE_NAME]: writes } } };
     }
     if (name !== 'TransactWriteCommand') return { name, input: oddlyNamed(vary(input)) };
-    if (last && chance(0.1)) return last;
+    if (lastTransaction && chance(0.1)) return lastTransaction;
     const TransactItems = chance(0.4)
       ? Array.from({ length: 1 + Math.floor(random() * 4) }, variedAction)
       : input.TransactItems.map((action: Record<string, unknown>) =>
@@ -115,8 +119,8 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       action,
     ]);
     const token = `token ${random()}`.slice(0, 36);
-    last = { name, input: { TransactItems: [...new Map(byKey).values()], ClientRequestToken: token } };
-    return last;
+    lastTransaction = { name, input: { TransactItems: [...new Map(byKey).values()], ClientRequestToken: token } };
+    return lastTransaction;
   };
 }
 
@@ -138,12 +142,12 @@ function valuesIn(input: Unchecked): Value[] {
   if (typeof input !== 'object' || input === null || input instanceof Uint8Array || input instanceof Set) return [];
   return Object.entries(input).flatMap(([name, value]) =>
     name === 'ExpressionAttributeValues' || name === 'Item'
-      ? (Object.values(value as Row).filter((each) => each !== undefined) as Value[])
+      ? (Object.values(value as Row).filter((member) => member !== undefined) as Value[])
       : valuesIn(value),
   );
 }
 
-/** Sends a request to another table. */
+/** Sends a request that was made for the double to a table of DynamoDB Local. */
 function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
   const Command = (commands as unknown as Record<string, new (input: unknown) => never>)[name] as new (
     input: unknown,
@@ -151,13 +155,14 @@ function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
   return table.client.send(new Command(renamed(input, table.name)));
 }
 
+/** The input of a request to the double with the name of this table. */
 function renamed(value: Unchecked, table: string): Unchecked {
-  if (Array.isArray(value)) return value.map((each) => renamed(each, table));
+  if (Array.isArray(value)) return value.map((member) => renamed(member, table));
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [
+    Object.entries(value).map(([name, member]) => [
       name === TABLE_NAME ? table : name,
-      name === 'TableName' ? table : name === 'Item' || name.endsWith('Values') ? each : renamed(each, table),
+      name === 'TableName' ? table : name === 'Item' || name.endsWith('Values') ? member : renamed(member, table),
     ]),
   );
 }
@@ -168,7 +173,7 @@ function readable(row: Record<string, AttributeValue>) {
   return unmarshall(rest);
 }
 
-/** What the service may look at in a reply or an error. */
+/** The parts of a reply or an error that the service may read. */
 async function outcomeOf(reply: () => unknown): Promise<Unchecked> {
   try {
     const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as Unchecked;
@@ -187,16 +192,16 @@ async function outcomeOf(reply: () => unknown): Promise<Unchecked> {
 
 describe(`the table double (SEED=${SEED})`, () => {
   it(
-    'answers requests in the shapes of the service as DynamoDB does, and holds the same rows',
+    'answers requests like those of the service as DynamoDB does, and then holds the same rows',
     async () => {
-      const seen = await everyRequest();
+      const recorded = await everyRequest();
       const outcomes: Record<string, number> = {};
       await Promise.all(
         Array.from({ length: WORKERS }, async (_, worker) => {
-          const next = generator(seen, seededRandom(SEED + worker));
+          const next = generator(recorded, seededRandom(SEED + worker));
           const table = await newTable();
           const double = new TableDouble();
-          for (const item of seen.items) {
+          for (const item of recorded.items) {
             const put = { name: 'PutCommand', input: { TableName: TABLE_NAME, Item: item } };
             double.apply(put);
             await sendTo(table, put);
@@ -221,8 +226,8 @@ describe(`the table double (SEED=${SEED})`, () => {
         }),
       );
       if (process.env.VERBOSE) console.log(outcomes);
-      for (const one of ['Get', 'BatchGet', 'Query', 'Put', 'Update', 'Delete', 'BatchWrite', 'TransactWrite'])
-        expect(outcomes, one).toHaveProperty([`${one}Command ok`]);
+      for (const command of ['Get', 'BatchGet', 'Query', 'Put', 'Update', 'Delete', 'BatchWrite', 'TransactWrite'])
+        expect(outcomes, command).toHaveProperty([`${command}Command ok`]);
       for (const refused of ['Put', 'Update'])
         expect(outcomes).toHaveProperty([`${refused}Command ConditionalCheckFailedException`]);
       expect(outcomes).toHaveProperty(['TransactWriteCommand TransactionCanceledException']);
@@ -230,7 +235,7 @@ describe(`the table double (SEED=${SEED})`, () => {
     20 * 60_000,
   );
 
-  it('takes NULL as a value that exists', async () => {
+  it('treats NULL as a value that exists', async () => {
     const table = await newTable();
     const double = new TableDouble();
     const Key = { pk: 'p', sk: 's' };

@@ -8,11 +8,11 @@ function rowsOf(...names: string[]) {
   return double.rows;
 }
 
-it('gives different rows different keys, even if another search has met one of them', async () => {
+it('gives different rows different keys, even if another search has seen one of them', async () => {
   const known = rowsOf('known');
   const keyOf = async (system: TransitionSystem, rows = known) => system.key(await system.begin(rows));
   await keyOf(new TransitionSystem({ processes: [], invocations: [] }, 0));
   const system = new TransitionSystem({ processes: [], invocations: [] }, 0);
-  const other = await keyOf(system, rowsOf('other'));
-  expect(await keyOf(system)).not.toBe(other);
+  const keyOfOtherRows = await keyOf(system, rowsOf('other'));
+  expect(await keyOf(system)).not.toBe(keyOfOtherRows);
 });
