@@ -15,11 +15,10 @@ const client = createClient({
 });
 const alert_ids = readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
 const keyFile = `${file}.key`;
-// The idempotency key is stored before the merge is sent.
-if (!existsSync(keyFile)) writeFileSync(keyFile, randomUUID());
-const { replayed } = await client.mergeAlerts(
-  { alert_ids, incident_id },
-  { idempotencyKey: readFileSync(keyFile, 'utf8') },
-);
+// The idempotency key is stored before the merge is sent. The file is empty if the program died before it wrote the key.
+const storedKey = existsSync(keyFile) ? readFileSync(keyFile, 'utf8') : '';
+const idempotencyKey = storedKey || randomUUID();
+if (!storedKey) writeFileSync(keyFile, idempotencyKey);
+const { replayed } = await client.mergeAlerts({ alert_ids, incident_id }, { idempotencyKey });
 rmSync(keyFile);
 console.log(`${alert_ids.length} alerts ${replayed ? 'had been merged before' : 'merged'}`);

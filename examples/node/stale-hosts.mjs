@@ -1,4 +1,5 @@
 // Lists the stale hosts of the account as CSV: node stale-hosts.mjs > stale.csv
+// A value that a spreadsheet would take for a formula gets a leading quote. Control characters become question marks.
 import { createClient } from 'incident-monitoring-rum-client';
 
 const client = createClient({
@@ -10,7 +11,12 @@ const client = createClient({
 });
 
 /** @param {string | number | undefined} value */
-const cell = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : (value ?? ''));
+function cell(value = '') {
+  const text = String(value)
+    .replace(/\p{Cc}/gu, '?')
+    .replace(/^[=+@-]/, "'$&");
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 console.log('host_id,edge_cluster,agent_version,max_age_ms');
 for await (const { host_id, edge_cluster, agent_version, servicemap } of client.hosts({ statuses: ['stale'] }))

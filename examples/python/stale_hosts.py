@@ -1,7 +1,11 @@
-"""Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client generates from openapi.json."""
+"""Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client generates from openapi.json.
+
+A value that a spreadsheet would take for a formula gets a leading quote. Control characters become question marks.
+"""
 
 import csv
 import os
+import re
 import sys
 import time
 
@@ -15,6 +19,11 @@ client = Client(
     base_url=os.environ.get("BASE_URL", "http://127.0.0.1:3000"),
     httpx_args={"params": {"app_key": os.environ["APP_KEY"]}},
 )
+
+
+def cell(value: object) -> str:
+    return re.sub(r"^([=+@-])", r"'\1", re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(value)))
+
 
 writer = csv.writer(sys.stdout)
 writer.writerow(["host_id", "edge_cluster", "agent_version", "max_age_ms"])
@@ -31,7 +40,8 @@ while True:
         sys.exit(f"{response.status_code}: {response.content.decode()}")
     page = response.parsed.data
     for host in page.items:
-        writer.writerow([host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""])
+        row = [host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""]
+        writer.writerow(map(cell, row))
     if page.next_cursor is UNSET:
         break
     cursor = page.next_cursor

@@ -55,8 +55,8 @@ export interface Target {
 /** @throws UsageError if the options do not name exactly one table, CliError if what they name does not exist */
 export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
   const { stack, service } = options;
-  if (service !== undefined && (stack ?? options.table ?? options.endpoint) !== undefined)
-    throw new UsageError('--service already names the table: do not pass --stack, --table or --endpoint.');
+  if (service !== undefined && (stack ?? options.table ?? options.endpoint ?? options.region) !== undefined)
+    throw new UsageError('--service already names the table: do not pass --stack, --table, --endpoint or --region.');
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
@@ -68,7 +68,11 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (endpoint !== undefined) {
     // `localhost:8000` parses, too, as a URL with the protocol `localhost:`.
     if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-      throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
+      throw new UsageError(
+        options.endpoint === undefined
+          ? 'DYNAMODB_ENDPOINT must be a URL, such as http://localhost:8000.'
+          : `--endpoint must be a URL, not "${endpoint}".`,
+      );
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });

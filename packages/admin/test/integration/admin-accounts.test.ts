@@ -295,6 +295,7 @@ describe('wrong use', () => {
     ['account list --region eu-west-1', 2, /^--region alone names no table/],
     ['account list --service http://127.0.0.1:1 --table t', 2, /^--service already names the table/],
     ['account list --service http://127.0.0.1:1 --stack s', 2, /^--service already names the table/],
+    ['account list --service http://127.0.0.1:1 --region r', 2, /^--service already names the table/],
     ['account list --service http://127.0.0.1:1', 2, /^No `npm start` service is running at/],
     ['account suspend 5 --endpoint http://192.0.2.1', 2, /^This writes to table .*\nPass --yes/],
     ['account list --endpoint LOCAL --table nope', 1, /^Table not found: check --stack, --table, .*\n$/],
@@ -307,6 +308,11 @@ describe('wrong use', () => {
       out: '',
       err: expect.stringMatching(line),
     });
+  });
+
+  it('names the variable DYNAMODB_ENDPOINT if that is no URL', async () => {
+    const { err } = await runCommand(['account', 'list'], { env: { DYNAMODB_ENDPOINT: 'localhost:8000' } });
+    expect(err).toMatch(/^DYNAMODB_ENDPOINT must be a URL/);
   });
 
   it('prefers --service to DYNAMODB_ENDPOINT', async () => {
