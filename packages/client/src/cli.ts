@@ -14,6 +14,7 @@ import {
   ServiceError,
 } from './index.ts';
 import { jsonText } from './json.ts';
+import { checkIdempotencyKey } from './options.ts';
 
 const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 
@@ -162,6 +163,7 @@ async function merge(args: string[]): Promise<void> {
   if (incident_id === undefined || alert_ids.length === 0)
     throw new UsageError('merge requires an INCIDENT, and alerts as ALERT... or --alerts FILE');
   const idempotencyKey = values['idempotency-key'] ?? randomUUID();
+  asUsage(() => checkIdempotencyKey(idempotencyKey, '--idempotency-key'));
   const { replayed } = await connect().mergeAlerts(
     {
       alert_ids,

@@ -1,6 +1,6 @@
 import { ApiError } from './client-errors.ts';
 import { randomId } from './json.ts';
-import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
+import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
@@ -19,13 +19,13 @@ export interface Client extends DataMethods {
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
-  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key */
+  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when that key is invalid */
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 
 const MAX_PAGE_SIZE = 100;
 
-/** @throws TypeError if `url` or `appKey` is invalid */
+/** @throws TypeError if `url`, `appKey` or `language` is invalid */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
 
@@ -65,6 +65,7 @@ export function createClient(options: ClientOptions): Client {
       await transport.send(PATHS.deleteWorkItem, request, call);
     },
     async mergeAlerts(request, { idempotencyKey = randomId(), ...call } = {}) {
+      checkIdempotencyKey(idempotencyKey);
       const { headers } = await transport.send(PATHS.mergeAlerts, request, call, idempotencyKey);
       return { replayed: headers.get('Idempotent-Replayed') === 'true' };
     },

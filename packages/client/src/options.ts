@@ -33,7 +33,7 @@ export interface ClientOptions {
   /** Base URL, without the operations' paths. */
   readonly url: string;
   readonly appKey: string;
-  /** Language of error messages, such as `zh-CN`; default `en`. */
+  /** Language of error messages, such as `zh-CN`; default `en`. Sent as `Accept-Language`. */
   readonly language?: string;
   /**
    * Retries of a call without an answer, or with 502, 503, 504 or a gateway's own 500 (default 8, which outlives an outage of half a minute).
@@ -62,6 +62,15 @@ export interface CallOptions {
 }
 
 export interface MergeOptions extends CallOptions {
-  /** Idempotency key of a merge that may have been sent before (default: a new one). */
+  /** Idempotency key of a merge that may have been sent before: 1 to 255 visible ASCII characters and spaces (default: a new one). */
   readonly idempotencyKey?: string;
+}
+
+/**
+ * Checks what the service would refuse. Of characters outside Latin-1, `fetch` throws as if there were no answer, so the call would be retried.
+ * @throws TypeError that calls the key `name`
+ */
+export function checkIdempotencyKey(key: string, name = 'idempotencyKey'): void {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw new TypeError(`${name} must be 1 to 255 visible ASCII characters and spaces`);
 }

@@ -47,6 +47,9 @@ export function createTransport(options: ClientOptions): Transport {
   const base = baseOf(options.url);
   if (typeof appKey !== 'string' || appKey === '')
     throw new TypeError('appKey is empty: pass the app key of an account, such as process.env.APP_KEY');
+  if (/\p{Surrogate}/u.test(appKey)) throw new TypeError('appKey contains half of a surrogate pair');
+  if (language !== undefined && !/^[\x20-\x7e]*$/.test(language))
+    throw new TypeError('language must be a language tag in ASCII, such as zh-CN');
   const address = (path: string) =>
     `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
   const encoded = encodeURIComponent(appKey);

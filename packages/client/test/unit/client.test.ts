@@ -320,6 +320,19 @@ describe('the client', () => {
     },
   );
 
+  it.each(['', 'k'.repeat(256), 'nächster', '合并', 'a\nb'])(
+    'refuses the idempotency key %j at once, and says which characters are allowed',
+    async (idempotencyKey) => {
+      const { client, events } = clientOver(() => ok(null));
+      const error = await errorOf(client.mergeAlerts(MERGE, { idempotencyKey }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error).toMatchObject({
+        message: 'idempotencyKey must be 1 to 255 visible ASCII characters and spaces',
+      });
+      expect(events).toEqual([]);
+    },
+  );
+
   it('does not retry permanent refusals', async () => {
     for (const status of [400, 401, 500]) {
       const { client, bodies } = clientOver(() => refusal('InternalError', status));
@@ -437,7 +450,10 @@ describe('the client', () => {
     ['url', { url: 'http://u:secret@service.test', appKey: 'k' }],
     ['url', { url: 'http://service.test?app_key=secret', appKey: 'k' }],
     ['appKey', { url: URL, appKey: '' }],
+    ['appKey', { url: URL, appKey: 'secret\ud83d' }],
+    ['language', { url: URL, appKey: 'k', language: 'zh–CN' }],
   ])('refuses a wrong %s at once, without showing it', (name, options) => {
+    expect(() => createClient(options)).toThrow(TypeError);
     expect(() => createClient(options)).toThrow(new RegExp(`^${name} `));
     expect(() => createClient(options)).not.toThrow(/secret/);
   });
