@@ -29,44 +29,50 @@ const MAX_PAGE_SIZE = 100;
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
 
-  async function* pages(request: BrowseFleetRequest = {}, call: CallOptions = {}): AsyncGenerator<FleetPage, void> {
+  async function* pages(
+    request: BrowseFleetRequest = {},
+    callOptions: CallOptions = {},
+  ): AsyncGenerator<FleetPage, void> {
     // scan_limit is at least limit.
     const limit = request.limit ?? Math.min(MAX_PAGE_SIZE, request.scan_limit ?? MAX_PAGE_SIZE);
     let cursor = request.cursor;
     do {
-      const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call).catch((error) => {
-        if (error instanceof ApiError) error.cursor = cursor;
-        throw error;
-      });
+      const answer = await transport
+        .send(PATHS.browseFleet, { ...request, limit, cursor }, callOptions)
+        .catch((error) => {
+          if (error instanceof ApiError) error.cursor = cursor;
+          throw error;
+        });
       const freeAt = transport.now() + untilFreeMs(answer);
       const page = answer.data as FleetPage;
       cursor = page.next_cursor;
       yield page;
       const ms = freeAt - transport.now();
       if (cursor !== undefined && ms > 0)
-        await transport.wait({ type: 'wait', path: PATHS.browseFleet, reason: 'rate-limit', ms }, call.signal);
+        await transport.wait({ type: 'wait', path: PATHS.browseFleet, reason: 'rate-limit', ms }, callOptions.signal);
     } while (cursor !== undefined);
   }
 
   const dataMethods = Object.fromEntries(
     Object.entries(PATHS).map(([name, path]) => [
       name,
-      async (request: object = {}, call?: CallOptions) => (await transport.send(path, request, call)).data,
+      async (request: object = {}, callOptions?: CallOptions) =>
+        (await transport.send(path, request, callOptions)).data,
     ]),
   ) as unknown as DataMethods;
 
   return {
     ...dataMethods,
     pages,
-    async *hosts(request, call) {
-      for await (const { items } of pages(request, call)) yield* items;
+    async *hosts(request, callOptions) {
+      for await (const { items } of pages(request, callOptions)) yield* items;
     },
-    async deleteWorkItem(request, call) {
-      await transport.send(PATHS.deleteWorkItem, request, call);
+    async deleteWorkItem(request, callOptions) {
+      await transport.send(PATHS.deleteWorkItem, request, callOptions);
     },
-    async mergeAlerts(request, { idempotencyKey = randomId(), ...call } = {}) {
+    async mergeAlerts(request, { idempotencyKey = randomId(), ...callOptions } = {}) {
       checkIdempotencyKey(idempotencyKey);
-      const { headers } = await transport.send(PATHS.mergeAlerts, request, call, idempotencyKey);
+      const { headers } = await transport.send(PATHS.mergeAlerts, request, callOptions, idempotencyKey);
       return { replayed: headers.get('Idempotent-Replayed') === 'true' };
     },
     // The compiler reports an operation that is missing.
