@@ -44,9 +44,9 @@ describe('who is let in', () => {
     // What the links of a page lead to.
     const text = expect.stringContaining(`<base href="${home}/">`);
     for (const path of ['', '/', '/feed']) expect(await console.page(path)).toMatchObject({ status: 200, text });
-    expect((await console.ask(console.entrance)).status).toBe(401);
+    expect((await console.ask(console.signInPath)).status).toBe(401);
     // A browser that is already in is redirected.
-    const again = await console.page(console.entrance.replace(home, ''));
+    const again = await console.page(console.signInPath.replace(home, ''));
     expect([again.status, again.headers.location]).toEqual([302, `${home}/`]);
     await console.close();
   });
