@@ -40,14 +40,14 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   let cookie = '';
   return {
     port,
-    /** The bugs that the console has reported. */
+    /** The texts that the console passed to `onFailed`. */
     failures,
     signInPath: console.signInPath,
     /** Path of the pages. */
     home,
     ask,
     /** Opens the printed address, and keeps the cookie. */
-    async enter(): Promise<Answer> {
+    async signIn(): Promise<Answer> {
       const answer = await ask(console.signInPath);
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;

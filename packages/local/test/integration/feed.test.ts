@@ -166,7 +166,7 @@ describe('feed', () => {
     expect((await admin('feed status')).out).toContain(`account ${other} does not exist`);
     const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
     const console = await serveConsole({ table, feed: () => feed });
-    await console.enter();
+    await console.signIn();
     expect((await console.page('/feed')).text).toContain(`account ${other} does not exist`);
     await console.close();
 
