@@ -157,22 +157,22 @@ describe('import', () => {
 
   it('sends rows again that DynamoDB leaves unprocessed', async () => {
     const id = newAccountId();
-    const own = connectAgain(table);
+    const partial = connectAgain(table);
     let unprocessed = 0;
-    own.client.middlewareStack.add(
+    partial.client.middlewareStack.add(
       (next) => async (args) => {
         const { RequestItems } = args.input as { RequestItems: Record<string, unknown[]> };
-        const [first, ...others] = RequestItems[own.name] ?? [];
+        const [first, ...others] = RequestItems[partial.name] ?? [];
         if (others.length === 0) return next(args);
         unprocessed += 1;
-        const result = await next({ ...args, input: { RequestItems: { [own.name]: others } } });
-        const UnprocessedItems = { [own.name]: [first] };
+        const result = await next({ ...args, input: { RequestItems: { [partial.name]: others } } });
+        const UnprocessedItems = { [partial.name]: [first] };
         return { ...result, output: { ...(result.output as object), UnprocessedItems } as never };
       },
       { step: 'initialize', priority: 'high' },
     );
     await writeBatch(
-      own,
+      partial,
       [1, 2, 3].map((index) => ({ ...keys.member(id, index), member_id: index })),
     );
     expect(unprocessed).toBe(1);
@@ -236,13 +236,13 @@ describe('export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const [id, appKey] = [newAccountId(), newAppKey()];
     const expires_at = Math.floor(Date.now() / 1000) + 900;
-    const own = lines(
+    const addedLines = lines(
       accountLine(id, { suspended: true }),
       { kind: 'app_key', account_id: id, app_key: appKey, created_at: 5, expires_at, note: 'ci' },
       member(id, 9007199254740993n),
       itemLine(id, { version: 2, deleted_at_ms: 9, more: { a: [1] } }),
     );
-    await loadData(from, 'sample', [...sampleLines(), ...own.split('\n')], { nowSeconds: 1 });
+    await loadData(from, 'sample', [...sampleLines(), ...addedLines.split('\n')], { nowSeconds: 1 });
     const file = join(folder, 'out.ndjson');
     expect(await adminOf(from)(['export', '--out', file])).toMatchObject({ exitCode: 0, out: '' });
     const exported = readFileSync(file, 'utf8');

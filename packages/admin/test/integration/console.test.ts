@@ -71,10 +71,10 @@ describe('who is let in', () => {
 
   it('nobody who uses another host name', async () => {
     const { port } = signedIn;
-    const own = `127.0.0.1:${port}`;
-    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${own}.evil.example`])
+    const ownHost = `127.0.0.1:${port}`;
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${ownHost}.evil.example`])
       expect([403, 400]).toContain(await statusOf('', { headers: { host } }));
-    for (const host of [own, `localhost:${port}`])
+    for (const host of [ownHost, `localhost:${port}`])
       expect([host, await statusOf('', { headers: { host } })]).toEqual([host, 200]);
   });
 
@@ -103,8 +103,11 @@ describe('who is let in', () => {
       signedIn.page('/0/fleet'),
       signedIn.ask('/console'),
     ]);
-    const others = await Promise.all([signedIn.ask('/console/console.css'), signedIn.page('', { method: 'POST' })]);
-    for (const { headers } of [...pages, ...others]) {
+    const otherAnswers = await Promise.all([
+      signedIn.ask('/console/console.css'),
+      signedIn.page('', { method: 'POST' }),
+    ]);
+    for (const { headers } of [...pages, ...otherAnswers]) {
       expect(headers).toMatchObject({
         'content-security-policy':
           "default-src 'none'; style-src 'self'; script-src 'self'; require-trusted-types-for 'script'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",

@@ -151,11 +151,11 @@ describe('an app key belongs to the account that it was first stored for', () =>
   it('and changes of another account never touch it, even if that account lists it', async () => {
     const { id, appKey } = await imported();
     const other = newAccountId();
-    const own = newAppKey();
-    await importLines(accountLine(other), keyLine(other, own));
+    const otherKey = newAppKey();
+    await importLines(accountLine(other), keyLine(other, otherKey));
     // As a fault of an older version could have left it: account `other` lists the key of account `id`.
     const row = await stored(table, keys.account(other));
-    await put(table, keys.account(other), { ...row, app_keys: new Set([hashAppKey(own), hashAppKey(appKey)]) });
+    await put(table, keys.account(other), { ...row, app_keys: new Set([hashAppKey(otherKey), hashAppKey(appKey)]) });
     for (const change of [`revoke ${other} monit`, `suspend ${other}`]) {
       await admin(`account ${change}`);
       expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });

@@ -87,9 +87,9 @@ describe('waiting for DynamoDB', () => {
   ])('is reported by a command after three seconds: %s', async (what, targetOf) => {
     const { endpoint, close } = await startSilent();
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', endpoint);
-    const said = Promise.withResolvers<string>();
-    const running = runCommand(['account', 'list', ...targetOf(endpoint)], { onErr: said.resolve });
-    expect(await said.promise).toBe(`Still waiting for ${what}.\n`);
+    const printed = Promise.withResolvers<string>();
+    const running = runCommand(['account', 'list', ...targetOf(endpoint)], { onErr: printed.resolve });
+    expect(await printed.promise).toBe(`Still waiting for ${what}.\n`);
     close();
     expect((await running).exitCode).toBe(1);
   });

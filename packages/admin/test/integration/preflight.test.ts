@@ -77,11 +77,11 @@ describe('preflight', () => {
   });
 
   it('reports the table of an earlier stack, but not that of a deployed one', async () => {
-    const left = `Left${randomUUID().slice(0, 8)}`;
-    for (const stack of [left, 'Deployed'])
+    const oldStack = `Left${randomUUID().slice(0, 8)}`;
+    for (const stack of [oldStack, 'Deployed'])
       await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
-    const out = expect.stringContaining(`change  stack and table: table ${left}-Table`);
-    expect(await preflight(left)).toMatchObject({ exitCode: 1, out });
+    const out = expect.stringContaining(`change  stack and table: table ${oldStack}-Table`);
+    expect(await preflight(oldStack)).toMatchObject({ exitCode: 1, out });
     aws.region.logsRole = 'arn:aws:iam::1:role/OfTheStack';
     const deployed = await preflight('Deployed', '--json');
     expect(deployed.exitCode).toBe(0);
