@@ -95,7 +95,7 @@ export async function serve(
   if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
-  show(welcome(service, console.entrance, demoKey, options.fail));
+  show(welcome(service, console.signInPath, demoKey, options.fail));
   // An error that nothing catches must not end the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
@@ -161,7 +161,7 @@ async function loadTable(table: Table, { data, db, still }: Options): Promise<vo
 
 function welcome(
   { url, queueUrls }: LocalService,
-  entrance: string,
+  signInPath: string,
   demoKey: string | undefined,
   fail: readonly Failure[],
 ): string {
@@ -175,7 +175,7 @@ function welcome(
     '',
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
-    `Console    ${url}${entrance}`,
+    `Console    ${url}${signInPath}`,
     `Feed       ${queueUrls.FeedUrl}`,
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),

@@ -22,7 +22,7 @@ export function addConsoleCommand(program: AdminCommand): void {
     )
     .reads(async ({ io, target, table, options }: Session<TargetOptions & { port: number }>) => {
       const location = await locationText(target, options);
-      const { listener, entrance } = createConsole({
+      const { listener, signInPath } = createConsole({
         table,
         target: () => location,
         isLocal: isOnThisMachine(target),
@@ -38,7 +38,7 @@ export function addConsoleCommand(program: AdminCommand): void {
       await once(server.listen(options.port, '127.0.0.1'), 'listening').catch((error: NodeJS.ErrnoException) => {
         throw new CliError(`Cannot listen on port ${options.port} (${error.code}): choose another --port.`);
       });
-      print(io, `http://127.0.0.1:${(server.address() as AddressInfo).port}${entrance}`);
+      print(io, `http://127.0.0.1:${(server.address() as AddressInfo).port}${signInPath}`);
       say(io, 'Open this address in a browser: it works once. Press Ctrl-C to stop.');
       if (!io.signal.aborted) await once(io.signal, 'abort');
       server.closeAllConnections();

@@ -12,10 +12,10 @@ import {
   bar,
   duration,
   facts,
-  further,
   type Html,
   href,
   html,
+  moreLink,
   section,
   type TableContent,
   tableOf,
@@ -23,16 +23,16 @@ import {
 } from './html.ts';
 import type { View } from './view.ts';
 
-const ROWS = 50;
+const AUDIT_ROWS = 50;
 
 export async function accountPage(view: View): Promise<Html> {
   const { table, account, query } = view;
   const id = account.account_id;
-  const [appKeys, rum, audit, limits] = await Promise.all([
+  const [appKeys, rum, audit, windows] = await Promise.all([
     listAppKeys(table, account),
     batchGet(table, [keys.rumResource(id), keys.rumUsage(id)]),
-    queryPage(table, collections.audit(id), { limit: ROWS, after: query.audit, descending: true }),
-    windows(view),
+    queryPage(table, collections.audit(id), { limit: AUDIT_ROWS, after: query.audit, descending: true }),
+    rateWindows(view),
   ]);
   return html`
 <section>
@@ -45,16 +45,16 @@ ${facts([
 ${section('Keys', tableOf(keyTable(view, appKeys)))}
 <div class="columns">
 ${section('RUM quotas', tableOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
-${section('Rate windows', tableOf(limits))}
+${section('Rate windows', tableOf(windows))}
 </div>
 ${section('Audit trail', tableOf(auditTable(view, audit.rows)))}
-${further(audit.next && href([id, 'account'], { audit: audit.next }), 'Earlier commands')}`;
+${moreLink(audit.next && href([id, 'account'], { audit: audit.next }), 'Earlier commands')}`;
 }
 
 const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): TableContent => ({
   head: ['key', 'ends with', 'state', 'note', 'created', 'expires', 'last used'],
   rows: appKeys
-    .toSorted((one, other) => other.created_at - one.created_at)
+    .toSorted((a, b) => b.created_at - a.created_at)
     .map((key) => {
       const at = (seconds?: number) => seconds && when(seconds * 1000, nowMs);
       const state = badge(appKeyState(key, nowMs));
@@ -76,21 +76,21 @@ const auditTable = ({ nowMs }: View, entries: AuditEntry[]): TableContent => ({
   none: 'No operator has changed this account.',
 });
 
-async function windows({ table, account, nowMs }: View): Promise<TableContent> {
+async function rateWindows({ table, account, nowMs }: View): Promise<TableContent> {
   const rows = [];
   for (const operation of operations) {
     if (!('rateWindows' in operation)) continue;
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
     for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
-      const used = usage(window.limit - remaining, window.limit);
-      rows.push([operation.name, html`${used} calls a ${window.name} that ends in ${duration(endsMs - nowMs)}`]);
+      const usedText = usage(window.limit - remaining, window.limit);
+      rows.push([operation.name, html`${usedText} calls a ${window.name} that ends in ${duration(endsMs - nowMs)}`]);
     }
   }
   return { head: ['operation', 'used'], rows, none: 'No operation has an exact limit.' };
 }
 
-const usage = (used: number, of: number) =>
-  html`${bar(Math.min(used, of), of)} ${used.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+const usage = (used: number, limit: number) =>
+  html`${bar(Math.min(used, limit), limit)} ${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`;
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // The only script of the console. It copies commands, says when the next page takes long, and, if the reader chooses
 // so, reloads the page every ten seconds.
 const REFRESH_MS = 10_000;
-const SHOWN_MS = 1_500;
+const COPIED_SHOWN_MS = 1_500;
 const PATIENCE_MS = 3_000;
 
 document.addEventListener('click', async ({ target }) => {
@@ -9,7 +9,7 @@ document.addEventListener('click', async ({ target }) => {
   if (!button) return;
   await navigator.clipboard.writeText(button.previousElementSibling.textContent);
   button.classList.add('done');
-  setTimeout(() => button.classList.remove('done'), SHOWN_MS);
+  setTimeout(() => button.classList.remove('done'), COPIED_SHOWN_MS);
 });
 
 // A page stays visible until the next one begins to arrive.
@@ -24,12 +24,12 @@ if (box) {
   box.addEventListener('change', () => {
     sessionStorage.refresh = box.checked ? 'on' : 'off';
   });
-  // Not while the reader has details open, has selected text, or is typing an id.
+  // The page is not reloaded while the reader has details open, has selected text, or is typing an id.
   const isInUse = () =>
     document.querySelector('details[open], input[type=search]:focus') || String(getSelection()) !== '';
   const timer = setInterval(() => {
     if (!box.checked || document.hidden || isInUse()) return;
-    // Only once: a second reload would cancel the first.
+    // Reload only once: a second reload would cancel the first.
     clearInterval(timer);
     location.reload();
   }, REFRESH_MS);

@@ -48,7 +48,7 @@ const POLICY = {
 };
 const COOKIE = 'console';
 /** Milliseconds without any answer from DynamoDB after which a page says so. */
-const PAGE_MS = 10_000;
+const NO_ANSWER_MS = 10_000;
 /** The end of the only path that takes a form. */
 const CHECK_PATH = /\/health$/;
 /** Maximum bytes of an id or filter: a key of DynamoDB has at most 1,024, with its prefix. */
@@ -57,20 +57,20 @@ const MAX_ID_BYTES = 900;
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
 /** Compares texts in constant time. */
-const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
+const isSame = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
 /**
- * @returns `listener` answers requests for `/console` and paths below it; `entrance` is the path and query by which
- * one browser signs in
+ * @returns `listener` answers requests for `/console` and paths below it; `signInPath` is the path and query by
+ * which one browser signs in
  */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
   // Browsers send a cookie to all ports of a host, but only to its path, which is secret: no other service gets it.
   const prefix = `/${secret()}`;
   const home = `/console${prefix}/`;
-  const entrance = `${home}?token=${token}`;
+  const signInPath = `${home}?token=${token}`;
   const session = secret();
   const formToken = secret();
   const checks: View['checks'] = new Map();
@@ -81,10 +81,10 @@ export function createConsole(options: ConsoleOptions) {
   const isSignedIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
   function frameOf(c: Context<Env>, cost = ''): Frame {
     const { target, isLocal, url } = options;
-    // The reference page is served by `npm start` only.
+    // Only `npm start` serves the API reference.
     const reference = isLocal && url() !== undefined ? `${url()}/docs` : undefined;
     const signedIn = isSignedIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
-    return { base: baseOf(c), path: addressOf(c), signedIn };
+    return { base: baseOf(c), address: addressOf(c), signedIn };
   }
   const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
     c.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
@@ -104,19 +104,19 @@ export function createConsole(options: ConsoleOptions) {
   }
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
-    const given = c.req.query('token');
-    if (token !== undefined && given !== undefined && isSame(given, token)) {
+    const sentToken = c.req.query('token');
+    if (token !== undefined && sentToken !== undefined && isSame(sentToken, token)) {
       token = undefined;
       setCookie(c, COOKIE, session, { path: home, httpOnly: true, sameSite: 'Strict' });
       return c.redirect(home);
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
     if (!isSignedIn(c)) return refuse(c, 401, 'Access denied', advice);
-    return given === undefined ? next() : c.redirect(home);
+    return sentToken === undefined ? next() : c.redirect(home);
   });
   app.use(async (c, next) => {
-    const given = [...c.req.path.split('/'), ...Object.values(c.req.query())];
-    if (given.some((text) => Buffer.byteLength(text) > MAX_ID_BYTES)) return c.notFound();
+    const texts = [...c.req.path.split('/'), ...Object.values(c.req.query())];
+    if (texts.some((text) => Buffer.byteLength(text) > MAX_ID_BYTES)) return c.notFound();
     return next();
   });
   app.onError((error, c) => {
@@ -131,8 +131,8 @@ export function createConsole(options: ConsoleOptions) {
 
   function viewOf(c: Context<Env>): Omit<View, 'account'> {
     const patient = withAnswerTimeout(options.table, {
-      warnAfterMs: PAGE_MS,
-      failAfterMs: PAGE_MS,
+      warnAfterMs: NO_ANSWER_MS,
+      failAfterMs: NO_ANSWER_MS,
       onWaiting: () => undefined,
     });
     const { table, units } = metered(patient.table);
@@ -140,52 +140,54 @@ export function createConsole(options: ConsoleOptions) {
     const { signal } = c.req.raw;
     return { ...options, table, nowMs: options.now(), query, signal, checks, formToken, cost: () => costText(units()) };
   }
-  const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
-    const view = viewOf(c);
-    const shown = await page(view, c);
-    return c.html(htmlDocument(shown, frameOf(c, view.cost())));
-  };
-  const ofTable = (title: string, body: (view: Omit<View, 'account'>) => Promise<Html>, page?: Page['page']) =>
-    show(async (view) => ({ title, body: await body(view), ...(page && { page }) }));
-  const ofAccount = (
-    page: NonNullable<Page['page']>,
+  /** Makes the handler of requests for a page. */
+  const handler =
+    (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
+      const view = viewOf(c);
+      const shown = await page(view, c);
+      return c.html(htmlDocument(shown, frameOf(c, view.cost())));
+    };
+  const tableHandler = (title: string, body: (view: Omit<View, 'account'>) => Promise<Html>, tab?: Page['tab']) =>
+    handler(async (view) => ({ title, body: await body(view), ...(tab && { tab }) }));
+  const accountHandler = (
+    tab: NonNullable<Page['tab']>,
     title: string,
     body: (view: View, id: string) => Promise<Html | Titled>,
   ) =>
-    show(async (view, c) => {
+    handler(async (view, c) => {
       const account = await requireAccount(view.table, c.req.param('account'));
       const id = c.req.param('id')?.toLowerCase() ?? '';
       const shown = await body({ ...view, account }, id);
       return {
-        page,
+        tab,
         account,
         ...('title' in shown ? { ...shown, kind: title.toLowerCase() } : { title, body: shown }),
       };
     });
 
-  app.get(prefix, ofTable('Overview', frontPage, 'overview'));
-  app.get(`${prefix}/find`, ofTable('Find', findPage));
-  app.get(`${prefix}/feed`, ofTable('Feed', feedPage, 'feed'));
-  app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
-  app.get(`${prefix}/:account/host`, ofAccount('fleet', 'Host', hostPage));
-  app.get(`${prefix}/:account/incidents`, ofAccount('incidents', 'Incidents', incidentsPage));
-  app.get(`${prefix}/:account/incident/:id`, ofAccount('incidents', 'Incident', incidentPage));
-  app.get(`${prefix}/:account/alert/:id`, ofAccount('incidents', 'Alert', alertPage));
-  app.get(`${prefix}/:account/work-items`, ofAccount('work-items', 'Work items', workItemsPage));
-  app.get(`${prefix}/:account/account`, ofAccount('account', 'Account', accountPage));
-  app.get(`${prefix}/:account/health`, ofAccount('health', 'Health', healthPage));
+  app.get(prefix, tableHandler('Overview', frontPage, 'overview'));
+  app.get(`${prefix}/find`, tableHandler('Find', findPage));
+  app.get(`${prefix}/feed`, tableHandler('Feed', feedPage, 'feed'));
+  app.get(`${prefix}/:account/fleet`, accountHandler('fleet', 'Fleet', fleetPage));
+  app.get(`${prefix}/:account/host`, accountHandler('fleet', 'Host', hostPage));
+  app.get(`${prefix}/:account/incidents`, accountHandler('incidents', 'Incidents', incidentsPage));
+  app.get(`${prefix}/:account/incident/:id`, accountHandler('incidents', 'Incident', incidentPage));
+  app.get(`${prefix}/:account/alert/:id`, accountHandler('incidents', 'Alert', alertPage));
+  app.get(`${prefix}/:account/work-items`, accountHandler('work-items', 'Work items', workItemsPage));
+  app.get(`${prefix}/:account/account`, accountHandler('account', 'Account', accountPage));
+  app.get(`${prefix}/:account/health`, accountHandler('health', 'Health', healthPage));
   app.post(`${prefix}/:account/health`, async (c) => {
-    const { token: given } = await c.req.parseBody();
-    if (typeof given !== 'string' || !isSame(given, formToken))
+    const { token: sentToken } = await c.req.parseBody();
+    if (typeof sentToken !== 'string' || !isSame(sentToken, formToken))
       return refuse(c, 403, 'Refused', 'Use the button of the page.');
     const view = viewOf(c);
     await runCheck({ ...view, account: await requireAccount(view.table, c.req.param('account')) });
     return c.redirect(c.req.path, 303);
   });
-  return { listener: getRequestListener(app.fetch), entrance };
+  return { listener: getRequestListener(app.fetch), signInPath };
 }
 
-/** The page that tells of an error; its status is 500 for a bug in the console. */
+/** The status, title and text of the page for an error. Status 500 means a bug in the console. */
 function failureOf(error: Error) {
   const { name, message } = error;
   if (error instanceof NotFound) return { status: 404, title: 'Not found', sentence: message } as const;
@@ -209,6 +211,6 @@ async function requireAccount(table: Table, text = '') {
 }
 
 function costText(units: number): string {
-  if (units === 0) return ''; // not every server returns them
+  if (units === 0) return ''; // not every server returns the consumed capacity
   return `Read ${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
 }

@@ -3,13 +3,13 @@ import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
 import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { countText, shellWord } from '../text/printable.ts';
-import { badge, bar, duration, further, type Html, href, html, link, section, stackedBar, tableOf } from './html.ts';
+import { badge, bar, duration, type Html, href, html, link, moreLink, section, stackedBar, tableOf } from './html.ts';
 import { command, type View } from './view.ts';
 
 /** Maximum hosts that a page reads, unless the reader asks for all. */
 const HOSTS_READ = 2_000;
 const HOSTS_LISTED = 50;
-/** Clusters, and versions, that are listed, the worst first. */
+/** Maximum edge clusters, and maximum agent versions, that are listed, the worst first. */
 const GROUPS_SHOWN = 12;
 const WORST_FIRST: readonly FleetStatus[] = [
   'stale',
@@ -63,7 +63,7 @@ export async function fleetPage(view: View): Promise<Html> {
   }
   const found = hosts
     .filter((host) => isMatch(host, { status, cluster, agentVersion: version }, view.nowMs))
-    .sort((one, other) => WORST_FIRST.indexOf(one.status) - WORST_FIRST.indexOf(other.status));
+    .sort((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
   const from = Math.max(0, Math.trunc(Number(query.from)) || 0);
   const listed = found.slice(from, from + HOSTS_LISTED);
   const reached = from + listed.length;
@@ -73,25 +73,27 @@ export async function fleetPage(view: View): Promise<Html> {
   const versions = groupsOf(hosts, 'agent_version');
   const counts = countsOf(hosts);
   const scope = [after && `after ${after}`, more && `up to ${last}`].filter(Boolean).join(' ');
-  const whole = link(to({ after: undefined, read: 'all' }), 'Read the whole fleet');
+  const wholeFleet = link(to({ after: undefined, read: 'all' }), 'Read the whole fleet');
   const range = listed.length < found.length && `${from + 1} to ${reached} of `;
-  const chosen = (['status', 'cluster', 'version'] as const).map((name) => query[name] && chip(name, query[name]));
+  const activeFilters = (['status', 'cluster', 'version'] as const).map(
+    (name) => query[name] && chip(name, query[name]),
+  );
   return html`
-${scope !== '' && html`<p>This page covers only the hosts ${scope}. ${whole}</p>`}
-<p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([name, size]) => chip('status', name, `${size.toLocaleString('en')} ${inWords(name)}`))}</p>
+${scope !== '' && html`<p>This page covers only the hosts ${scope}. ${wholeFleet}</p>`}
+<p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([status, size]) => chip('status', status, `${size.toLocaleString('en')} ${inWords(status)}`))}</p>
 ${stackedBar(counts)}
 ${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
 ${choices('Agent versions', versions, (name) => chip('version', name))}
 <div class="columns">
 ${section(
   'By edge cluster',
-  chart('edge cluster', clusters, (name, of) => `${to({ cluster: name, status: of })}#hosts`),
+  chart('edge cluster', clusters, (name, status) => `${to({ cluster: name, status })}#hosts`),
 )}
 ${section(
   'By agent version',
-  chart('agent version', versions, (name, of) => `${to({ version: name, status: of })}#hosts`),
+  chart('agent version', versions, (name, status) => `${to({ version: name, status })}#hosts`),
 )}
-${section('Age of snapshots', ages(hosts))}
+${section('Age of snapshots', ageTable(hosts))}
 </div>
 ${section(
   'Hosts',
@@ -100,23 +102,23 @@ ${section(
     rows: listed.map((host) => [
       link(href([account.account_id, 'host'], { id: host.host_id }), host.host_id),
       badge(host.status),
-      why(host),
+      reasonCell(host),
       host.edge_cluster,
       host.agent_version,
       host.ageMs !== undefined && `${duration(host.ageMs)} ago`,
     ]),
     none: 'No host of those that were read matches.',
   }),
-  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${chosen}</p>`,
+  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
 )}
-${further(next && `${to(next)}#hosts`, 'Next hosts')}
+${moreLink(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
 
-/** The reasons in a few words, which open to the rule that decided the status and its values. */
-const why = ({ reasons, why: sentence, rule }: ShownHost) =>
+/** The reasons in a few words; a click shows the rule that decided the status, with its values. */
+const reasonCell = ({ reasons, why, rule }: ShownHost) =>
   reasons.length > 0 &&
-  html`<details><summary>${reasons.map((reason) => REASON_TEXTS[reason] ?? reason).join(', ')}</summary>${sentence} (rule ${rule})</details>`;
+  html`<details><summary>${reasons.map((reason) => REASON_TEXTS[reason] ?? reason).join(', ')}</summary>${why} (rule ${rule})</details>`;
 
 /** Commands with the filter of the page. */
 function commands(view: View): Html {
@@ -137,7 +139,7 @@ const inWords = (status: string) => status.replaceAll('_', ' ');
 
 /** The number of hosts of each status, the worst first. */
 const countsOf = (hosts: readonly ShownHost[]) =>
-  WORST_FIRST.map((name) => [name, hosts.filter(({ status }) => status === name).length] as const).filter(
+  WORST_FIRST.map((status) => [status, hosts.filter((host) => host.status === status).length] as const).filter(
     ([, size]) => size > 0,
   );
 
@@ -153,7 +155,7 @@ function groupsOf(hosts: readonly ShownHost[], by: 'edge_cluster' | 'agent_versi
     const share = members.filter(({ status }) => ATTENTION.has(status)).length / members.length;
     return { name, members, share };
   });
-  return groups.sort((one, other) => other.share - one.share || one.name.localeCompare(other.name));
+  return groups.sort((a, b) => b.share - a.share || a.name.localeCompare(b.name));
 }
 
 function choices(label: string, groups: readonly Group[], chip: (name: string) => Html): Html {
@@ -183,7 +185,7 @@ function chart(head: string, groups: readonly Group[], to: (name: string, status
 const AGES = ['10s', '30s', '1m', '5m', '1h', '1d'] as const;
 const [OLDER, NONE] = ['older', 'none'];
 
-function ages(hosts: readonly ShownHost[]): Html {
+function ageTable(hosts: readonly ShownHost[]): Html {
   const nameOf = (age: StringValue) => `up to ${duration(ms(age))}`;
   const found = Map.groupBy(hosts, ({ ageMs }) => {
     const end = AGES.find((age) => ageMs !== undefined && ageMs <= ms(age));

@@ -14,19 +14,18 @@ import {
   type Status,
   withAttempt,
 } from '../status/status.ts';
-import { badge, duration, further, type Html, href, html, link, section, tableOf, type Value, when } from './html.ts';
+import { badge, duration, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 type FrontView = Omit<View, 'account'>;
 
-const ACCOUNTS = 50;
-const ONLY_WITH = 'only with npm start or --stack';
+const ACCOUNTS_LISTED = 50;
 
 export async function frontPage(view: FrontView): Promise<Html> {
   const { table, query } = view;
   // Only the first page of accounts shows the status, too.
   const [status, operations] = query.after === undefined ? await statusOf(view) : [undefined, []];
-  const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS, after: query.after });
+  const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS_LISTED, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
     link(href([id, 'fleet']), name),
     String(id),
@@ -37,7 +36,7 @@ export async function frontPage(view: FrontView): Promise<Html> {
   const list = tableOf({ head: ['name', 'account', 'permissions', 'state'], rows, none });
   return html`${status}
 <div class="columns">
-${section('Accounts', html`${list}${further(next && href([], { after: next }), 'Further accounts')}`)}
+${section('Accounts', html`${list}${moreLink(next && href([], { after: next }), 'Further accounts')}`)}
 ${operations.length > 0 && section(`Calls of the last ${WINDOW_MINUTES} minutes`, callRows(operations))}
 </div>`;
 }
@@ -61,7 +60,7 @@ async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigur
   const pending = known(status.pending) ?? [];
   const tiles = [...serviceTiles(status), feedTile(feedStatus), ...accountTiles(status)];
   const shown = html`
-<ul class="tiles">${tiles.sort((one, other) => Number(other.isBad) - Number(one.isBad)).map(tileOf)}</ul>
+<ul class="tiles">${tiles.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf)}</ul>
 ${alarms.length > 0 && section('Raised alarms', alarmRows(view, alarms))}
 ${pending.length > 0 && section('Pending merges', pendingRows(view, status, pending))}
 ${expiringKeys.length > 0 && section(`Keys that expire within ${EXPIRY_WARNING_DAYS} days`, keyRows(view, expiringKeys))}`;
@@ -83,42 +82,49 @@ const tileOf = ({ name, value, note, isBad }: Tile) =>
   html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${value}</strong> <small>${note}</small></li>`;
 
 /** A tile for a part of the status, or why that part is missing. */
-function tile<Read>(
+function tile<Content>(
   name: string,
-  of: Part<Read> | undefined,
-  show: (read: Read) => Omit<Tile, 'name'> | undefined,
+  statusPart: Part<Content> | undefined,
+  show: (content: Content) => Omit<Tile, 'name'> | undefined,
 ): Tile {
-  if (of && 'error' in of) return { name, value: 'cannot be read', note: errorText(of.error), isBad: true };
-  const shown = of && show(of.value);
-  return { name, ...(shown ?? { value: 'unknown', note: `The console knows it ${ONLY_WITH}.`, isBad: false }) };
+  if (statusPart && 'error' in statusPart)
+    return { name, value: 'cannot be read', note: errorText(statusPart.error), isBad: true };
+  const shown = statusPart && show(statusPart.value);
+  return {
+    name,
+    ...(shown ?? { value: 'unknown', note: 'The console knows it only with npm start or --stack.', isBad: false }),
+  };
 }
 
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
 function serviceTiles({ service, table_ms, measured, dead_letters, pending }: Status): Tile[] {
   const { dynamodb, alarms } = known(measured) ?? {};
-  const failed = known(measured)?.operations.reduce((sum, one) => sum + one.failed, 0) ?? 0;
+  const failed = known(measured)?.operations.reduce((sum, operation) => sum + operation.failed, 0) ?? 0;
   const averages = Object.entries(dynamodb?.latency_ms ?? {}).map(([name, average]) => `${name} ${average} ms`);
   return [
     service && 'error' in service
       ? { name: 'Service', value: 'down', note: service.error.message, isBad: true }
       : tile('Service', service, (ms) => ({ value: 'answers', note: `in ${ms} ms`, isBad: false })),
     tile('Failed calls', measured, ({ operations }) =>
-      operations.length === 0 ? undefined : { ...figure(failed), note: `5xx, of the last ${WINDOW_MINUTES} minutes` },
+      operations.length === 0
+        ? undefined
+        : { ...badUnlessZero(failed), note: `5xx, of the last ${WINDOW_MINUTES} minutes` },
     ),
     tile('Table', table_ms, (ms) => ({ value: `${ms} ms`, note: 'a read, from here', isBad: false })),
-    ...(dynamodb ? [{ name: 'Throttled', ...figure(dynamodb.throttled), note: averages.join(', ') }] : []),
-    ...(alarms ? [{ name: 'Raised alarms', ...figure(alarms.length) }] : []),
-    tile('Pending merges', pending, ({ length }) => figure(length)),
+    ...(dynamodb ? [{ name: 'Throttled', ...badUnlessZero(dynamodb.throttled), note: averages.join(', ') }] : []),
+    ...(alarms ? [{ name: 'Raised alarms', ...badUnlessZero(alarms.length) }] : []),
+    tile('Pending merges', pending, ({ length }) => badUnlessZero(length)),
     tile('Dead letters', dead_letters, (count) =>
       count === undefined
         ? undefined
-        : { ...figure(count), note: count > 0 && 'of the merge queue: see DeadLetters in docs/operate.md' },
+        : { ...badUnlessZero(count), note: count > 0 && 'of the merge queue: see DeadLetters in docs/operate.md' },
     ),
   ];
 }
 
-const figure = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
+/** The value of a tile for a count that should be zero. */
+const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
 
 const feedTile = (feed: Part<FeedStatus> | undefined): Tile =>
   tile('Feed', feed, ({ queues, oldestSeconds }) => {
@@ -137,13 +143,15 @@ function accountTiles({ accounts }: Status): Tile[] {
   const { withoutGatewayKey, overQuota } = accounts.value;
   const accountLink = (id: Int64, text: string) => html`${link(href([id, 'account']), text)} `;
   const tiles = [
-    { name: 'Without a gateway key', all: withoutGatewayKey.map((id) => accountLink(id, `account ${id}`)) },
+    { name: 'Without a gateway key', links: withoutGatewayKey.map((id) => accountLink(id, `account ${id}`)) },
     {
       name: 'Over a RUM quota',
-      all: overQuota.map(({ account_id: id, quota }) => accountLink(id, `account ${id} (${quota})`)),
+      links: overQuota.map(({ account_id: id, quota }) => accountLink(id, `account ${id} (${quota})`)),
     },
   ];
-  return tiles.flatMap(({ name, all }) => (all.length > 0 ? { name, ...figure(all.length), note: all } : []));
+  return tiles.flatMap(({ name, links }) =>
+    links.length > 0 ? { name, ...badUnlessZero(links.length), note: links } : [],
+  );
 }
 
 const alarmRows = ({ nowMs }: FrontView, alarms: readonly Alarm[]) =>

@@ -9,7 +9,7 @@ import { command, type View } from './view.ts';
 export async function healthPage(view: View): Promise<Html> {
   const { table, account, nowMs, checks, formToken } = view;
   const id = account.account_id;
-  const [{ pending = [] }, letters] = await Promise.all([readMergeOrder(table, id), deadLetters(view)]);
+  const [{ pending = [] }, deadLetters] = await Promise.all([readMergeOrder(table, id), deadLettersText(view)]);
   const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
   return html`
 ${section(
@@ -25,7 +25,7 @@ ${section(
     none: 'None: every merge is finished.',
   }),
 )}
-${section('Dead letters', html`<p>${letters}</p>`)}
+${section('Dead letters', html`<p>${deadLetters}</p>`)}
 ${section(
   'Check',
   tableOf({ head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text }),
@@ -35,12 +35,12 @@ ${section(
 ${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;
 }
 
-async function deadLetters(view: View): Promise<string> {
+async function deadLettersText(view: View): Promise<string> {
   try {
-    const letters = await view.deadLetters();
-    if (letters === undefined) return 'Unknown: the console finds the merge queue only with npm start or --stack.';
-    const text = `${countText(letters, 'message')} of the merge queue, of all accounts.`;
-    return letters === 0 ? text : `${text} docs/operate.md says what to do, at the alarm DeadLetters.`;
+    const count = await view.deadLetters();
+    if (count === undefined) return 'Unknown: the console finds the merge queue only with npm start or --stack.';
+    const text = `${countText(count, 'message')} of the merge queue, of all accounts.`;
+    return count === 0 ? text : `${text} docs/operate.md says what to do, at the alarm DeadLetters.`;
   } catch (error) {
     const { name, message } = error as Error;
     return `They cannot be read: ${name}: ${message}`;

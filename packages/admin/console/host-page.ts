@@ -26,7 +26,7 @@ ${section('Live status', live ? fields(live, nowMs) : html`<p>It never reported.
 const fields = (row: object, nowMs: number) =>
   facts(
     Object.entries(row)
-      .sort(([one], [other]) => one.localeCompare(other))
+      .sort(([a], [b]) => a.localeCompare(b))
       .filter(([name]) => name !== 'host_id')
       .map(([name, value]) => [name.replace(/_ms$/, '').replaceAll('_', ' '), textOf(name, value, nowMs)]),
   );

@@ -31,9 +31,9 @@ function escaped(value: Value): unknown {
 
 /** The address of a page, relative to the document's base, without empty and undefined parameters. */
 export function href(path: readonly (string | Int64)[], query: Readonly<Record<string, string | undefined>> = {}) {
-  const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
+  const parameters = Object.entries(query).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   const address = path.length === 0 ? '.' : path.map((part) => encodeURIComponent(String(part))).join('/');
-  return given.length === 0 ? address : `${address}?${new URLSearchParams(given)}`;
+  return parameters.length === 0 ? address : `${address}?${new URLSearchParams(parameters)}`;
 }
 
 export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a>`;
@@ -75,15 +75,15 @@ export function tableOf({ head, rows, none }: TableContent): Html {
   const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));
   const cells = (row: Row, cell: (value: Value, column: number) => Html) =>
     row.map((value, column) => shown[column] && cell(value, column));
-  const kind = (value: Value) => typeof value === 'number' && html` class="number"`;
+  const numberClass = (value: Value) => typeof value === 'number' && html` class="number"`;
   return html`<table>
-<thead><tr>${cells(head, (name, column) => html`<th scope="col"${kind(rows.find((row) => hasValue(row[column]))?.[column])}>${name}</th>`)}</tr></thead>
+<thead><tr>${cells(head, (name, column) => html`<th scope="col"${numberClass(rows.find((row) => hasValue(row[column]))?.[column])}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
       html`<tr>${cells(row, (value, column) =>
         column === 0
           ? html`<th scope="row">${value}</th>`
-          : html`<td data-name="${head[column]}"${kind(value)}>${typeof value === 'number' ? value.toLocaleString('en') : value}</td>`,
+          : html`<td data-name="${head[column]}"${numberClass(value)}>${typeof value === 'number' ? value.toLocaleString('en') : value}</td>`,
       )}</tr>`,
   )}</tbody></table>`;
 }
@@ -95,7 +95,7 @@ export const facts = (rows: readonly (readonly [name: string, value: Value])[]) 
 const hasValue = (value: Value) => value !== undefined && value !== false && value !== '';
 
 /** A link to the following rows, if there are any. */
-export const further = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
+export const moreLink = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 
 /** A status, or another word that stands out; its class gives it a colour. */
 export const badge = (className: string, text: Value = className.replaceAll('_', ' ')) =>
@@ -134,10 +134,11 @@ export interface Page extends Titled {
   /** The account that the page belongs to, if it belongs to one. */
   account?: AccountRow;
   /** The tab that the page belongs to, if it belongs to one. */
-  page?: keyof typeof PAGES | 'overview' | 'feed';
+  tab?: keyof typeof TABS | 'overview' | 'feed';
 }
 
-const PAGES = {
+/** The tabs of an account. */
+const TABS = {
   fleet: 'Fleet',
   incidents: 'Incidents',
   'work-items': 'Work items',
@@ -150,14 +151,14 @@ export interface Frame {
   /** The base path of the pages. */
   readonly base: string;
   /** Address of this page, with its query. */
-  readonly path: string;
+  readonly address: string;
   /** What only a signed-in reader sees; false: the reader is not signed in. */
   readonly signedIn:
     | false
     | {
         readonly isLocal: boolean;
         readonly target: string;
-        /** Address of the reference page, if there is one. */
+        /** Address of the API reference, if there is one. */
         readonly reference: string | undefined;
         readonly nowMs: number;
         readonly cost: string;
@@ -169,8 +170,8 @@ const pageLink = (to: string, label: string, isCurrent: boolean) =>
 
 /** A whole page, with its header and navigation. */
 export const htmlDocument = (
-  { title, kind, account, page, body }: Page,
-  { base, path, signedIn }: Frame,
+  { title, kind, account, tab, body }: Page,
+  { base, address, signedIn }: Frame,
 ): Html => html`<!doctype html>
 <html lang="en">
 <head>
@@ -184,7 +185,7 @@ export const htmlDocument = (
 <script type="module" src="/console/console.js"></script>
 </head>
 <body>
-<a class="skip" href="${path}#content">Skip to the content</a>
+<a class="skip" href="${address}#content">Skip to the content</a>
 <header${signedIn && !signedIn.isLocal && html` class="remote"`}>
 <p><strong>Incident, monitoring and RUM</strong>${signedIn && html` <span>${signedIn.target}</span>`}</p>
 ${
@@ -195,9 +196,9 @@ ${
 ${
   signedIn &&
   html`<nav aria-label="Pages"><ul>
-${pageLink(href([]), 'Overview', page === 'overview')}
-${pageLink(href(['feed']), 'Feed', page === 'feed')}
-${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
+${pageLink(href([]), 'Overview', tab === 'overview')}
+${pageLink(href(['feed']), 'Feed', tab === 'feed')}
+${account && Object.entries(TABS).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === tab))}
 ${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)}
 </ul></nav>`
 }
@@ -205,7 +206,7 @@ ${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)
 <div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
 ${
   signedIn &&
-  html`<p><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
+  html`<p><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${address}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
 }</div>
 ${body}
 </main>

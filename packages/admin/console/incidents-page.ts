@@ -16,11 +16,11 @@ import {
   badge,
   copyable,
   facts,
-  further,
   type Html,
   href,
   html,
   link,
+  moreLink,
   section,
   type Titled,
   tableOf,
@@ -53,8 +53,8 @@ async function mergeRenderers(
   const accountId = account.account_id;
   const otherTitles = await readOtherTitles(view, all, incidents);
   const owners = [...incidents.values()].map(({ owner_id }) => owner_id);
-  const changed = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
-  const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changed])]);
+  const changedOwners = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
+  const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changedOwners])]);
   const undone = new Set(all.map(({ entry }) => `${entry.incident_id} ${entry.undone_sequence}`));
   const isUndone = ({ entry }: FeedEntryWithAlerts) => undone.has(`${entry.incident_id} ${entry.sequence}`);
   const incidentLink = (incidentId: string) => {
@@ -86,7 +86,7 @@ ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.lengt
   return { incidentLink, ownerOf, merges };
 }
 
-/** The titles of further incidents that merges mention. */
+/** The titles of moreLink incidents that merges mention. */
 async function readOtherTitles({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
@@ -147,7 +147,7 @@ ${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last me
 ${section('Latest merges', merges(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
 ${section('All incidents', html`${tableOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
 </div>
-${further(next && href([accountId, 'incidents'], { before: next }), 'Further incidents')}`;
+${moreLink(next && href([accountId, 'incidents'], { before: next }), 'Further incidents')}`;
 }
 
 export async function incidentPage(view: View, incidentId: string): Promise<Titled> {
@@ -175,10 +175,10 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const { account_id: accountId } = view.account;
   const alert = await readAlert(view.table, accountId, alertId);
   if (!alert) throw new NotFound(`Account ${accountId} has no alert ${alertId}.`);
-  const { incident_id: incident, moved_from: before, title } = alert;
-  const also = [incident, before].filter((id) => id !== undefined);
+  const { incident_id: incident, moved_from: previous, title } = alert;
+  const also = [incident, previous].filter((id) => id !== undefined);
   const { all, scope, incidentLink, merges } = await readMerges(view, { also });
-  const own = all.filter(({ alertIds }) => alertIds.includes(alertId));
+  const ofAlert = all.filter(({ alertIds }) => alertIds.includes(alertId));
   const body = html`
 <section>
 ${facts([
@@ -187,6 +187,6 @@ ${facts([
 ])}
 </section>
 ${scope && html`<p>${scope} It also covers the incidents that the alert was in last.</p>`}
-${section('History', merges(own, 'No merge mentions this alert.'))}`;
+${section('History', merges(ofAlert, 'No merge mentions this alert.'))}`;
   return { title: title || alertId, body };
 }

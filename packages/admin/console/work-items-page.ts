@@ -2,21 +2,22 @@
 import { collections } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { copyable, facts, further, type Html, href, html, tableOf, when } from './html.ts';
+import { copyable, facts, type Html, href, html, moreLink, tableOf, when } from './html.ts';
 import { command, nameCallers, type View } from './view.ts';
 
-const ROWS = 50;
+const ITEMS_LISTED = 50;
 
 export async function workItemsPage(view: View): Promise<Html> {
   const { table, account, nowMs, query } = view;
   const id = account.account_id;
+  // A search result links to a list that begins with its item; the other lists begin after an item.
   const { from, after = from } = query;
-  const [first, { rows: others, next }, callerOf] = await Promise.all([
+  const [linkedItem, { rows: others, next }, callerOf] = await Promise.all([
     from === undefined ? undefined : readWorkItem(table, id, from),
-    queryPage(table, collections.workItems(id), { limit: ROWS, after }),
+    queryPage(table, collections.workItems(id), { limit: ITEMS_LISTED, after }),
     nameCallers(view),
   ]);
-  const rows = first ? [first, ...others] : others;
+  const rows = linkedItem ? [linkedItem, ...others] : others;
   return html`
 <section>
 ${tableOf({
@@ -35,5 +36,5 @@ ${tableOf({
   none: 'The account has no work items.',
 })}
 </section>
-${further(next && href([id, 'work-items'], { after: next }), 'Further work items')}`;
+${moreLink(next && href([id, 'work-items'], { after: next }), 'Further work items')}`;
 }

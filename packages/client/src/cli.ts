@@ -14,6 +14,7 @@ import {
   ServiceError,
 } from './index.ts';
 import { jsonText } from './json.ts';
+import { checkIdempotencyKey } from './options.ts';
 
 const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 
@@ -66,8 +67,8 @@ function integer(name: string, value: string | undefined): bigint {
   return BigInt(value);
 }
 
-/** Makes a UsageError of whatever `work` throws. */
-function asUsage<Result>(work: () => Result): Result {
+/** Runs `work`, and throws a UsageError for whatever it throws. */
+function asUsageError<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -113,11 +114,11 @@ function connect(): Client {
         process.stderr.write(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s\n`);
     },
   };
-  return asUsage(() => createClient(options));
+  return asUsageError(() => createClient(options));
 }
 
 async function fleet(args: string[]): Promise<void> {
-  const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.fleet, ...COMMON } }));
+  const { values } = asUsageError(() => parseArgs({ args, options: { ...OPTIONS.fleet, ...COMMON } }));
   const request = {
     ...(values.status && { statuses: values.status }),
     ...(values['agent-version'] && { agent_versions: values['agent-version'] }),
@@ -133,7 +134,7 @@ async function fleet(args: string[]): Promise<void> {
 }
 
 async function rum(args: string[]): Promise<void> {
-  const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
+  const { values } = asUsageError(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
   const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, callOptions);
   if (values.json) print(jsonText(resource));
   else
@@ -141,7 +142,7 @@ async function rum(args: string[]): Promise<void> {
 }
 
 async function deleteItem(args: string[]): Promise<void> {
-  const { values, positionals } = asUsage(() =>
+  const { values, positionals } = asUsageError(() =>
     parseArgs({ args, options: { ...OPTIONS.delete, ...COMMON }, allowPositionals: true }),
   );
   const [work_item_id, ...others] = positionals;
@@ -152,16 +153,17 @@ async function deleteItem(args: string[]): Promise<void> {
 }
 
 async function merge(args: string[]): Promise<void> {
-  const { values, positionals } = asUsage(() =>
+  const { values, positionals } = asUsageError(() =>
     parseArgs({ args, options: { ...OPTIONS.merge, ...COMMON }, allowPositionals: true }),
   );
-  const [incident_id, ...named] = positionals;
+  const [incident_id, ...idArguments] = positionals;
   const file = values.alerts === '-' ? 0 : values.alerts;
-  const listed = file === undefined ? '' : asUsage(() => readFileSync(file, 'utf8'));
-  const alert_ids = [...named, ...listed.split(/\s+/).filter(Boolean)];
+  const fileText = file === undefined ? '' : asUsageError(() => readFileSync(file, 'utf8'));
+  const alert_ids = [...idArguments, ...fileText.split(/\s+/).filter(Boolean)];
   if (incident_id === undefined || alert_ids.length === 0)
     throw new UsageError('merge requires an INCIDENT, and alerts as ALERT... or --alerts FILE');
   const idempotencyKey = values['idempotency-key'] ?? randomUUID();
+  asUsageError(() => checkIdempotencyKey(idempotencyKey, '--idempotency-key'));
   const { replayed } = await connect().mergeAlerts(
     {
       alert_ids,
@@ -191,17 +193,17 @@ function adviceOn(error: ApiError): string | undefined {
 
 /** Prints what failed. @returns the exit code */
 function report(error: unknown, json: boolean): number {
-  const refused = error instanceof ServiceError ? error : undefined;
+  const refusal = error instanceof ServiceError ? error : undefined;
   const advice = error instanceof ApiError ? adviceOn(error) : undefined;
   const wrongUsage = error instanceof UsageError;
-  const code = refused?.code ?? (wrongUsage ? 'Usage' : error instanceof Error ? error.name : 'Error');
+  const code = refusal?.code ?? (wrongUsage ? 'Usage' : error instanceof Error ? error.name : 'Error');
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
-    const failure = { code, message, request_id: refused?.requestId, advice };
+    const failure = { code, message, request_id: refusal?.requestId, advice };
     process.stderr.write(`${jsonText({ error: failure })}\n`);
   } else {
-    const id = refused && ` (request ${printable(refused.requestId)})`;
-    process.stderr.write(`${printable(code)}: ${printable(message)}${id ?? ''}\n`);
+    const request = refusal && ` (request ${printable(refusal.requestId)})`;
+    process.stderr.write(`${printable(code)}: ${printable(message)}${request ?? ''}\n`);
     if (advice !== undefined) process.stderr.write(`${printable(advice)}\n`);
     if (wrongUsage) process.stderr.write('See incident-monitoring-rum-client --help\n');
   }

@@ -1,13 +1,13 @@
 /** Errors of calls. None contains the app key. */
 import type { ErrorCode } from './types.ts';
 
-/** Where a call went. */
-export interface CallSite {
+/** Where a call was sent. */
+export interface CallTarget {
   /** Path of the operation. */
   readonly path: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
-  /** Only of a merge. */
+  /** Set only for a merge. */
   readonly idempotencyKey?: string;
 }
 
@@ -16,12 +16,12 @@ export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly path: string;
   readonly origin: string;
-  /** Only of a merge: repeat the call with this key to complete it safely. */
+  /** Set only for a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
-  /** Only of `pages()` and `hosts()`: pass it as `cursor` to resume after the last host that was yielded. */
+  /** Set only by `pages()` and `hosts()`: pass it as `cursor` to resume after the last host that was yielded. */
   cursor: string | undefined;
 
-  constructor(message: string, { path, origin, idempotencyKey }: CallSite, options?: ErrorOptions) {
+  constructor(message: string, { path, origin, idempotencyKey }: CallTarget, options?: ErrorOptions) {
     super(message, options);
     this.path = path;
     this.origin = origin;
@@ -43,8 +43,11 @@ export class TimeoutError extends ConnectionError {
 export class UnexpectedAnswerError extends ApiError {
   override readonly name = 'UnexpectedAnswerError';
   readonly status: number;
-  constructor(status: number, site: CallSite) {
-    super(`${site.origin}${site.path} answered ${status} without an envelope of this service: check the url`, site);
+  constructor(status: number, target: CallTarget) {
+    super(
+      `${target.origin}${target.path} answered ${status} without an envelope of this service: check the url`,
+      target,
+    );
     this.status = status;
   }
 }
@@ -54,8 +57,8 @@ export class InexactNumberError extends ApiError {
   override readonly name = 'InexactNumberError';
   /** Path of the integer, such as `version` or `data.items[3].servicemap.node_count`. */
   readonly field: string;
-  constructor(field: string, hint: string, site: CallSite) {
-    super(`${field} is beyond 2^53, where a number is not exact${hint}`, site);
+  constructor(field: string, hint: string, target: CallTarget) {
+    super(`${field} is beyond 2^53, where a number is not exact${hint}`, target);
     this.field = field;
   }
 }
@@ -80,8 +83,8 @@ export class ServiceError extends ApiError {
   /** Seconds after which to retry; undefined if the service sent none. */
   readonly retryAfter: number | undefined;
 
-  constructor({ code, message, status, requestId, retryAfter }: Refusal, site: CallSite) {
-    super(message, site);
+  constructor({ code, message, status, requestId, retryAfter }: Refusal, target: CallTarget) {
+    super(message, target);
     this.name = code.endsWith('Error') ? code : `${code}Error`;
     this.code = code;
     this.status = status;
@@ -133,7 +136,9 @@ const CLASSES: Readonly<Record<Exclude<ErrorCode, 'OK'>, typeof ServiceError>> =
 };
 
 /** Makes the error, of the class of its code. */
-export function serviceError(refusal: Refusal, site: CallSite): ServiceError {
-  const known = Object.hasOwn(CLASSES, refusal.code) ? CLASSES[refusal.code as keyof typeof CLASSES] : ServiceError;
-  return new known(refusal, site);
+export function serviceError(refusal: Refusal, target: CallTarget): ServiceError {
+  const ErrorClass = Object.hasOwn(CLASSES, refusal.code)
+    ? CLASSES[refusal.code as keyof typeof CLASSES]
+    : ServiceError;
+  return new ErrorClass(refusal, target);
 }

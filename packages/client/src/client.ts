@@ -1,6 +1,6 @@
 import { ApiError } from './client-errors.ts';
 import { randomId } from './json.ts';
-import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
+import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
@@ -19,53 +19,60 @@ export interface Client extends DataMethods {
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
-  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key */
+  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when that key is invalid */
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 
 const MAX_PAGE_SIZE = 100;
 
-/** @throws TypeError if `url` or `appKey` is invalid */
+/** @throws TypeError if `url`, `appKey` or `language` is invalid */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
 
-  async function* pages(request: BrowseFleetRequest = {}, call: CallOptions = {}): AsyncGenerator<FleetPage, void> {
+  async function* pages(
+    request: BrowseFleetRequest = {},
+    callOptions: CallOptions = {},
+  ): AsyncGenerator<FleetPage, void> {
     // scan_limit is at least limit.
     const limit = request.limit ?? Math.min(MAX_PAGE_SIZE, request.scan_limit ?? MAX_PAGE_SIZE);
     let cursor = request.cursor;
     do {
-      const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call).catch((error) => {
-        if (error instanceof ApiError) error.cursor = cursor;
-        throw error;
-      });
+      const answer = await transport
+        .send(PATHS.browseFleet, { ...request, limit, cursor }, callOptions)
+        .catch((error) => {
+          if (error instanceof ApiError) error.cursor = cursor;
+          throw error;
+        });
       const freeAt = transport.now() + untilFreeMs(answer);
       const page = answer.data as FleetPage;
       cursor = page.next_cursor;
       yield page;
       const ms = freeAt - transport.now();
       if (cursor !== undefined && ms > 0)
-        await transport.wait({ type: 'wait', path: PATHS.browseFleet, reason: 'rate-limit', ms }, call.signal);
+        await transport.wait({ type: 'wait', path: PATHS.browseFleet, reason: 'rate-limit', ms }, callOptions.signal);
     } while (cursor !== undefined);
   }
 
   const dataMethods = Object.fromEntries(
     Object.entries(PATHS).map(([name, path]) => [
       name,
-      async (request: object = {}, call?: CallOptions) => (await transport.send(path, request, call)).data,
+      async (request: object = {}, callOptions?: CallOptions) =>
+        (await transport.send(path, request, callOptions)).data,
     ]),
   ) as unknown as DataMethods;
 
   return {
     ...dataMethods,
     pages,
-    async *hosts(request, call) {
-      for await (const { items } of pages(request, call)) yield* items;
+    async *hosts(request, callOptions) {
+      for await (const { items } of pages(request, callOptions)) yield* items;
     },
-    async deleteWorkItem(request, call) {
-      await transport.send(PATHS.deleteWorkItem, request, call);
+    async deleteWorkItem(request, callOptions) {
+      await transport.send(PATHS.deleteWorkItem, request, callOptions);
     },
-    async mergeAlerts(request, { idempotencyKey = randomId(), ...call } = {}) {
-      const { headers } = await transport.send(PATHS.mergeAlerts, request, call, idempotencyKey);
+    async mergeAlerts(request, { idempotencyKey = randomId(), ...callOptions } = {}) {
+      checkIdempotencyKey(idempotencyKey);
+      const { headers } = await transport.send(PATHS.mergeAlerts, request, callOptions, idempotencyKey);
       return { replayed: headers.get('Idempotent-Replayed') === 'true' };
     },
     // The compiler reports an operation that is missing.

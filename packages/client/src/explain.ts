@@ -19,10 +19,10 @@ const DEGRADED_CODES = ['snapshot_truncated', 'snapshot_degraded', 'health_newer
 /** Says in English by which rule a host has its status, with the values that the rule used. Ages are as of the answer's `generated_at_ms`. */
 export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap }): string {
   const unread = servicemap.error_code === 'status_unavailable';
-  return `${unread ? 'Its live status could not be read, so only the inventory counts. ' : ''}${ruleOf(servicemap)}`;
+  return `${unread ? 'Its live status could not be read, so only the inventory counts. ' : ''}${ruleText(servicemap)}`;
 }
 
-function ruleOf(host: ServiceMap): string {
+function ruleText(host: ServiceMap): string {
   const { status, capability_status: capability, reason_codes: codes = [] } = host;
   const age = `The latest snapshot is ${durationText(Number(host.max_age_ms))} old`;
   const byDefault = host.report_interval_ms === undefined ? ' (the default)' : '';

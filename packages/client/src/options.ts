@@ -6,7 +6,7 @@ export type ClientEvent =
       readonly path: string;
       readonly attempt: number;
       readonly status: number;
-      /** Only of a refusal. */
+      /** Set only if the service refused the call. */
       readonly code?: string;
       readonly requestId: string;
       readonly durationMs: number;
@@ -33,14 +33,14 @@ export interface ClientOptions {
   /** Base URL, without the operations' paths. */
   readonly url: string;
   readonly appKey: string;
-  /** Language of error messages, such as `zh-CN`; default `en`. */
+  /** Language of error messages, such as `zh-CN`; default `en`. Sent as `Accept-Language`. */
   readonly language?: string;
   /**
    * Retries of a call without an answer, or with 502, 503, 504 or a gateway's own 500 (default 8, which outlives an outage of half a minute).
    * Retries after 429 do not count; a call is sent 20 times at most.
    */
   readonly retries?: number;
-  /** Milliseconds from a call's beginning after which no retry begins, waits for rate limits included (default 120,000). */
+  /** No retry begins later than this many milliseconds after its call began; waits for rate limits count, too (default 120,000). */
   readonly maxWaitMs?: number;
   /** Time-out of an attempt in milliseconds (default 35,000). */
   readonly timeoutMs?: number;
@@ -48,9 +48,9 @@ export interface ClientOptions {
   readonly onEvent?: (event: ClientEvent) => void;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The clock, in milliseconds since any moment (default: a monotonic one); for tests. */
+  /** The clock, in milliseconds since an arbitrary moment (default: a monotonic clock); for tests. */
   readonly now?: () => number;
-  /** Waits, until the signal aborts; for tests. */
+  /** Waits for `ms`, or until the signal aborts; for tests. */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
@@ -62,6 +62,15 @@ export interface CallOptions {
 }
 
 export interface MergeOptions extends CallOptions {
-  /** Idempotency key of a merge that may have been sent before (default: a new one). */
+  /** Idempotency key of a merge that may have been sent before: 1 to 255 visible ASCII characters and spaces (default: a new one). */
   readonly idempotencyKey?: string;
+}
+
+/**
+ * Checks what the service would refuse. For a character outside Latin-1, `fetch` throws as it does when there is no answer, so the call would be retried.
+ * @throws TypeError that calls the key `name`
+ */
+export function checkIdempotencyKey(key: string, name = 'idempotencyKey'): void {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw new TypeError(`${name} must be 1 to 255 visible ASCII characters and spaces`);
 }

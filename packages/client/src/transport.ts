@@ -1,7 +1,7 @@
 /** Sends one call, with retries. */
 import {
   ApiError,
-  type CallSite,
+  type CallTarget,
   ConnectionError,
   InexactNumberError,
   ServiceError,
@@ -47,6 +47,9 @@ export function createTransport(options: ClientOptions): Transport {
   const base = baseOf(options.url);
   if (typeof appKey !== 'string' || appKey === '')
     throw new TypeError('appKey is empty: pass the app key of an account, such as process.env.APP_KEY');
+  if (/\p{Surrogate}/u.test(appKey)) throw new TypeError('appKey contains half of a surrogate pair');
+  if (language !== undefined && !/^[\x20-\x7e]*$/.test(language))
+    throw new TypeError('language must be a language tag in ASCII, such as zh-CN');
   const address = (path: string) =>
     `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
   const encoded = encodeURIComponent(appKey);
@@ -68,16 +71,21 @@ export function createTransport(options: ClientOptions): Transport {
   }
 
   /** One attempt. @throws ApiError, or the reason of the caller's signal */
-  async function attemptOnce(site: CallSite, body: string, attempt: number, call: CallOptions): Promise<Answer> {
-    const { path } = site;
-    const { signal, timeoutMs: limitMs = timeoutMs } = call;
+  async function attemptOnce(
+    target: CallTarget,
+    body: string,
+    attempt: number,
+    callOptions: CallOptions,
+  ): Promise<Answer> {
+    const { path } = target;
+    const { signal, timeoutMs: limitMs = timeoutMs } = callOptions;
     signal?.throwIfAborted();
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', abort);
-    let late = false;
+    let timedOut = false;
     const timer = setTimeout(() => {
-      late = true;
+      timedOut = true;
       controller.abort();
     }, limitMs);
     emit({ type: 'request', path, attempt });
@@ -89,7 +97,7 @@ export function createTransport(options: ClientOptions): Transport {
           'Content-Type': 'application/json',
           ...CLIENT_HEADER,
           ...(language !== undefined && { 'Accept-Language': language }),
-          ...(site.idempotencyKey !== undefined && { 'Idempotency-Key': site.idempotencyKey }),
+          ...(target.idempotencyKey !== undefined && { 'Idempotency-Key': target.idempotencyKey }),
         },
         body,
         signal: controller.signal,
@@ -97,7 +105,7 @@ export function createTransport(options: ClientOptions): Transport {
         redirect: 'manual',
       });
       const text = await response.text();
-      const outcome = readResponse(response, text, site, withoutKey);
+      const outcome = readResponse(response, text, target, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
       emit({
@@ -114,47 +122,47 @@ export function createTransport(options: ClientOptions): Transport {
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (signal?.aborted) throw signal.reason;
-      const failed = late
-        ? new TimeoutError(`No answer from ${site.origin}${path} in ${limitMs} ms`, site)
-        : noAnswer(error, site);
-      emit({ type: 'failure', path, attempt, durationMs: now() - began, message: failed.message });
-      throw failed;
+      const failure = timedOut
+        ? new TimeoutError(`No answer from ${target.origin}${path} in ${limitMs} ms`, target)
+        : noAnswer(error, target);
+      emit({ type: 'failure', path, attempt, durationMs: now() - began, message: failure.message });
+      throw failure;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
   }
 
-  function noAnswer(error: unknown, site: CallSite): ConnectionError {
+  function noAnswer(error: unknown, target: CallTarget): ConnectionError {
     const cause = cleanCopy(error, withoutKey);
     const root = cause.cause instanceof Error ? cause.cause : cause;
-    return new ConnectionError(`No answer from ${site.origin}${site.path}: ${root.message}`, site, { cause });
+    return new ConnectionError(`No answer from ${target.origin}${target.path}: ${root.message}`, target, { cause });
   }
 
   return {
     now,
     wait,
-    async send(path, request, call = {}, idempotencyKey) {
-      const site = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    async send(path, request, callOptions = {}, idempotencyKey) {
+      const target = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
       const rounded = roundedField(request);
-      if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', site);
+      if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', target);
       const body = jsonText(request);
       const began = now();
       let failures = 0;
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await attemptOnce(site, body, attempt, call);
+          return await attemptOnce(target, body, attempt, callOptions);
         } catch (error) {
           const reason = reasonToRepeat(error);
           if (reason === undefined) throw error;
           if (reason !== 'rate-limit') failures += 1;
           const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
-          const asked = (retryAfter ?? 0) * 1_000;
+          const retryAfterMs = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
           // The back-off is cut to the time left, so that its random part alone does not end the retries.
-          const ms = Math.max(MIN_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
+          const ms = Math.max(MIN_WAIT_MS, retryAfterMs, Math.min(backoffMs(attempt, retryAfterMs), leftMs));
           if (failures > retries || attempt === MAX_ATTEMPTS || ms > leftMs) throw error;
-          await wait({ type: 'wait', path, reason, ms }, call.signal);
+          await wait({ type: 'wait', path, reason, ms }, callOptions.signal);
         }
       }
     },
@@ -172,10 +180,10 @@ function reasonToRepeat(error: unknown): WaitEvent['reason'] | undefined {
   return undefined;
 }
 
-/** Milliseconds until a retry: they double with each attempt, are at least `asked`, and half is random, so that callers refused together spread. */
-function backoffMs(attempt: number, asked: number): number {
+/** Milliseconds until a retry: they double with each attempt, are at least `retryAfterMs`, and half of them is random, so that callers that were refused together do not retry together. */
+function backoffMs(attempt: number, retryAfterMs: number): number {
   const half = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
-  return Math.round(Math.max(asked, half) + Math.random() * half);
+  return Math.round(Math.max(retryAfterMs, half) + Math.random() * half);
 }
 
 /** Unlike the time of day, this clock is never set back. */
@@ -185,7 +193,7 @@ const monotonicMs = () => Math.floor(performance.now());
 function readResponse(
   { status, headers }: Response,
   text: string,
-  site: CallSite,
+  target: CallTarget,
   clean: (text: string) => string,
 ): Answer | ApiError {
   const envelope = envelopeOf(text);
@@ -194,17 +202,17 @@ function readResponse(
   if (envelope?.error) {
     const { code, message } = envelope.error;
     const requestId = clean(envelope.request_id);
-    return serviceError({ code: clean(code), message: clean(message), status, requestId, retryAfter }, site);
+    return serviceError({ code: clean(code), message: clean(message), status, requestId, retryAfter }, target);
   }
   // API Gateway's own refusal of a very large body has no envelope.
   if (status === 413) {
     const requestId = clean(headers.get('x-amzn-requestid') ?? '');
     const message = 'The request body is too large.';
-    return serviceError({ code: 'EntityTooLarge', message, status, requestId, retryAfter }, site);
+    return serviceError({ code: 'EntityTooLarge', message, status, requestId, retryAfter }, target);
   }
-  if (!envelope || status !== 200) return new UnexpectedAnswerError(status, site);
+  if (!envelope || status !== 200) return new UnexpectedAnswerError(status, target);
   const field = bigintField(envelope.data);
-  if (field !== undefined) return new InexactNumberError(clean(field), '', site);
+  if (field !== undefined) return new InexactNumberError(clean(field), '', target);
   return { data: envelope.data, headers };
 }
 
@@ -223,7 +231,7 @@ function envelopeOf(text: string): Envelope | undefined {
       ? { request_id, error: { code: error.code, message: String(error.message) } }
       : undefined;
   } catch {
-    return undefined; // not JSON, or no object
+    return undefined; // not JSON, or not an object
   }
 }
 

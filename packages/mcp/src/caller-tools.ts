@@ -27,9 +27,9 @@ const requestSchema = (name: keyof typeof openapi.components.schemas) => resolve
 const MAX_PREVIEWS = 100;
 
 const mergeSchema = requestSchema('MergeAlertsRequest');
-/** The merges that were previewed, as text, by their codes. */
+/** The texts of the previewed merges, by the codes that confirm them. */
 const previewed = new Map<string, string>();
-/** A text of a merge that does not depend on the order of its fields. */
+/** The text of a merge, which does not depend on the order of the fields. */
 const textOf = (args: Arguments) => JSON.stringify(Object.keys(mergeSchema.properties).map((field) => args[field]));
 
 function preview(args: Arguments) {

@@ -9,7 +9,7 @@ import { jsonText } from '../../client/src/json.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { callerTools } from './caller-tools.ts';
 import { operatorTools } from './operator-tools.ts';
-import { failure, invalid, type Tool } from './tool.ts';
+import { failureResult, invalidParameter, type Tool } from './tool.ts';
 
 const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
 
@@ -18,7 +18,7 @@ MCP server over standard input and output. It reads only, unless:
   --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, which run the admin
                      command of the service's source in FOLDER, with the AWS credentials of the environment
   --stack NAME, --region REGION
-                     the deployed stack that these look at (default: the service that npm start runs)
+                     the deployed stack that the operator tools read (default: the service that npm start runs)
   --help, --version
 
 Environment:
@@ -66,13 +66,14 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { name, arguments: args = {} } = params;
     const tool = tools.find((tool) => tool.name === name);
-    if (tool === undefined) return invalid(`There is no tool ${name}. Tools that write require --allow-writes.`);
+    if (tool === undefined)
+      return invalidParameter(`There is no tool ${name}. Tools that write require --allow-writes.`);
     const problem = tool.check(args);
-    if (problem !== undefined) return invalid(problem);
+    if (problem !== undefined) return invalidParameter(problem);
     try {
       return { content: [{ type: 'text', text: jsonText(await tool.run(args, signal)) ?? '' }] };
     } catch (error) {
-      return failure(error);
+      return failureResult(error);
     }
   });
   await server.connect(new StdioServerTransport());

@@ -20,12 +20,12 @@ interface Operator {
   readonly region: string | undefined;
 }
 
-/** The Node that `npm ci` puts into the service's folder where there is one for the system; otherwise the Node of this server. */
+/** The Node that `npm ci` installs in the service's folder, if there is one for this system; otherwise the Node that runs this server. */
 function nodeOf(folder: string): string {
   const isWindows = process.platform === 'win32';
   const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
-  const own = resolve(folder, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
-  return existsSync(own) ? own : process.execPath;
+  const installed = resolve(folder, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
+  return existsSync(installed) ? installed : process.execPath;
 }
 
 export function operatorTools({ folder, stack, region }: Operator): Tool[] {

@@ -33,19 +33,19 @@ export function tool(definition: Omit<Tool, 'check' | 'writes'> & { writes?: boo
   };
 }
 
-/** The result of a failed call: the error of the service's envelope, if it sent one. */
-export function failure(error: unknown): CallToolResult {
+/** The result of a errorResult call: the error of the service's envelope, if it sent one. */
+export function failureResult(error: unknown): CallToolResult {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ServiceError) {
     const { code, requestId: request_id, retryAfter: retry_after } = error;
-    return failed({ code, message, request_id, ...(retry_after !== undefined && { retry_after }) });
+    return errorResult({ code, message, request_id, ...(retry_after !== undefined && { retry_after }) });
   }
-  return failed({ code: error instanceof ApiError ? error.name : 'Failed', message });
+  return errorResult({ code: error instanceof ApiError ? error.name : 'Failed', message });
 }
 
-export const invalid = (message: string): CallToolResult => failed({ code: 'InvalidParameter', message });
+export const invalidParameter = (message: string): CallToolResult => errorResult({ code: 'InvalidParameter', message });
 
-const failed = (error: {
+const errorResult = (error: {
   code: string;
   message: string;
   request_id?: string;

@@ -293,8 +293,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'clients that were refused at the same time retry at the same time',
     file: 'packages/client/src/transport.ts',
-    find: 'Math.min(backoffMs(attempt, asked), leftMs)',
-    replace: 'Math.min(retryAfter === undefined ? backoffMs(attempt, asked) : asked, leftMs)',
+    find: 'Math.min(backoffMs(attempt, retryAfterMs), leftMs)',
+    replace: 'Math.min(retryAfter === undefined ? backoffMs(attempt, retryAfterMs) : retryAfterMs, leftMs)',
     tests: ['packages/client/test/unit/client.test.ts'],
     only: 'refused together',
   },
@@ -476,8 +476,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a form on another site starts a check',
     file: 'packages/admin/console/console.ts',
-    find: "if (typeof given !== 'string' || !isSame(given, formToken))",
-    replace: "if (given === 'never')",
+    find: "if (typeof sentToken !== 'string' || !isSame(sentToken, formToken))",
+    replace: "if (sentToken === 'never')",
     tests: [integration('console')],
     only: 'who is let in',
   },

@@ -108,12 +108,12 @@ describe('an account', () => {
 
   it('keeps all of many concurrent changes', async () => {
     const id = await newAccount([]);
-    const given = Array.from({ length: 12 }, (_, index) => `p${index}`);
+    const permissionsToGrant = Array.from({ length: 12 }, (_, index) => `p${index}`);
     const grant = (permission: string) =>
       changeAccount(connectAgain(table), id, ({ permissions }) => ({ permissions: [...permissions, permission] }));
-    await Promise.all(given.map(grant));
+    await Promise.all(permissionsToGrant.map(grant));
     const { permissions, revision } = await accountRow(id);
-    expect(new Set(permissions)).toEqual(new Set(given));
+    expect(new Set(permissions)).toEqual(new Set(permissionsToGrant));
     expect(revision).toBe(13);
   });
 
@@ -187,11 +187,11 @@ describe('an app key', () => {
   test.for(['revoke', 'rotate'])(
     'must be named by at least 8 characters of its id to %s it, so that an empty id names none',
     async (verb, { id, appKey }) => {
-      const naming = (length: number) =>
+      const runWithIdOfLength = (length: number) =>
         admin(['app-key', verb, idOf(appKey).slice(0, length), '--account', String(id)]);
       const err = 'Give at least 8 characters of the id.\n';
-      for (const length of [0, 7]) expect(await naming(length)).toEqual({ exitCode: 1, out: '', err });
-      expect((await naming(8)).exitCode).toBe(0);
+      for (const length of [0, 7]) expect(await runWithIdOfLength(length)).toEqual({ exitCode: 1, out: '', err });
+      expect((await runWithIdOfLength(8)).exitCode).toBe(0);
     },
   );
 
@@ -222,9 +222,9 @@ describe('an app key', () => {
     // Rotated again, the old key has only the overlap left, which is not its lifetime.
     expect(await expiryOf(await rotate(first, 30.5))).toBeCloseTo(120.5);
     expect(await expiryOf(await rotate(second, 40, '--expires', '7d'))).toBeCloseTo(47);
-    const lasting = await rotate(second, 40.5, '--expires', 'never');
-    expect(await keyRow(lasting)).not.toHaveProperty('expires_at');
-    expect(await keyRow(await rotate(lasting, 41))).not.toHaveProperty('expires_at');
+    const unlimited = await rotate(second, 40.5, '--expires', 'never');
+    expect(await keyRow(unlimited)).not.toHaveProperty('expires_at');
+    expect(await keyRow(await rotate(unlimited, 41))).not.toHaveProperty('expires_at');
   });
 
   test('keeps its earlier expiry if it is rotated, and is not rotated once it is revoked', async ({ id }) => {
@@ -324,7 +324,7 @@ describe('wrong use', () => {
 
 describe('on AWS', async () => {
   const aws = await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
-  beforeEach(() => aws.forget());
+  beforeEach(() => aws.resetGateway());
   const onStack = (command: string) => [...command.split(' '), '--stack', 'Service', '--region', 'eu-west-1'];
 
   it('creates an account with a gateway key in the usage plan of the stack, after saying where', async () => {

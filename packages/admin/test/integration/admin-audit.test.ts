@@ -25,13 +25,14 @@ const rowsOf = (account: number): Promise<(AuditEntry & { ttl: number })[]> =>
   storedUnder(table, collections.audit(account));
 const line = (entity: object) => `${JSON.stringify(entity)}\n`;
 
-/** An account that the operator has made. */
-async function made(): Promise<number> {
+/** Creates an account with the operator's command. */
+async function createAccount(): Promise<number> {
   const id = newAccountId();
   await admin(`account create ${id} --name Acme --permission monit`);
   return id;
 }
-const issued = async (id: number) => {
+/** Issues an app key. @returns its id */
+const issueKey = async (id: number) => {
   await admin(`app-key issue --account ${id}`);
   return (JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { app_key_id: string }[])[0]
     ?.app_key_id;
@@ -53,11 +54,11 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   'account unsuspend': async (id) => ({ args: `account unsuspend ${id}` }),
   'app-key issue': async (id) => ({ args: `app-key issue --account ${id}`, target: 'key ' }),
   'app-key revoke': async (id) => {
-    const key = await issued(id);
+    const key = await issueKey(id);
     return { args: `app-key revoke ${key} --account ${id}`, target: `key ${key}` };
   },
   'app-key rotate': async (id) => {
-    const key = await issued(id);
+    const key = await issueKey(id);
     return { args: `app-key rotate ${key} --account ${id}`, target: `key ${key} to key ` };
   },
   import: async (id) => ({
@@ -117,7 +118,7 @@ it('covers every command that writes', () => {
 
 const { repair: _without, ...WITH_DRY_RUN } = WRITING;
 it.each(Object.entries(WITH_DRY_RUN))('%s --dry-run writes nothing', async (_name, prepare) => {
-  const { args, options } = await prepare(await made());
+  const { args, options } = await prepare(await createAccount());
   const before = await everythingIn(table);
   const { exitCode, err } = await admin(`${args} --dry-run`, options);
   expect([exitCode, err]).toEqual([0, expect.stringMatching(/^Dry run: nothing is written\.\n./)]);
@@ -127,7 +128,7 @@ it.each(Object.entries(WITH_DRY_RUN))('%s --dry-run writes nothing', async (_nam
 
 describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
   it('leaves an audit row: who, when, which command, on what, and how it ended', async () => {
-    const id = await made();
+    const id = await createAccount();
     const { args, target = '', options } = await prepare(id);
     const before = (await rowsOf(id)).length;
     const nowMs = Date.now();
@@ -144,10 +145,10 @@ describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
 
 describe('the audit', () => {
   it('is shown since a given time, oldest first, as text and as JSON', async () => {
-    const id = await made();
-    const days = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
-    await admin(`account suspend ${id}`, days(9));
-    await admin(`account unsuspend ${id}`, days(3));
+    const id = await createAccount();
+    const daysAgo = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
+    await admin(`account suspend ${id}`, daysAgo(9));
+    await admin(`account unsuspend ${id}`, daysAgo(3));
     const { out } = await admin(`audit --account ${id} --since 7d`);
     expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* account create /);
     expect(out).not.toContain('account suspend');
@@ -159,7 +160,7 @@ describe('the audit', () => {
   });
 
   it('records failed and interrupted commands', async () => {
-    const id = await made();
+    const id = await createAccount();
     expect((await admin(`rum restore --account ${id}`)).exitCode).toBe(1);
     expect((await rowsOf(id)).at(-1)).toMatchObject({
       ...{ command: 'rum restore', result: 'failed' },
@@ -186,7 +187,7 @@ describe('the audit', () => {
   }
 
   it('is written in the transaction of the change', async () => {
-    const id = await made();
+    const id = await createAccount();
     const before = (await rowsOf(id)).length;
     await expect(suspend(id, losing('TransactWriteItems'))).rejects.toThrow('connection lost');
     expect((await stored(table, keys.account(id))).suspended).not.toBe(true);
@@ -194,8 +195,8 @@ describe('the audit', () => {
   });
 
   it('records a change as done if only copying it to the keys failed', async () => {
-    const id = await made();
-    await issued(id);
+    const id = await createAccount();
+    await issueKey(id);
     let lost = false;
     const losingFirstCopy: AroundCall = async ({ command }, send) => {
       await send();
@@ -209,7 +210,7 @@ describe('the audit', () => {
   });
 
   it('never contains a key', async () => {
-    const id = await made();
+    const id = await createAccount();
     const key = (await admin(`app-key issue --account ${id} --note n`)).out.trim();
     const stdin = line({ kind: 'app_key', account_id: id, app_key: `${key}2` });
     await admin('import -', { stdin });

@@ -39,10 +39,10 @@ async function merged() {
   const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
   const [from, to] = [await tenant.incident(), await tenant.incident()];
   const alerts = await tenant.alerts(20, from);
-  const call = async (body: object) =>
+  const mergeOk = async (body: object) =>
     expectEnvelope(await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } }), 200);
-  await call({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
-  await call({ alert_ids: alerts, incident_id: from });
+  await mergeOk({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
+  await mergeOk({ alert_ids: alerts, incident_id: from });
   const [{ sequence }] = await tenant.feed(from);
   const alertKey = keys.alert(tenant.account, String(alerts[0]));
   return { tenant, from, to, alerts, alertKey, hash: identity.hash, large: sequence as number };
@@ -62,10 +62,10 @@ describe('two merges of which a restore has lost the feed rows', () => {
     const { mergeAlerts } = handlersOver(testDeps(table));
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     const [alert = '', other = ''] = await tenant.alerts(2, from);
-    const call = async (body: object) => expectEnvelope(await tenant.merge(mergeAlerts, body), 200);
-    await call({ alert_ids: [alert, other], incident_id: to, title: 'First' });
-    await call({ alert_ids: [alert], incident_id: from });
-    await call({ alert_ids: [alert], incident_id: to, title: 'Second' });
+    const mergeOk = async (body: object) => expectEnvelope(await tenant.merge(mergeAlerts, body), 200);
+    await mergeOk({ alert_ids: [alert, other], incident_id: to, title: 'First' });
+    await mergeOk({ alert_ids: [alert], incident_id: from });
+    await mergeOk({ alert_ids: [alert], incident_id: to, title: 'Second' });
     const rows = [...(await tenant.feed(to)), ...(await tenant.feed(from))];
     // The other alert's row is as before the first merge, the others are as after the last.
     await put(table, keys.alert(tenant.account, other), { alert_id: other, title: 't', incident_id: from });
@@ -181,10 +181,12 @@ describe('admin check and admin repair', () => {
         ? [alertKey, { alert_id: alertId, title: 'Again', incident_id: to }]
         : [keys.incident(tenant.account, third), { incident_id: third, title: 'Again' }];
     const { mergeAlerts } = handlersOver(testDeps(table));
-    const own = connectAgain(table);
+    const importer = connectAgain(table);
     const merge = () => tenant.merge(mergeAlerts, { alert_ids: [alertId], incident_id: third, title: 'Merged' });
-    aroundCalls(own, onceBefore('PutItem', merge)); // after the import has read the merge order
-    await loadData(own, 'test', [JSON.stringify({ kind, account_id: tenant.account, ...line })], { nowSeconds: 1 });
+    aroundCalls(importer, onceBefore('PutItem', merge)); // after the import has read the merge order
+    await loadData(importer, 'test', [JSON.stringify({ kind, account_id: tenant.account, ...line })], {
+      nowSeconds: 1,
+    });
     expect(await tenant.feed(third)).toHaveLength(1);
     expect(await stored(table, key)).toMatchObject(line);
     expect(await checkAccount(table, tenant.account)).toEqual([]);
@@ -209,20 +211,20 @@ describe('admin check and admin repair', () => {
     expect((await repair(table, findings)).left.map(({ kind }) => kind)).toContain('pending_mark_missing');
   });
 
-  /** For a kind of finding, writes the row that it is about, and writes it again with other values. */
-  it.each<[kind: FindingKind, write: (account: number, time: number) => Promise<Key>]>([
+  /** For each kind of finding, a function that writes the row that it is about, each time with other values. */
+  it.each<[kind: FindingKind, write: (account: number, round: number) => Promise<Key>]>([
     [
       'idempotency_entry_missing',
-      async (account, sequence) => {
+      async (account, round) => {
         const key = keys.idempotency(account, 'merge-alerts', 'again');
-        await put(table, key, { incident_id: objectId(), sequence, ttl: FAR });
+        await put(table, key, { incident_id: objectId(), sequence: round, ttl: FAR });
         return key;
       },
     ],
     [
       'account_missing',
-      async (account, time) => {
-        if (time > 1) await put(table, keys.account(account), { account_id: account });
+      async (account, round) => {
+        if (round > 1) await put(table, keys.account(account), { account_id: account });
         await put(table, keys.listedAccount(account), {});
         return keys.listedAccount(account);
       },
@@ -231,7 +233,7 @@ describe('admin check and admin repair', () => {
     const account = kind === 'account_missing' ? newAccountId() : (await newAccount(table)).account;
     const key = await write(account, 1);
     const findings = await checkAccount(table, account);
-    expect(findings.map((one) => one.kind)).toEqual([kind]);
+    expect(findings.map((finding) => finding.kind)).toEqual([kind]);
     await repair(table, findings);
     await write(account, 2);
     // As if DynamoDB applied the writes of an earlier repair only now.
@@ -244,11 +246,11 @@ describe('admin check and admin repair', () => {
     const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
     let isChecking = true;
     async function keepMerging() {
-      for (let turn = 0; isChecking; turn += 1)
-        await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: [to, from][turn % 2], title: `${turn}` });
+      for (let round = 0; isChecking; round += 1)
+        await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: [to, from][round % 2], title: `${round}` });
     }
     const merging = keepMerging();
-    for (let turn = 0; turn < 5; turn += 1) expect(await checkAccount(table, tenant.account)).toEqual([]);
+    for (let round = 0; round < 5; round += 1) expect(await checkAccount(table, tenant.account)).toEqual([]);
     isChecking = false;
     await merging;
   });

@@ -47,16 +47,16 @@ const members = (account: number, count: number) =>
   Array.from({ length: count }, (_, index) => member(account, index + 1));
 const linesIn = (text: string) => text.trim().split('\n').map(parseJson) as Record<string, unknown>[];
 
-/** The sample data, but of the hosts one in ten. */
+/** The sample data with one host in ten. */
 const sampleLines = () =>
   [...sampleData(Date.now())].filter((line, index) => !line.includes('"kind":"host') || index % 10 === 0);
 
-const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
-/** All rows of a table, without the audit and without the values that differ in every table. */
-async function contents(of: Table): Promise<string[]> {
+/** All rows of a table, without the audit and without the values that differ from table to table. */
+async function contents({ client, name }: Table): Promise<string[]> {
   const rows: string[] = [];
-  for await (const { Items = [] } of paginateScan({ client: of.client }, { TableName: of.name }))
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: name }))
     for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of Items)
       if (!String(row.pk).endsWith('#AUDIT'))
         rows.push(stringifyJson(Object.fromEntries(Object.entries(row).sort(byName))));
@@ -157,25 +157,25 @@ describe('import', () => {
 
   it('sends rows again that DynamoDB leaves unprocessed', async () => {
     const id = newAccountId();
-    const own = connectAgain(table);
-    let cut = 0;
-    own.client.middlewareStack.add(
+    const partial = connectAgain(table);
+    let unprocessed = 0;
+    partial.client.middlewareStack.add(
       (next) => async (args) => {
         const { RequestItems } = args.input as { RequestItems: Record<string, unknown[]> };
-        const [first, ...others] = RequestItems[own.name] ?? [];
+        const [first, ...others] = RequestItems[partial.name] ?? [];
         if (others.length === 0) return next(args);
-        cut += 1;
-        const result = await next({ ...args, input: { RequestItems: { [own.name]: others } } });
-        const UnprocessedItems = { [own.name]: [first] };
+        unprocessed += 1;
+        const result = await next({ ...args, input: { RequestItems: { [partial.name]: others } } });
+        const UnprocessedItems = { [partial.name]: [first] };
         return { ...result, output: { ...(result.output as object), UnprocessedItems } as never };
       },
       { step: 'initialize', priority: 'high' },
     );
     await writeBatch(
-      own,
+      partial,
       [1, 2, 3].map((index) => ({ ...keys.member(id, index), member_id: index })),
     );
-    expect(cut).toBe(1);
+    expect(unprocessed).toBe(1);
     expect(await storedUnder(table, collections.members(id))).toHaveLength(3);
   });
 
@@ -218,7 +218,7 @@ describe('import', () => {
     expect(await stopping).toMatchObject({ exitCode: 130, err });
     await proxy.close();
     expect(await written()).toBeLessThan(200);
-    for (const one of [stopped, whole]) expect((await adminOf(one)('import -', { stdin })).exitCode).toBe(0);
+    for (const target of [stopped, whole]) expect((await adminOf(target)('import -', { stdin })).exitCode).toBe(0);
     expect(await contents(stopped)).toEqual(await contents(whole));
   });
 
@@ -236,13 +236,13 @@ describe('export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const [id, appKey] = [newAccountId(), newAppKey()];
     const expires_at = Math.floor(Date.now() / 1000) + 900;
-    const own = lines(
+    const addedLines = lines(
       accountLine(id, { suspended: true }),
       { kind: 'app_key', account_id: id, app_key: appKey, created_at: 5, expires_at, note: 'ci' },
       member(id, 9007199254740993n),
       itemLine(id, { version: 2, deleted_at_ms: 9, more: { a: [1] } }),
     );
-    await loadData(from, 'sample', [...sampleLines(), ...own.split('\n')], { nowSeconds: 1 });
+    await loadData(from, 'sample', [...sampleLines(), ...addedLines.split('\n')], { nowSeconds: 1 });
     const file = join(folder, 'out.ndjson');
     expect(await adminOf(from)(['export', '--out', file])).toMatchObject({ exitCode: 0, out: '' });
     const exported = readFileSync(file, 'utf8');
@@ -257,7 +257,7 @@ describe('export', () => {
     const from = await newTable();
     const account = 4_611_686_018_427_387_905n;
     const [hash, bareHash] = ['a'.repeat(64), 'b'.repeat(64)];
-    const [incident, alert, loose] = ['c'.repeat(24), 'd'.repeat(24), 'e'.repeat(24)];
+    const [incident, alert, unmergedAlert] = ['c'.repeat(24), 'd'.repeat(24), 'e'.repeat(24)];
     const cursor_secret = Buffer.from('secret');
     const member = { member_id: 9_007_199_254_740_993n, name: 'Ada' };
     const host = {
@@ -277,7 +277,7 @@ describe('export', () => {
       ...{ work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 9, deleted_by: 'k' },
       more: { list: [1, null, 'x'] },
     };
-    const places = { moved_sequence: 7, moved_from: 'f'.repeat(24), stayed_sequence: 8, loaded_after: 3 };
+    const moveFields = { moved_sequence: 7, moved_from: 'f'.repeat(24), stayed_sequence: 8, loaded_after: 3 };
     const change = { last_change: { sequence: 7, old_title: 'Old' }, loaded_after: 3 };
     const accountRow = { name: 'Northwind', permissions: ['monit', 'more'], suspended: true };
     const rows: (Key & Record<string, unknown>)[] = [
@@ -299,39 +299,41 @@ describe('export', () => {
       { ...keys.rumUsage(account), ...usage },
       { ...keys.workItem(account, 'w'), ...item },
       { ...keys.incident(account, incident), incident_id: incident, title: 'Down', owner_id: 7, ...change },
-      { ...keys.alert(account, alert), alert_id: alert, title: 'Alert', incident_id: incident, ...places },
-      { ...keys.alert(account, loose), alert_id: loose, title: 'Alert' },
+      { ...keys.alert(account, alert), alert_id: alert, title: 'Alert', incident_id: incident, ...moveFields },
+      { ...keys.alert(account, unmergedAlert), alert_id: unmergedAlert, title: 'Alert' },
     ];
     await putAll(from, rows);
     const exported = linesIn((await adminOf(from)('export')).out);
-    const of = (kind: string, fields: object) => ({ kind, account_id: account, ...fields });
+    const lineOf = (kind: string, fields: object) => ({ kind, account_id: account, ...fields });
     const [before, keyLines, after] = [exported.slice(0, 1), exported.slice(1, 3), exported.slice(3)];
-    expect(before).toEqual([of('account', accountRow)]);
+    expect(before).toEqual([lineOf('account', accountRow)]);
     const limits = { created_at: 5, expires_at: 1_900_000_000, revoked: true, note: 'ci' };
     expect(new Set(keyLines)).toEqual(
       new Set([
-        of('app_key', { app_key_hash: hash, last_digits: 'wxyz', ...limits }),
-        of('app_key', { app_key_hash: bareHash, last_digits: '', created_at: 8 }),
+        lineOf('app_key', { app_key_hash: hash, last_digits: 'wxyz', ...limits }),
+        lineOf('app_key', { app_key_hash: bareHash, last_digits: '', created_at: 8 }),
       ]),
     );
     expect(after).toEqual([
-      of('member', member),
-      of('host', { host_id: 'h1', ...host }),
-      of('host_status', { host_id: 'h1', ...status }),
-      of('rum_resource', { ...RUM_RECORD, deleted: true }),
-      of('rum_usage', usage),
-      of('work_item', item),
-      of('incident', { incident_id: incident, title: 'Down', owner_id: 7 }),
-      of('alert', { alert_id: alert, title: 'Alert', incident_id: incident }),
-      of('alert', { alert_id: loose, title: 'Alert' }),
+      lineOf('member', member),
+      lineOf('host', { host_id: 'h1', ...host }),
+      lineOf('host_status', { host_id: 'h1', ...status }),
+      lineOf('rum_resource', { ...RUM_RECORD, deleted: true }),
+      lineOf('rum_usage', usage),
+      lineOf('work_item', item),
+      lineOf('incident', { incident_id: incident, title: 'Down', owner_id: 7 }),
+      lineOf('alert', { alert_id: alert, title: 'Alert', incident_id: incident }),
+      lineOf('alert', { alert_id: unmergedAlert, title: 'Alert' }),
     ]);
   });
 
   it('contains only the named accounts, and fails if one does not exist', async () => {
-    const [one, other] = [newAccountId(), newAccountId()];
-    await admin('import -', { stdin: lines(accountLine(one), accountLine(other), member(one, 1), member(other, 1)) });
-    const { out } = await admin(`export --account ${one} --account ${one}`);
-    expect(linesIn(out)).toEqual([accountLine(one), member(one, 1)]);
+    const [named, unnamed] = [newAccountId(), newAccountId()];
+    await admin('import -', {
+      stdin: lines(accountLine(named), accountLine(unnamed), member(named, 1), member(unnamed, 1)),
+    });
+    const { out } = await admin(`export --account ${named} --account ${named}`);
+    expect(linesIn(out)).toEqual([accountLine(named), member(named, 1)]);
     const err = 'Account 8 does not exist: `account list` shows all accounts.\n';
     expect(await admin('export --account 8')).toEqual({ exitCode: 1, out: '', err });
   });
@@ -375,12 +377,12 @@ describe('export', () => {
   });
 
   it('is written directly to a device, and reports a full disk', async () => {
-    const full = /^Cannot write \S+full: the disk is full\. Free some space, or choose another --out\.\n$/;
+    const diskFull = /^Cannot write \S+full: the disk is full\. Free some space, or choose another --out\.\n$/;
     for (const [device, expected] of [
       ['null', { exitCode: 0 }],
-      ['full', { exitCode: 1, err: expect.stringMatching(full) }],
+      ['full', { exitCode: 1, err: expect.stringMatching(diskFull) }],
     ] as const) {
-      // Links, so that a fault replaces no device.
+      // Links, so that a bug in the export cannot replace a device.
       const { file: link, run } = await exporting(device);
       symlinkSync(`/dev/${device}`, link);
       expect(await run()).toMatchObject(expected);

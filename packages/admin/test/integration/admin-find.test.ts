@@ -23,7 +23,8 @@ async function makeIds() {
   await put(table, keys.alert(other.account, alert), { alert_id: alert, title: 't' });
   const item = { work_item_id: work_item, version: 3, title: 'T', deleted_at_ms: 1 };
   await put(table, keys.workItem(account, work_item), item);
-  // More than a page of the console before it, from the id without its last character on.
+  // More items than a console page lists. They sort between `-wi ` and `-wi 1`, so a page that starts after the id
+  // without its last character does not contain the item above.
   for (let number = 100; number < 160; number += 1) {
     const id = `-wi 0${number}`;
     await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 'T' });
@@ -73,13 +74,13 @@ describe('admin find', () => {
 describe('the search box of the console', () => {
   it('is on every page, and leads to a page of results', async () => {
     const console = await serveConsole({ table });
-    await console.enter();
+    await console.signIn();
     expect((await console.page('/')).text).toMatch(/<form action="find"[^>]*>.*name="id"/s);
     for (const [kind, id] of Object.entries(ids)) {
       const { text } = await console.page(`/find?id=${encodeURIComponent(id)}`);
       const links = [...text.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, to = '']) => to);
-      const own = links.find((to) => to.startsWith(`${account}/`)) ?? 'no link';
-      const { status, text: shown } = await console.page(`/${own.replaceAll('&amp;', '&')}`);
+      const ofAccount = links.find((to) => to.startsWith(`${account}/`)) ?? 'no link';
+      const { status, text: shown } = await console.page(`/${ofAccount.replaceAll('&amp;', '&')}`);
       expect([kind, status]).toEqual([kind, 200]);
       if (kind === 'work_item') expect(shown).toContain('<th scope="row">-wi 1</th>');
       if (kind === 'host') expect(shown).toMatch(/<h1>.*fra-1\/web é<\/h1>/s);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const id of ACCOUNTS) expect((await onStack(`account create ${id} --name Acme`)).exitCode).toBe(0);
 });
 beforeEach(async () => {
-  aws.forget();
+  aws.resetGateway();
   aws.gateway.keys.push(...OTHERS);
   expect((await onStack('gateway-keys create')).out).toBe('Gateway keys of 3 accounts exist.\n');
 });

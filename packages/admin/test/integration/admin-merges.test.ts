@@ -11,7 +11,7 @@ import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 2_050_000_000_000;
 const HOUR = 3_600_000;
-/** A comment that would deceive a terminal. */
+/** A comment with control characters, which would forge a line and clear a terminal. */
 const COMMENT = 'same\ncause\u001b[2J';
 
 const table = await newTable();
@@ -35,18 +35,28 @@ async function merged(through: Table = table) {
 describe('admin merge alerts', () => {
   it('shows with --dry-run which alerts would move, and from where, and writes nothing', async () => {
     const { tenant, from, to, alerts } = await merged();
-    const free = await tenant.alerts(2);
-    const given = [...free, ...alerts.slice(0, 3)];
+    const unassigned = await tenant.alerts(2);
+    const alertIds = [...unassigned, ...alerts.slice(0, 3)];
     await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: from });
     const before = await snapshot(table, tenant.account);
-    const twice = given.slice(0, 1);
-    const args = ['merge', 'alerts', to, ...given, ...twice, '--account', String(tenant.account), '--comment', 'c'];
+    const repeated = alertIds.slice(0, 1);
+    const args = [
+      'merge',
+      'alerts',
+      to,
+      ...alertIds,
+      ...repeated,
+      '--account',
+      String(tenant.account),
+      '--comment',
+      'c',
+    ];
     const { out, exitCode } = await admin([...args, '--dry-run', '--json']);
     expect([exitCode, JSON.parse(out)]).toEqual([
       0,
       {
         ...{ dry_run: true, incident_id: to, large: false },
-        moves: given.slice(0, 4).map((alert_id, index) => ({ alert_id, from: index < 2 ? null : from })),
+        moves: alertIds.slice(0, 4).map((alert_id, index) => ({ alert_id, from: index < 2 ? null : from })),
         stayed: [alerts[2]],
       },
     ]);
@@ -55,7 +65,7 @@ describe('admin merge alerts', () => {
     expect(text.err).toContain(`2 alerts from ${from}\n`);
     expect(await snapshot(table, tenant.account)).toEqual(before);
     expect((await admin([...args, '--yes'])).out).toBe(`5 alerts merged into incident ${to}.\n`);
-    expect(await tenant.placements(given)).toEqual(given.map(() => to));
+    expect(await tenant.placements(alertIds)).toEqual(alertIds.map(() => to));
     expect((await tenant.feed(to)).at(-1)).toMatchObject({ comment: 'c', by: expect.stringMatching(/^operator /) });
   });
 
@@ -78,7 +88,7 @@ describe('admin merge alerts', () => {
     const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
     await put(table, keys.mergeOrder(tenant.account), { pending });
     const full = await dry(to, ...alerts.slice(0, 100));
-    await put(table, keys.mergeOrder(tenant.account), { pending: {} }); // for tests of all accounts
+    await put(table, keys.mergeOrder(tenant.account), { pending: {} }); // since other tests finish the merges of all accounts
     expect([full.exitCode, full.err]).toEqual([1, expect.stringContaining('run `merge finish`')]);
   });
 });
@@ -120,7 +130,8 @@ describe('admin show incidents', () => {
   it('lists incidents with the numbers of their alerts and entries', async () => {
     const { tenant, from, to } = await merged();
     const { out } = await admin(`show incidents --account ${tenant.account} --json`);
-    const ofId = (id: string) => JSON.parse(out).find((one: { incident_id: string }) => one.incident_id === id);
+    const ofId = (id: string) =>
+      JSON.parse(out).find((incident: { incident_id: string }) => incident.incident_id === id);
     expect(ofId(to)).toEqual({ incident_id: to, title: 'Second', owner_id: 7, alerts: 12, entries: 1 });
     expect(ofId(from)).toMatchObject({ alerts: 0, entries: 1 });
     const text = (await admin(`show incidents --account ${tenant.account}`)).out;
@@ -148,14 +159,14 @@ describe('admin merge finish', () => {
       if (command.startsWith('TransactWrite')) transactions.push(sent);
       await sent;
     });
-    const one = await merged(dying);
-    const places = await one.tenant.placements(one.alerts);
-    const left = one.alerts.filter((_, index) => places[index] === one.from);
-    expect([0, one.alerts.length]).not.toContain(left.length);
-    return { ...one, left };
+    const merge = await merged(dying);
+    const places = await merge.tenant.placements(merge.alerts);
+    const remaining = merge.alerts.filter((_, index) => places[index] === merge.from);
+    expect([0, merge.alerts.length]).not.toContain(remaining.length);
+    return { ...merge, remaining };
   }
 
-  it('moves the alerts that are left', async () => {
+  it('moves the remaining alerts', async () => {
     const { tenant, to, alerts, sequence } = await pending();
     const finish = `merge finish --account ${tenant.account}`;
     expect((await admin(`merge list --account ${tenant.account}`)).out).toContain('pending');
@@ -196,34 +207,34 @@ describe('admin merge finish', () => {
   });
 
   it('finds the account of a pending merge, whose progress `merge list --pending` shows', async () => {
-    const [one, other] = [await pending(), await pending()];
+    const [first, second] = [await pending(), await pending()];
     const { out } = await admin('merge list --pending --json');
-    const moved = one.alerts.length - one.left.length;
+    const moved = first.alerts.length - first.remaining.length;
     expect(JSON.parse(out)).toContainEqual({
-      ...{ account_id: one.tenant.account, incident_id: one.to, sequence: one.sequence },
-      ...{ request_id: one.requestId, at_ms: NOW, alerts: 12, moved },
+      ...{ account_id: first.tenant.account, incident_id: first.to, sequence: first.sequence },
+      ...{ request_id: first.requestId, at_ms: NOW, alerts: 12, moved },
     });
-    const text = (await admin(`merge list --pending --account ${other.tenant.account}`)).out;
-    expect([text.includes(other.to), text.includes(one.to)]).toEqual([true, false]);
+    const text = (await admin(`merge list --pending --account ${second.tenant.account}`)).out;
+    expect([text.includes(second.to), text.includes(first.to)]).toEqual([true, false]);
     expect(text).toContain(`${moved} of 12 alerts moved`);
-    const finished = await admin(`merge finish ${one.to} ${one.sequence}`);
+    const finished = await admin(`merge finish ${first.to} ${first.sequence}`);
     expect(finished.out).toBe(
-      `Merge ${one.sequence} into incident ${one.to} of account ${one.tenant.account} finished.\n`,
+      `Merge ${first.sequence} into incident ${first.to} of account ${first.tenant.account} finished.\n`,
     );
-    expect(await one.tenant.pending()).toEqual([]);
-    expect(await other.tenant.pending()).toHaveLength(1);
+    expect(await first.tenant.pending()).toEqual([]);
+    expect(await second.tenant.pending()).toHaveLength(1);
     await admin('merge finish --all');
     expect((await admin('merge list --pending')).err).toBe('No merges are pending.\n');
     expect((await admin('merge list')).exitCode).toBe(2);
   });
 
   it('names the alerts that cannot be updated', async () => {
-    const { tenant, sequence, to, left } = await pending();
-    const key = keys.alert(tenant.account, left[0] as string);
+    const { tenant, sequence, to, remaining } = await pending();
+    const key = keys.alert(tenant.account, remaining[0] as string);
     const alert = await stored(table, key);
     const bytes = itemBytes(marshall(alert));
     await put(table, key, { ...alert, notes: 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) });
-    const problem = `Merge ${sequence} into incident ${to}: DynamoDB refuses to update the rows of alerts ${left[0]}`;
+    const problem = `Merge ${sequence} into incident ${to}: DynamoDB refuses to update the rows of alerts ${remaining[0]}`;
     expect(await admin(`merge finish --account ${tenant.account}`)).toMatchObject({
       ...{ exitCode: 1, err: expect.stringContaining(problem) },
     });

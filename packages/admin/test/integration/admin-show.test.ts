@@ -58,7 +58,7 @@ describe('show host', () => {
 describe('show fleet', () => {
   it('counts every host once, by edge cluster and status, over any number of pages', async () => {
     const { account } = await newAccount(table);
-    // More than the thousand that are read at once: active, degraded and stale.
+    // More than the thousand hosts that are read at once, in turn active, degraded and stale.
     const statuses = [LIVE, { ...LIVE, snapshot_truncated: true }, OLD];
     await putAll(
       table,
@@ -67,16 +67,16 @@ describe('show fleet', () => {
         { ...keys.hostStatus(account, `h${index}`), ...statuses[index % 3] },
       ]).flat(),
     );
-    const at = { now: () => NOW };
+    const clock = { now: () => NOW };
     const counts = (active: number, degraded: number, stale: number) => ({
       ...Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])),
       ...{ active, degraded, stale },
     });
-    expect(await json(`show fleet --account ${account}`, at)).toMatchObject({
+    expect(await json(`show fleet --account ${account}`, clock)).toMatchObject({
       ...{ hosts: 1_100, statuses: counts(367, 367, 366) },
       edge_clusters: { c0: counts(184, 183, 183), c1: counts(183, 184, 183) },
     });
-    const { out } = await admin(`show fleet --account ${account}`, at);
+    const { out } = await admin(`show fleet --account ${account}`, clock);
     expect(out).toMatch(/^all +367 +367 .* +a+d+s+/m);
     expect(out).not.toContain('\u001b');
   });

@@ -87,7 +87,7 @@ beforeAll(async () => {
   });
 });
 
-/** Values of metrics, by name and dimensions; a page of the answer holds a result. */
+/** Values of metrics, by name and dimensions. An answer has two pages of results. */
 const METRICS: Readonly<Record<string, number[]>> = {
   'Calls browse-fleet OK': [40, 2],
   'Calls browse-fleet InvalidParameter': [3],
@@ -103,14 +103,14 @@ interface Query {
 }
 function metricData({ MetricDataQueries, NextToken = '0' }: Record<string, unknown>) {
   const queries = MetricDataQueries as Query[];
-  const at = Number(NextToken);
+  const start = Number(NextToken);
   const results = queries.map(({ Id, MetricStat: { Metric } }) => {
     const dimensions = Metric.Dimensions.filter(({ Name }) => Name !== 'service');
     const name = [Metric.MetricName, ...dimensions.map(({ Value }) => (Value === table.name ? 'table' : Value))];
     return { Id, Values: METRICS[name.join(' ')] ?? [] };
   });
   const half = Math.ceil(queries.length / 2);
-  return { MetricDataResults: results.slice(at, at + half), ...(at === 0 && { NextToken: String(half) }) };
+  return { MetricDataResults: results.slice(start, start + half), ...(start === 0 && { NextToken: String(half) }) };
 }
 
 const status = async () => {
@@ -186,7 +186,7 @@ describe('the front page of the console', () => {
       ...{ table, now: () => NOW, url: () => UNREACHABLE, measure: () => measureStack(stack, NOW) },
       deadLetters: async () => 3,
     });
-    await console.enter();
+    await console.signIn();
     const text = textOf((await console.page('/')).text);
     for (const part of [
       'does not answer (ECONNREFUSED)',

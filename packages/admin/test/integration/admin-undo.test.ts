@@ -42,8 +42,8 @@ async function merged(count: number) {
   const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
   return {
     ...{ tenant, from, to, alerts, sequence, merge, request },
-    /** Where all the alerts are. */
-    places: async () => new Set(await tenant.placements(alerts)),
+    /** The incidents that all the alerts are in. */
+    incidents: async () => new Set(await tenant.placements(alerts)),
     entries: () => tenant.feed(to),
     /** Runs the command that undoes the merge. */
     undo: (option = '') => admin(`merge undo ${to} ${sequence} --account ${tenant.account}${option}`),
@@ -54,12 +54,12 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
   it('moves them back to where they came from, with a feed entry of its own', async () => {
     const { tenant, from, to, alerts, sequence, undo, entries } = await merged(count);
     const { exitCode, out } = await undo();
-    const [, own, ...more] = await entries();
-    expect([exitCode, out]).toEqual([0, `${count} of ${count} alerts moved back. Feed entry ${own.sequence}.\n`]);
-    expect(own).toMatchObject({
+    const [, undoEntry, ...more] = await entries();
+    expect([exitCode, out]).toEqual([0, `${count} of ${count} alerts moved back. Feed entry ${undoEntry.sequence}.\n`]);
+    expect(undoEntry).toMatchObject({
       ...{ kind: 'merge_undone', undone_sequence: sequence, by: expect.stringMatching(/^operator /) },
     });
-    expect(new Set(own.moved[from])).toEqual(new Set(alerts));
+    expect(new Set(undoEntry.moved[from])).toEqual(new Set(alerts));
     expect([more, await tenant.feed(from), await tenant.pending()]).toEqual([[], [], []]);
     await expectTrueFeeds(tenant, [to], alerts, from);
   });
@@ -67,7 +67,7 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
 
 describe.each([3, 150])('undoing a merge of %i alerts', (count) => {
   it('twice at the same time is one undo', async () => {
-    const { from, request, places, entries } = await merged(count);
+    const { from, request, incidents, entries } = await merged(count);
     const slower = connectAgain(table);
     let first: Awaited<ReturnType<typeof undoMerge>> | undefined;
     const undoFirst = async () => {
@@ -79,7 +79,7 @@ describe.each([3, 150])('undoing a merge of %i alerts', (count) => {
     expect(first?.moves).toHaveLength(count);
     expect(second).toMatchObject({ moves: [], undoneBy: first?.sequence });
     expect(await entries()).toMatchObject([{ kind: 'merge' }, { kind: 'merge_undone' }]);
-    expect(await places()).toEqual(new Set([from]));
+    expect(await incidents()).toEqual(new Set([from]));
   });
 
   it('leaves alerts that a later merge has found in their incident', async () => {
@@ -106,13 +106,13 @@ describe.each([3, 150])('undoing a merge of %i alerts', (count) => {
   });
 
   it('again does nothing', async () => {
-    const { from, sequence, undo, places, entries } = await merged(count);
+    const { from, sequence, undo, incidents, entries } = await merged(count);
     await undo();
     const before = await entries();
-    const said = `Entry ${sequence} was already undone by entry ${before[1].sequence}.\n`;
-    expect(await undo()).toMatchObject({ exitCode: 0, out: said });
-    expect((await undo(' --dry-run')).err).toBe(`Dry run: nothing is written.\n${said}`);
-    expect(await places()).toEqual(new Set([from]));
+    const message = `Entry ${sequence} was already undone by entry ${before[1].sequence}.\n`;
+    expect(await undo()).toMatchObject({ exitCode: 0, out: message });
+    expect((await undo(' --dry-run')).err).toBe(`Dry run: nothing is written.\n${message}`);
+    expect(await incidents()).toEqual(new Set([from]));
     expect(await entries()).toEqual(before);
   });
 });
@@ -152,24 +152,27 @@ describe('an undo', () => {
     },
   );
 
-  it.each([1, 2, 3, 4])('of a pending merge that another caller finishes after its call %i is done', async (nth) => {
-    const tenant = await newAccount(table);
-    const [from, to] = [await tenant.incident(), await tenant.incident()];
-    const alerts = await tenant.alerts(150, from);
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
-    await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
-    const [{ sequence, pending }] = await tenant.feed(to);
-    expect(pending).toBe(true);
-    const slower = connectAgain(table);
-    aroundCalls(slower, async ({ number }, send) => {
-      await send();
-      if (number === nth) await finishFeed(table, await tenant.feed(to));
-    });
-    const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
-    expect((await undoMerge(testDeps(slower), request)).moves).toHaveLength(alerts.length);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
-  });
+  it.each([1, 2, 3, 4])(
+    'of a pending merge moves all alerts back, even if another caller finishes the merge after call %i of the undo',
+    async (nth) => {
+      const tenant = await newAccount(table);
+      const [from, to] = [await tenant.incident(), await tenant.incident()];
+      const alerts = await tenant.alerts(150, from);
+      const dying = connectAgain(table);
+      aroundCalls(dying, dyingAfterCommit());
+      await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+      const [{ sequence, pending }] = await tenant.feed(to);
+      expect(pending).toBe(true);
+      const slower = connectAgain(table);
+      aroundCalls(slower, async ({ number }, send) => {
+        await send();
+        if (number === nth) await finishFeed(table, await tenant.feed(to));
+      });
+      const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
+      expect((await undoMerge(testDeps(slower), request)).moves).toHaveLength(alerts.length);
+      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    },
+  );
 
   it('of an undo, or of an entry that is not there, says why it is impossible', async () => {
     const { tenant, to, undo, entries } = await merged(2);
@@ -241,7 +244,7 @@ describe('restoring a work item', () => {
 });
 
 describe('a command whose write does not fit into a row that another system filled', () => {
-  /** A text that leaves a row of these other attributes a few bytes. */
+  /** A text that fills a row with these attributes up to its maximum size, less a few bytes. */
   const filler = (row: object) => 'x'.repeat(MAX_ITEM_BYTES - itemBytes(marshall(row)) - 5);
 
   it('says that the row is too large, and changes nothing', async () => {

@@ -14,27 +14,28 @@ import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
 const table = await newTable();
-const open = await serveConsole({ table, now: () => NOW });
-await open.enter();
-afterAll(() => open.close());
+/** A console with which the test is signed in. */
+const signedIn = await serveConsole({ table, now: () => NOW });
+await signedIn.signIn();
+afterAll(() => signedIn.close());
 
 const admin = adminOf(table);
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** What a page shows, in one line. */
-const show = async (path: string) => textOf((await open.page(path)).text);
-const statusOf = async (path: string, options = {}) => (await open.page(path, options)).status;
+const show = async (path: string) => textOf((await signedIn.page(path)).text);
+const statusOf = async (path: string, options = {}) => (await signedIn.page(path, options)).status;
 /** Presses the button of the page that checks an account. */
 async function runCheck(account: number, headers: Record<string, string> = {}) {
   const path = `/${account}/health`;
-  const [, token] = /name="token" value="([\w-]{43})"/.exec((await open.page(path)).text) ?? [];
-  return open.page(path, { method: 'POST', headers: { ...FORM, ...headers }, body: `token=${token}` });
+  const [, token] = /name="token" value="([\w-]{43})"/.exec((await signedIn.page(path)).text) ?? [];
+  return signedIn.page(path, { method: 'POST', headers: { ...FORM, ...headers }, body: `token=${token}` });
 }
 
 describe('who is let in', () => {
   it('only the browser that first opens the printed address, by its cookie', async () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
-    const { status, headers } = await console.enter();
+    const { status, headers } = await console.signIn();
     const { home } = console;
     expect(home).toMatch(/^\/console\/[\w-]{43}$/);
     expect([status, headers.location, headers['cache-control']]).toEqual([302, `${home}/`, 'no-store']);
@@ -44,9 +45,9 @@ describe('who is let in', () => {
     // What the links of a page lead to.
     const text = expect.stringContaining(`<base href="${home}/">`);
     for (const path of ['', '/', '/feed']) expect(await console.page(path)).toMatchObject({ status: 200, text });
-    expect((await console.ask(console.entrance)).status).toBe(401);
+    expect((await console.ask(console.signInPath)).status).toBe(401);
     // A browser that is already in is redirected.
-    const again = await console.page(console.entrance.replace(home, ''));
+    const again = await console.page(console.signInPath.replace(home, ''));
     expect([again.status, again.headers.location]).toEqual([302, `${home}/`]);
     await console.close();
   });
@@ -55,51 +56,58 @@ describe('who is let in', () => {
     'nobody without the secret path and the cookie: %s',
     async (path) => {
       const wrong = { cookie: `console=${'A'.repeat(43)}` };
-      for (const home of ['/console', open.home])
+      for (const home of ['/console', signedIn.home])
         for (const headers of [{}, wrong]) {
-          const { status, text } = await open.ask(`${home}${path}`, { headers });
-          expect([status, text.includes('<table'), text.includes(open.home)]).toEqual([401, false, home === open.home]);
-          expect((await open.ask(`${home}${path}?token=wrong`)).status).toBe(401);
+          const { status, text } = await signedIn.ask(`${home}${path}`, { headers });
+          expect([status, text.includes('<table'), text.includes(signedIn.home)]).toEqual([
+            401,
+            false,
+            home === signedIn.home,
+          ]);
+          expect((await signedIn.ask(`${home}${path}?token=wrong`)).status).toBe(401);
         }
     },
   );
 
   it('nobody who uses another host name', async () => {
-    const { port } = open;
-    const own = `127.0.0.1:${port}`;
-    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${own}.evil.example`])
+    const { port } = signedIn;
+    const ownHost = `127.0.0.1:${port}`;
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${ownHost}.evil.example`])
       expect([403, 400]).toContain(await statusOf('', { headers: { host } }));
-    for (const host of [own, `localhost:${port}`])
+    for (const host of [ownHost, `localhost:${port}`])
       expect([host, await statusOf('', { headers: { host } })]).toEqual([host, 200]);
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('no method but GET: not %s', async (method) => {
-    const { status, headers } = await open.page('', { method, headers: { origin: 'https://evil.example' } });
+    const { status, headers } = await signedIn.page('', { method, headers: { origin: 'https://evil.example' } });
     expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
   });
 
-  it('a check only for the form on the page of the console itself', async () => {
+  it("nobody can start a check but by the form on the console's own page", async () => {
     const { account } = await newAccount(table);
     const path = `/${account}/health`;
-    // As an image, or a form, of another site would send it.
+    // As an image or a form of another site would send the request.
     expect(await statusOf(`${path}?check=now`)).toBe(200);
     for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b'])
       expect(await statusOf(path, { method: 'POST', headers: FORM, body })).toBe(403);
     expect((await runCheck(account, { cookie: '' })).status).toBe(401);
     expect(await show(path)).toContain('Not run since');
-    expect(await runCheck(account)).toMatchObject({ status: 303, headers: { location: `${open.home}${path}` } });
+    expect(await runCheck(account)).toMatchObject({ status: 303, headers: { location: `${signedIn.home}${path}` } });
     expect(await show(path)).toContain('Checked at ');
   });
 
   it('no other site and no foreign script, by the headers of every answer', async () => {
     const pages = await Promise.all([
-      open.page('', { headers: { origin: 'https://evil.example' } }),
-      open.page('/nowhere'),
-      open.page('/0/fleet'),
-      open.ask('/console'),
+      signedIn.page('', { headers: { origin: 'https://evil.example' } }),
+      signedIn.page('/nowhere'),
+      signedIn.page('/0/fleet'),
+      signedIn.ask('/console'),
     ]);
-    const others = await Promise.all([open.ask('/console/console.css'), open.page('', { method: 'POST' })]);
-    for (const { headers } of [...pages, ...others]) {
+    const otherAnswers = await Promise.all([
+      signedIn.ask('/console/console.css'),
+      signedIn.page('', { method: 'POST' }),
+    ]);
+    for (const { headers } of [...pages, ...otherAnswers]) {
       expect(headers).toMatchObject({
         'content-security-policy':
           "default-src 'none'; style-src 'self'; script-src 'self'; require-trusted-types-for 'script'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
@@ -154,7 +162,7 @@ describe('text that others have written', () => {
       [`/find?id=${encodeURIComponent(HOSTILE)}`, 5],
       [`/${account}/fleet?cluster=${encodeURIComponent(HOSTILE)}&version=${encodeURIComponent(HOSTILE)}`, 11],
     ] as const) {
-      const { status, text } = await open.page(path);
+      const { status, text } = await signedIn.page(path);
       expect([path, status]).toEqual([path, 200]);
       expectHarmless(text, path);
       expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
@@ -164,14 +172,14 @@ describe('text that others have written', () => {
   it('in an address has no effect', async () => {
     const { account } = await newAccount(table);
     const odd = ['%3Cscript%3E%00', '%zz', '..%2f..%2faccount', '%E2%80%AE', '__proto__', '%ED%A0%80'];
-    const everywhere = ['after', 'from', 'cluster', 'version', 'status', 'read'];
+    const parameters = ['after', 'from', 'cluster', 'version', 'status', 'read'];
     for (const text of odd)
       for (const [path, expected] of [
         [`/${text}/fleet`, 404],
         [`/${account}/incident/${text}`, 404],
         [`/${account}/alert/${text}`, 404],
         [`/${account}/${text}`, 404],
-        [`/${account}/fleet?${everywhere.map((name) => `${name}=${text}`).join('&')}`, 200],
+        [`/${account}/fleet?${parameters.map((name) => `${name}=${text}`).join('&')}`, 200],
         [`/${account}/host?id=${text}`, 404],
         [`/${account}/incidents?before=${text}&count=${text}`, 200],
         [`/${account}/work-items?after=${text}`, 200],
@@ -179,11 +187,11 @@ describe('text that others have written', () => {
         [`/${account}/health?check=${text}`, 200],
         [`?after=${text}&${text}=1`, 200],
       ] as const) {
-        const { status, text: shown } = await open.page(path);
+        const { status, text: shown } = await signedIn.page(path);
         expect([path, status]).toEqual([path, expected]);
         expectHarmless(shown, path);
       }
-    expect(open.failures).toEqual([]);
+    expect(signedIn.failures).toEqual([]);
   });
 
   it('is not found if it is longer than any key', async () => {
@@ -196,28 +204,28 @@ describe('text that others have written', () => {
   it('is cut if it is long', async () => {
     const { account } = await newAccount(table);
     await put(table, keys.incident(account, objectId()), { title: '🔥'.repeat(100_000) });
-    expect((await open.page(`/${account}/incidents`)).text.length).toBeLessThan(30_000);
+    expect((await signedIn.page(`/${account}/incidents`)).text.length).toBeLessThan(30_000);
   });
 });
 
 describe('the fleet', () => {
-  /** Hosts of two clusters, `bad` and `good`. The first hosts report; the first of `bad` are stale. */
+  /** Hosts of two clusters, `bad` and `good`. The first `reporting` hosts report; the first `stale` hosts of `bad` are stale. */
   async function fleetOf(hosts: number, stale: number, reporting = hosts) {
     const fleet = await newFleet(table);
     await putAccount(table, { account_id: fleet.account, name: 'Acme', permissions: ['monit'] });
-    const of = <Row>(count: number, rowOf: (index: number) => Row) =>
+    const rowsOf = <Row>(count: number, rowOf: (index: number) => Row) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), rowOf(index)]));
     const isBad = (index: number) => index % 2 === 0;
     const cluster = (index: number) => ({ edge_cluster: isBad(index) ? 'bad' : 'good', report_interval_ms: 30_000 });
-    await fleet.putHosts(of(hosts, (index) => inventory(cluster(index))));
+    await fleet.putHosts(rowsOf(hosts, (index) => inventory(cluster(index))));
     const isStale = (index: number) => isBad(index) && index / 2 < stale;
-    await fleet.putLive(of(reporting, (index) => live(isStale(index) ? { received_at_ms: NOW - 600_000 } : {})));
+    await fleet.putLive(rowsOf(reporting, (index) => live(isStale(index) ? { received_at_ms: NOW - 600_000 } : {})));
     return { account: fleet.account, page: (query = '') => show(`/${fleet.account}/fleet${query}`) };
   }
 
   it('names the worst first, and says why a host is stale as `show host` does', async () => {
     const { account, page } = await fleetOf(20, 3);
-    const { text: source } = await open.page(`/${account}/fleet`);
+    const { text: source } = await signedIn.page(`/${account}/fleet`);
     expect(source).toContain(`<title>Fleet – Acme (${account}) – console</title>`);
     const text = textOf(source);
     expect(text).toMatch(/20 hosts 3 stale 17 active/);
@@ -267,12 +275,12 @@ describe('the fleet', () => {
     const { account } = await fleetOf(2_130, 3, 20);
     const nextOf = (text: string) =>
       /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
-    const { text: first } = await open.page(`/${account}/fleet`);
+    const { text: first } = await signedIn.page(`/${account}/fleet`);
     expect(textOf(first)).toMatch(/This page covers only the hosts up to host-01999\. .* 2,000 hosts /);
     expect(nextOf(first)).toBe(`/${account}/fleet?from=50#hosts`);
     const seen: string[] = [];
     for (let path = nextOf(first)?.replace('from=50', 'from=0'); path; ) {
-      const { text }: { text: string } = await open.page(path.replace('#hosts', ''));
+      const { text }: { text: string } = await signedIn.page(path.replace('#hosts', ''));
       const listed = textOf(text.slice(text.indexOf('>Hosts<'))).match(/host-\d{5}/g) ?? [];
       // The worst come first within each 2,000 hosts.
       if (seen.length === 0) expect(listed.slice(0, 3)).toEqual([hostId(0), hostId(2), hostId(4)]);
@@ -281,7 +289,7 @@ describe('the fleet', () => {
     }
     expect(seen.toSorted()).toEqual(Array.from({ length: 2_130 }, (_, index) => hostId(index)));
     // None of the hosts that were read matches: the next page continues after them.
-    const { text: none } = await open.page(`/${account}/fleet?status=disabled`);
+    const { text: none } = await signedIn.page(`/${account}/fleet?status=disabled`);
     expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}#hosts`);
     const whole = await show(`/${account}/fleet?read=all`);
     expect(whole).toContain('2,130 hosts');
@@ -425,7 +433,7 @@ describe('health', () => {
         throw new ReferenceError('no\u202e is not defined\nsecond line');
       },
     });
-    await wrong.enter();
+    await wrong.signIn();
     await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
     const { status, text, headers } = await wrong.page(`/${account}/health`);
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
@@ -441,7 +449,7 @@ describe('health', () => {
 
   it('says that a server does not answer', async () => {
     const gone = await serveConsole({ table: { ...table, name: 'no-such-table' } });
-    await gone.enter();
+    await gone.signIn();
     expect(await gone.page('/1/health')).toMatchObject({
       status: 502,
       text: expect.stringContaining('ResourceNotFoundException'),
@@ -496,7 +504,7 @@ describe('admin console', () => {
   });
 
   it('says that a port is taken', async () => {
-    const err = `Cannot listen on port ${open.port} (EADDRINUSE): choose another --port.\n`;
-    expect(await admin(`console --port ${open.port}`)).toEqual({ exitCode: 1, out: '', err });
+    const err = `Cannot listen on port ${signedIn.port} (EADDRINUSE): choose another --port.\n`;
+    expect(await admin(`console --port ${signedIn.port}`)).toEqual({ exitCode: 1, out: '', err });
   });
 });

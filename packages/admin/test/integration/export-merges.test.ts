@@ -12,7 +12,7 @@ import { undoMerge } from '../../incidents/undo-merge.ts';
 const table = await newTable();
 const handlers = handlersOver(testDeps(table));
 
-/** An account with two incidents, and alerts of the first on every partition key. */
+/** An account with two incidents, and alerts of the first, spread over all partitions of alerts. */
 async function filled(count: number) {
   const tenant = await newAccount(table);
   const [from, to] = [await tenant.incident(), await tenant.incident()];
@@ -24,26 +24,26 @@ async function filled(count: number) {
   return { tenant, from, to, alerts };
 }
 
-/** What an export says: the incidents that hold alerts, and the titles of incidents. */
-async function exported(of: Table, { account }: Account) {
-  const lines = await Array.fromAsync(exportData(of, [account]));
-  const places = new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id));
+/** What an export contains: the incidents that hold alerts, and the titles of incidents. */
+async function exported(source: Table, { account }: Account) {
+  const lines = await Array.fromAsync(exportData(source, [account]));
+  const incidents = new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id));
   const titles = new Map(lines.map(({ kind, incident_id, title }) => [kind === 'incident' && incident_id, title]));
-  return { places, titleOf: (id: string) => titles.get(id) };
+  return { incidents, titleOf: (id: string) => titles.get(id) };
 }
 
-/** A client that calls `act` once, before it first reads a partition: by default the ninth of the sixteen of alerts. */
-function interrupted(act: () => Promise<unknown>, partition = '#ALERTS#8'): Table {
-  const own = connectAgain(table);
+/** A client that calls `interrupt` once, before it first reads a partition: by default the ninth of the 16 partitions of alerts. */
+function interrupted(interrupt: () => Promise<unknown>, partition = '#ALERTS#8'): Table {
+  const client = connectAgain(table);
   let done = false;
-  aroundCalls(own, async ({ input }, send) => {
+  aroundCalls(client, async ({ input }, send) => {
     if (!done && JSON.stringify(input).includes(partition)) {
       done = true;
-      await act();
+      await interrupt();
     }
     await send();
   });
-  return own;
+  return client;
 }
 
 /** Merges as a function does that crashes right after its commit. */
@@ -58,7 +58,7 @@ describe('an export', () => {
     const { tenant, to, alerts } = await filled(150);
     await mergeCutShort(tenant, { alert_ids: alerts, incident_id: to });
     expect(await tenant.pending()).toHaveLength(1);
-    expect((await exported(table, tenant)).places).toEqual(new Set([to]));
+    expect((await exported(table, tenant)).incidents).toEqual(new Set([to]));
   });
 
   it.each([
@@ -67,19 +67,19 @@ describe('an export', () => {
   ])('contains a %s merge that is committed during the export in full, with its title', async (_size, count) => {
     const { tenant, to, alerts } = await filled(count);
     const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
-    const own = interrupted(() => tenant.merge(handlers.mergeAlerts, body));
-    const { places, titleOf } = await exported(own, tenant);
-    expect(places).toEqual(new Set([to]));
+    const client = interrupted(() => tenant.merge(handlers.mergeAlerts, body));
+    const { incidents, titleOf } = await exported(client, tenant);
+    expect(incidents).toEqual(new Set([to]));
     expect(titleOf(to)).toBe('Merged');
   });
 
   it('contains the moves of a large merge of which it has read only the title', async () => {
     const { tenant, to, alerts } = await filled(150);
     const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
-    const own = interrupted(() => mergeCutShort(tenant, body), '#INCIDENTS');
-    const { places, titleOf } = await exported(own, tenant);
+    const client = interrupted(() => mergeCutShort(tenant, body), '#INCIDENTS');
+    const { incidents, titleOf } = await exported(client, tenant);
     expect(titleOf(to)).toBe('Merged');
-    expect(places).toEqual(new Set([to]));
+    expect(incidents).toEqual(new Set([to]));
   });
 
   it('includes an undo that is committed during the export in full', async () => {
@@ -87,13 +87,13 @@ describe('an export', () => {
     await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [{ sequence }] = await tenant.feed(to);
     const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
-    const own = interrupted(() => undoMerge(testDeps(table), request));
-    expect((await exported(own, tenant)).places).toEqual(new Set([from]));
+    const client = interrupted(() => undoMerge(testDeps(table), request));
+    expect((await exported(client, tenant)).incidents).toEqual(new Set([from]));
   });
 
   it('reads no feed if no merge has changed the alerts and incidents', async () => {
     const { tenant, from } = await filled(3);
-    const own = interrupted(() => Promise.reject(new Error('a feed is read')), '#FEED');
-    expect((await exported(own, tenant)).places).toEqual(new Set([from]));
+    const client = interrupted(() => Promise.reject(new Error('a feed is read')), '#FEED');
+    expect((await exported(client, tenant)).incidents).toEqual(new Set([from]));
   });
 });

@@ -16,7 +16,7 @@ const client = new APIGateway({
 });
 const { provision } = createGatewayKeys(client, table, 'plan');
 afterAll(() => aws.close());
-beforeEach(() => aws.forget());
+beforeEach(() => aws.resetGateway());
 
 /** Creates an account, as a caller whose key has no gateway key yet. @returns the app key */
 async function newCaller(id: number): Promise<string> {
@@ -41,7 +41,7 @@ describe('the gateway key of an account', () => {
     expect(row).toMatchObject({ gateway_key: value });
     const later = newAppKey();
     await putAppKey(table, row, identityOfAppKey(later), { created_at: 2 });
-    for (const one of [appKey, later]) expect(await callerOf(one)).toMatchObject({ gatewayKey: value });
+    for (const key of [appKey, later]) expect(await callerOf(key)).toMatchObject({ gatewayKey: value });
   });
 
   it('is made once, and found on a later page, after the keys of accounts whose ids begin alike', async () => {
@@ -58,7 +58,8 @@ describe('the gateway key of an account', () => {
 
   it('differs from the key of an account with the same id in another stack', async () => {
     const other = await newTable();
-    for (const each of [table, other]) await putAccount(each, { account_id: 1, name: 'n', permissions: [] });
+    for (const stackTable of [table, other])
+      await putAccount(stackTable, { account_id: 1, name: 'n', permissions: [] });
     expect(await createGatewayKeys(client, other, 'plan').provision(1)).not.toBe(await provision(1));
   });
 

@@ -45,9 +45,9 @@ const WITHOUT_JSON = ['export', 'console', 'complete', 'completion', 'preflight'
 
 it('has --json for every command that is not a group', () => {
   const words = commandNames.map((name) => name.join(' '));
-  const isGroup = (name: string) => name === '' || words.some((other) => other.startsWith(`${name} `));
+  const isGroup = (name: string) => name === '' || words.some((word) => word.startsWith(`${name} `));
   const withJson = [...commandsWith('--json'), ...WITHOUT_JSON];
-  expect(words.filter((name) => !isGroup(name) && !withJson.some((one) => name.startsWith(one)))).toEqual([]);
+  expect(words.filter((name) => !isGroup(name) && !withJson.some((prefix) => name.startsWith(prefix)))).toEqual([]);
 });
 
 it('shows defaults as they would be typed, such as 7d', () => {
@@ -55,13 +55,13 @@ it('shows defaults as they would be typed, such as 7d', () => {
 });
 
 /**
- * Sorts last what prevents other examples: a revoked key cannot be rotated, and a stack with removed keys cannot be
- * used.
+ * 1 for an example that makes others fail, so it must run last: a revoked key cannot be rotated, and a stack with
+ * removed keys cannot be used.
  */
-const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
+const runsLast = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
 
 describe('an example of the help', () => {
-  it.each(single.sort((one, other) => late(one) - late(other)))('%s', async (line) => {
+  it.each(single.sort((a, b) => runsLast(a) - runsLast(b)))('%s', async (line) => {
     const [, command = ''] = /^npm run --silent admin -- (.*)$/.exec(line) ?? [];
     const args = wordsOf(command).map((word) => {
       if (word === 'hosts.ndjson') return '-';
@@ -93,9 +93,9 @@ it.each([
   ['stderr', ['no-such-command'], 2],
 ] as const)('a command whose %s nobody reads ends as usual', async (name, args, exitCode) => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../../cli/admin.ts', import.meta.url)), ...args]);
-  let others = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (others += chunk));
+  let otherOutput = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (otherOutput += chunk));
   child[name].destroy();
   await once(child, 'close');
-  expect([child.exitCode, others]).toEqual([exitCode, '']);
+  expect([child.exitCode, otherOutput]).toEqual([exitCode, '']);
 });

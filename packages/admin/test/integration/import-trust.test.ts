@@ -29,7 +29,7 @@ const admin = adminOf(table);
 const keyLine = (account_id: number, app_key: string, more: object = {}) => ({
   ...{ kind: 'app_key', account_id, app_key, ...more },
 });
-const importing = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
+const importLines = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
 
 /** The caller of a key, as a function finds it that has not cached the key. */
 const callerOf = (appKey: string, nowMs = Date.now()) =>
@@ -40,11 +40,11 @@ const idOf = (appKey: string) => hashAppKey(appKey).slice(0, 16);
 async function imported() {
   const id = newAccountId();
   const appKey = newAppKey();
-  expect((await importing(accountLine(id), keyLine(id, appKey))).exitCode).toBe(0);
+  expect((await importLines(accountLine(id), keyLine(id, appKey))).exitCode).toBe(0);
   return { id, appKey, exported: async () => (await admin(`export --account ${id}`)).out };
 }
 
-it('refuses lines of accounts that --account does not name, and creates one that it names', async () => {
+it('an import refuses lines of accounts that --account does not name, and creates one that it names', async () => {
   const [id, other] = [newAccountId(), newAccountId()];
   const stdin = lines(accountLine(id), accountLine(other), keyLine(other, newAppKey()));
   const refused = [2, 3].map((n) => `stdin:${n}: is of account ${other}, which --account does not name\n`);
@@ -61,7 +61,7 @@ describe('a file that is imported without --account', async () => {
   async function planted() {
     const [id, other] = [newAccountId(), newAccountId()];
     const [known, appKey, hidden] = [newAppKey(), newAppKey(), newAppKey()];
-    await importing(accountLine(other), keyLine(other, known));
+    await importLines(accountLine(other), keyLine(other, known));
     const ownKey = keyLine(id, appKey, { note: 'ci\u001b[2J' });
     const stdin = lines(accountLine(id), ownKey, keyLine(other, known), keyLine(other, hidden));
     const listed = [
@@ -128,7 +128,7 @@ describe('an app key belongs to the account that it was first stored for', () =>
           ? keyLine(other, appKey)
           : { kind: 'app_key', account_id: other, app_key_hash: hashAppKey(appKey), last_digits: 'aaaa' };
       const err = 'stdin:2: the key belongs to another account: issue a new one\n';
-      expect(await importing(accountLine(other), stolen)).toEqual({ exitCode: 1, out: '', err });
+      expect(await importLines(accountLine(other), stolen)).toEqual({ exitCode: 1, out: '', err });
       expect(await callerOf(appKey)).toMatchObject({ accountId: id });
       expect(await stored(table, keys.account(other))).toBeUndefined();
     },
@@ -151,11 +151,11 @@ describe('an app key belongs to the account that it was first stored for', () =>
   it('and changes of another account never touch it, even if that account lists it', async () => {
     const { id, appKey } = await imported();
     const other = newAccountId();
-    const own = newAppKey();
-    await importing(accountLine(other), keyLine(other, own));
+    const otherKey = newAppKey();
+    await importLines(accountLine(other), keyLine(other, otherKey));
     // As a fault of an older version could have left it: account `other` lists the key of account `id`.
     const row = await stored(table, keys.account(other));
-    await put(table, keys.account(other), { ...row, app_keys: new Set([hashAppKey(own), hashAppKey(appKey)]) });
+    await put(table, keys.account(other), { ...row, app_keys: new Set([hashAppKey(otherKey), hashAppKey(appKey)]) });
     for (const change of [`revoke ${other} monit`, `suspend ${other}`]) {
       await admin(`account ${change}`);
       expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });
@@ -177,7 +177,7 @@ describe('the import of an earlier export does not undo', () => {
   it('a suspension, even with suspended: false; `account unsuspend` ends it', async () => {
     const { id, appKey } = await imported();
     await admin(`account suspend ${id}`);
-    await importing(accountLine(id, { suspended: false }));
+    await importLines(accountLine(id, { suspended: false }));
     expect(await callerOf(appKey)).toBeUndefined();
     await admin(`account unsuspend ${id}`);
     expect(await callerOf(appKey)).toBeDefined();
@@ -188,7 +188,7 @@ describe('the import of an earlier export does not undo', () => {
     const before = await exported();
     await admin(`app-key rotate ${idOf(appKey)} --account ${id} --overlap 1h`);
     await admin('import -', { stdin: before });
-    await importing(keyLine(id, appKey, { expires_at: 4_000_000_000 }));
+    await importLines(keyLine(id, appKey, { expires_at: 4_000_000_000 }));
     expect(await callerOf(appKey, Date.now() + 2 * HOUR_MS)).toBeUndefined();
     expect(await callerOf(appKey)).toBeDefined();
   });
@@ -196,20 +196,20 @@ describe('the import of an earlier export does not undo', () => {
   it('a deletion of a work item, and says so; `work-item restore` undoes it', async () => {
     const { id } = await imported();
     const deleted = itemLine(id, { version: 2, deleted_at_ms: 5, deleted_by: 'k' });
-    await importing(deleted);
-    const again = await importing(itemLine(id));
+    await importLines(deleted);
+    const again = await importLines(itemLine(id));
     expect(again.exitCode).toBe(0);
     expect(again.out).toBe('Imported 1 work item; 1 of them remains deleted.\n');
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
     await admin(`work-item restore w --account ${id}`);
-    await importing(itemLine(id, { version: 7 }));
+    await importLines(itemLine(id, { version: 7 }));
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
   });
 
   it('a later change, if the line has the time of an earlier one; a line without a time is written', async () => {
     const { id } = await imported();
     const titled = async (title: string, more: object = {}) => {
-      expect((await importing(itemLine(id, { title, ...more }))).exitCode).toBe(0);
+      expect((await importLines(itemLine(id, { title, ...more }))).exitCode).toBe(0);
       return (await stored(table, keys.workItem(id, 'w'))).title;
     };
     expect(await titled('later', { at_ms: 2_000 })).toBe('later');
@@ -220,25 +220,25 @@ describe('the import of an earlier export does not undo', () => {
   it('a deletion of the RUM resource; `rum restore` undoes it', async () => {
     const { id } = await imported();
     const record = { kind: 'rum_resource', account_id: id, ...RUM_RECORD };
-    await importing({ ...record, deleted: true });
+    await importLines({ ...record, deleted: true });
     for (const kept of [record, { ...record, deleted: false }]) {
-      expect((await importing(kept)).out).toContain('1 of them remains deleted');
+      expect((await importLines(kept)).out).toContain('1 of them remains deleted');
       expect(await stored(table, keys.rumResource(id))).toMatchObject({ deleted: true });
     }
     expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
-    expect((await importing(record)).out).toBe('Imported 1 RUM resource.\n');
+    expect((await importLines(record)).out).toBe('Imported 1 RUM resource.\n');
   });
 });
 
-it('makes a retired host active again, with its stored status', async () => {
+it('an import makes a retired host active again, with its stored status', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventoryLine = { ...host, ...inventory() };
   const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() }) };
-  expect((await importing(inventoryLine, status)).exitCode).toBe(0);
+  expect((await importLines(inventoryLine, status)).exitCode).toBe(0);
   await admin(`host retire --account ${id} --stale-for 0s --yes`);
   expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
-  await importing(inventoryLine);
+  await importLines(inventoryLine);
   expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
 });

@@ -22,42 +22,47 @@ beforeEach(() => {
 });
 
 /** A server that accepts calls and never answers. */
-async function startMute() {
+async function startSilent() {
   const { port, close } = await silentServer();
   onTestFinished(close);
   return { endpoint: `http://127.0.0.1:${port}`, close };
 }
 
-const waited = (of: Table, sayMs = 500) => {
-  let said = 0;
-  const patient = withAnswerTimeout(of, { warnAfterMs: sayMs, failAfterMs: 3 * sayMs, onWaiting: () => (said += 1) });
-  return { ...patient, said: () => said };
+/** A table whose waiting is reported after `sayMs`. `reports` returns how often. */
+const patientTable = (table: Table, sayMs = 500) => {
+  let reports = 0;
+  const patient = withAnswerTimeout(table, {
+    warnAfterMs: sayMs,
+    failAfterMs: 3 * sayMs,
+    onWaiting: () => (reports += 1),
+  });
+  return { ...patient, reports: () => reports };
 };
 
 describe('waiting for DynamoDB', () => {
   it('is reported once, and ends with an error', async () => {
-    const { endpoint } = await startMute();
-    const { table: patient, said } = waited(connectTable({ name: 't', endpoint, ...PATIENT }));
+    const { endpoint } = await startSilent();
+    const { table: patient, reports } = patientTable(connectTable({ name: 't', endpoint, ...PATIENT }));
     const began = performance.now();
     await expect(getRow(patient, keys.account(1))).rejects.toThrow(NoAnswerError);
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(said()).toBe(1);
+    expect(reports()).toBe(1);
   });
 
-  it('is reported, and ends, for a call that hangs after one beside it is answered', async () => {
+  it('is reported, and ends, for a call that hangs although a concurrent one is answered', async () => {
     const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
       if (action === 'GetItem') return;
       const { status, headers, body } = await send();
       reply.writeHead(status, headers).end(body);
     });
     const hanging = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
-    const { table: patient, said } = waited(hanging);
+    const { table: patient, reports } = patientTable(hanging);
     const began = performance.now();
     const hung = expect(getRow(patient, keys.account(1))).rejects.toThrow(NoAnswerError);
     await readAllAccounts(patient);
     await hung;
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(said()).toBe(1);
+    expect(reports()).toBe(1);
     await proxy.close();
   });
 
@@ -65,7 +70,7 @@ describe('waiting for DynamoDB', () => {
     await put(table, keys.listedAccount(1), {});
     const proxy = await startFailingTable(dynamodbEndpoint(), ['throttle']);
     const throttled = connectTable({ name: table.name, endpoint: proxy.endpoint, ...PATIENT });
-    const { table: patient } = waited(throttled);
+    const { table: patient } = patientTable(throttled);
     await expect(readAllAccounts(patient)).rejects.toThrow(NoAnswerError);
     await proxy.close();
   });
@@ -73,35 +78,35 @@ describe('waiting for DynamoDB', () => {
   it('is not reported while answers arrive', async () => {
     // Longer than an answer takes on a busy machine.
     const sayMs = 3_000;
-    const { table: patient, said, stop } = waited(table, sayMs);
+    const { table: patient, reports, stop } = patientTable(table, sayMs);
     for (const began = performance.now(); performance.now() - began < 1.2 * sayMs; )
       await getRow(patient, keys.account(1));
     stop();
-    expect(said()).toBe(0);
+    expect(reports()).toBe(0);
   });
 
   it.each([
     ['DynamoDB', (endpoint: string) => ['--endpoint', endpoint, '--table', 't']],
     ['AWS', () => ['--stack', 'Mute', '--region', 'eu-west-1']],
-  ])('is reported by a command after three seconds: %s', async (what, of) => {
-    const { endpoint, close } = await startMute();
+  ])('is reported by a command after three seconds: %s', async (what, targetOf) => {
+    const { endpoint, close } = await startSilent();
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', endpoint);
-    const said = Promise.withResolvers<string>();
-    const running = runCommand(['account', 'list', ...of(endpoint)], { onErr: said.resolve });
-    expect(await said.promise).toBe(`Still waiting for ${what}.\n`);
+    const printed = Promise.withResolvers<string>();
+    const running = runCommand(['account', 'list', ...targetOf(endpoint)], { onErr: printed.resolve });
+    expect(await printed.promise).toBe(`Still waiting for ${what}.\n`);
     close();
     expect((await running).exitCode).toBe(1);
   });
 
   it('ends at once when the user stops a command that only reads', async () => {
-    const { endpoint } = await startMute();
+    const { endpoint } = await startSilent();
     const args = ['account', 'list', '--endpoint', endpoint, '--table', 't'];
     const { exitCode, err } = await runCommand(args, { signal: AbortSignal.timeout(500) });
     expect([exitCode, err]).toEqual([130, 'Stopped. Run the same command again to finish.\n']);
   });
 
   it('ends for calls of other services of AWS, too', async () => {
-    const { endpoint } = await startMute();
+    const { endpoint } = await startSilent();
     const client = new STSClient({ ...clientConfig('eu-west-1', 100), endpoint });
     await expect(client.send(new GetCallerIdentityCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' });
   });

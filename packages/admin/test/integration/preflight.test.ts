@@ -10,8 +10,8 @@ import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 const aws = await enterFakeAws({ name: 'Deployed', outputs: {} });
-const FINE = { ...aws.region };
-beforeEach(() => void Object.assign(aws.region, FINE));
+const HEALTHY = { ...aws.region };
+beforeEach(() => void Object.assign(aws.region, HEALTHY));
 
 const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
 const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
@@ -20,7 +20,7 @@ const preflight = (stack: string, ...more: string[]) =>
   runCommand(['preflight', '--region', 'eu-west-1', '--stack', stack, ...more]);
 
 describe('preflight', () => {
-  it.each<[name: string, context: string[], region: Partial<typeof FINE>, changes: string[]]>([
+  it.each<[name: string, context: string[], region: Partial<typeof HEALTHY>, changes: string[]]>([
     ['nothing for an empty account', [], {}, []],
     ['nothing for settings that fit', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
     [
@@ -40,7 +40,7 @@ describe('preflight', () => {
     ['what others have reserved', ['reservedConcurrency=900'], { unreserved: 400 }, ['-c reservedConcurrency=300']],
     ['caps beyond the account', ['mergeConcurrency=600'], {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
     ['no room for earlier versions', ['rollout=canary'], { codeBytes: 70 * 2 ** 30 }, ['Remove old versions']],
-    ['a freeze that was left', ['writesFrozen=true'], {}, ['unless you restore']],
+    ['a freeze that was not ended', ['writesFrozen=true'], {}, ['unless you restore']],
     ['copies beside the table', [`backupVaultArn=${VAULT}`], {}, ['Name a vault']],
     ['a newer region', [], { rate: 2_500 }, ['-c stageRate=625']],
     ['a newer region, with its setting', ['stageRate=625'], { rate: 2_500 }, []],
@@ -49,7 +49,7 @@ describe('preflight', () => {
     ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
   ])('says what to change: %s', async (_name, context, region, changes) => {
     Object.assign(aws.region, region);
-    const result = await preflight('None', ...context.flatMap((one) => ['-c', one]));
+    const result = await preflight('None', ...context.flatMap((setting) => ['-c', setting]));
     const toChange = result.out.split('\n').filter((line) => line.startsWith('change'));
     expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
     expect(result.exitCode).toBe(changes.length > 0 ? 1 : 0);
@@ -77,11 +77,11 @@ describe('preflight', () => {
   });
 
   it('reports the table of an earlier stack, but not that of a deployed one', async () => {
-    const left = `Left${randomUUID().slice(0, 8)}`;
-    for (const stack of [left, 'Deployed'])
+    const oldStack = `Left${randomUUID().slice(0, 8)}`;
+    for (const stack of [oldStack, 'Deployed'])
       await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
-    const out = expect.stringContaining(`change  stack and table: table ${left}-Table`);
-    expect(await preflight(left)).toMatchObject({ exitCode: 1, out });
+    const out = expect.stringContaining(`change  stack and table: table ${oldStack}-Table`);
+    expect(await preflight(oldStack)).toMatchObject({ exitCode: 1, out });
     aws.region.logsRole = 'arn:aws:iam::1:role/OfTheStack';
     const deployed = await preflight('Deployed', '--json');
     expect(deployed.exitCode).toBe(0);

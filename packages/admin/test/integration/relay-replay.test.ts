@@ -10,7 +10,7 @@ import { createAudit } from '../../cli/audit-trail.ts';
 import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterJsonAws } from '../support/aws.ts';
 
-/** Lets the SDK find SQS with these letters, EventBridge, and a stream of these records. */
+/** Lets the SDK of this process use an SQS with these dead letters, an EventBridge, and a stream with these records. */
 async function enterAws(letters: object[], records: DynamoDBRecord[]) {
   const queue = new Map(letters.map((letter, index) => [String(index), JSON.stringify(letter)]));
   const sent: string[] = [];
@@ -55,19 +55,19 @@ it('relays the records that dead letters contain or point to, and leaves letters
   const [first, second, third] = incidents.map((id) =>
     entries.find(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.endsWith(id)),
   );
-  const info = (shardId: string, record: DynamoDBRecord | undefined) => {
+  const letterAbout = (shardId: string, record: DynamoDBRecord | undefined) => {
     const number = record?.dynamodb?.SequenceNumber;
     return { DDBStreamBatchInfo: { streamArn: 's', shardId, startSequenceNumber: number, endSequenceNumber: number } };
   };
-  const letters = [info('there', second), { Records: [third] }, info('trimmed', first)];
+  const letters = [letterAbout('kept', second), { Records: [third] }, letterAbout('trimmed', first)];
   const { queue, sent, details, resources } = await enterAws(letters, [
     second as DynamoDBRecord,
     first as DynamoDBRecord,
   ]);
-  const counted = { letters: 3, left: 1 };
-  expect(await replayRelay(table, resources)).toEqual(counted);
+  const counts = { letters: 3, left: 1 };
+  expect(await replayRelay(table, resources)).toEqual(counts);
   expect([queue.size, sent, details]).toEqual([3, [], []]);
-  expect(await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now))).toEqual(counted);
+  expect(await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now))).toEqual(counts);
   expect([...queue.keys()]).toEqual(['2']);
   const audit = await storedUnder(table, collections.audit(tenant.account));
   expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '2 dead letters' }]);

@@ -48,7 +48,7 @@ const hostile = await accountOf(HOSTILE);
 const harmless = await accountOf(HARMLESS);
 type Filled = typeof hostile;
 
-const COMMANDS: Record<string, (of: Filled) => string> = {
+const COMMANDS: Record<string, (filled: Filled) => string> = {
   'account show': ({ account }) => `account show ${account}`,
   'account list': () => 'account list',
   'account grant': ({ account }) => `account grant ${account} monit`,
@@ -110,7 +110,7 @@ it('an edge cluster can have any name, even __proto__', async () => {
   expect(({} as Record<string, unknown>).active).toBeUndefined();
 });
 
-it('an import takes such text, but only in UTF-8', async () => {
+it('an import accepts text with control characters, but only in UTF-8', async () => {
   const { account } = harmless;
   const member = { kind: 'member', account_id: account, member_id: 5, name: HOSTILE };
   expect((await admin('import -', { stdin: `${JSON.stringify(member)}\n` })).exitCode).toBe(0);
@@ -119,7 +119,7 @@ it('an import takes such text, but only in UTF-8', async () => {
   expect(await Array.fromAsync(linesOf(latin))).toEqual([undefined]);
 });
 
-it('a file with such field names is refused with one line for each problem', async () => {
+it('a file with control characters in a field name is refused with one line for each problem', async () => {
   const field = JSON.stringify(HOSTILE);
   const stdin = `{"kind":"member","account_id":1,"member_id":1,"name":"n",${field}:1}\n`;
   const { err } = await admin('import -', { stdin });

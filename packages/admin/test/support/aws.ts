@@ -1,6 +1,6 @@
 /**
- * AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch,
- * Lambda, SQS, STS.
+ * A server in place of AWS, for the calls that the operator's command and the gateway keys make: API Gateway,
+ * CloudFormation, CloudWatch, Lambda, SQS, STS.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ import { listen } from '../../../../test/support/listen.ts';
 /** The answers to the actions of AWS's JSON protocols. One with `__type` is an error of that name. */
 export type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
 
-/** Answers a call of a JSON protocol, whose header names the action; an action without an answer with an empty object. */
+/** Answers a call of a JSON protocol, whose header names the action. An action that `answers` lacks gets an empty object. */
 function answerJson(answers: JsonAnswers, request: IncomingMessage, text: string, response: ServerResponse) {
   const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
   const answer = answers[action]?.(JSON.parse(text)) ?? {};
@@ -33,7 +33,10 @@ function setEnvironment(variables: Readonly<Record<string, string>>) {
 
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
 
-/** Starts a server in place of all services of AWS with a JSON protocol. @returns its URL, and a function that ends it */
+/**
+ * Starts a server in place of all services of AWS with a JSON protocol, and lets the SDK of this process use it.
+ * @returns its URL, and a function that ends both
+ */
 export async function enterJsonAws(answers: JsonAnswers) {
   const server = createServer(async (request, response) =>
     answerJson(answers, request, await textOf(request), response),
@@ -55,7 +58,7 @@ const xmlOf = (action: string, content: string) =>
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
-    made: 0,
+    keysMade: 0,
     attached: [] as string[],
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
@@ -64,7 +67,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     refuseDeletions: false,
   };
 
-  /** What the account and region have for a first deployment. */
+  /** The limits and settings of the account and region, as `preflight` reads them. */
   const region = {
     ...{ concurrency: 1_000, unreserved: 1_000, codeBytes: 0 },
     ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
@@ -83,13 +86,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    const write = request.method === 'POST';
+    const isWrite = request.method === 'POST';
     gateway.calls.push(`${request.method} ${pathname}`);
     const answer = (status: number, body: object, headers = {}) => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
     };
     const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
-    const failure = write ? gateway.failures.shift() : undefined;
+    const failure = isWrite ? gateway.failures.shift() : undefined;
     if (failure) return refuse(failure === 'TooManyRequestsException' ? 429 : 409, failure);
     const body = text ? JSON.parse(text) : {};
     // A page has a single item, so that tests fail if only the first page is read.
@@ -113,9 +116,9 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         },
         AccountUsage: { TotalCodeSize: region.codeBytes },
       });
-    if (collection === 'apikeys' && write) {
-      const key = { id: `id${gateway.made}`, name: body.name, value: body.value };
-      gateway.made += 1;
+    if (collection === 'apikeys' && isWrite) {
+      const key = { id: `id${gateway.keysMade}`, name: body.name, value: body.value };
+      gateway.keysMade += 1;
       gateway.keys.push(key);
       return answer(201, key);
     }
@@ -127,7 +130,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       return answer(202, {});
     }
     if (collection === 'apikeys') return page(named);
-    if (write) {
+    if (isWrite) {
       if (gateway.attached.includes(body.keyId)) return refuse(409, 'ConflictException');
       gateway.attached.push(body.keyId);
       return answer(201, { id: body.keyId });
@@ -185,7 +188,8 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     environment,
     /** Sets the environment of this process. @returns a function that restores it */
     enter: () => setEnvironment(environment),
-    forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
+    /** Deletes the gateway keys, and the records of calls and planned failures. */
+    resetGateway: () => Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [] }),
     close() {
       dynamoDb.close();
       server.close();

@@ -36,19 +36,19 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
     return { status: answer.statusCode, headers: answer.headers, text: await textFrom(answer) } as Answer;
   }
 
-  const home = console.entrance.split('?')[0]?.replace(/\/$/, '') ?? '';
+  const home = console.signInPath.split('?')[0]?.replace(/\/$/, '') ?? '';
   let cookie = '';
   return {
     port,
-    /** The bugs that the console has reported. */
+    /** The texts that the console passed to `onFailed`. */
     failures,
-    entrance: console.entrance,
+    signInPath: console.signInPath,
     /** Path of the pages. */
     home,
     ask,
     /** Opens the printed address, and keeps the cookie. */
-    async enter(): Promise<Answer> {
-      const answer = await ask(console.entrance);
+    async signIn(): Promise<Answer> {
+      const answer = await ask(console.signInPath);
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;
     },

@@ -40,7 +40,7 @@ export async function runCommand(args: readonly string[], options: AdminOptions 
   return { exitCode, out: out.text(), err: err.text() };
 }
 
-/** The command on a table. @param endpoint by default that of the run's DynamoDB */
+/** Runs the command on a table. @param endpoint by default that of the DynamoDB of this test run */
 export const adminOf =
   ({ name }: Table, endpoint = dynamodbEndpoint()) =>
   (args: string | readonly string[], options: AdminOptions = {}) =>
@@ -50,7 +50,8 @@ export const adminOf =
     );
 
 const stream = new PassThrough();
-const nowhere = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
+/** Streams that are never used: the commands are only listed. */
+const unusedIo = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
 
 /** All commands with their words, such as `app-key revoke`; the program itself has none. */
 function* commandsFrom(
@@ -58,9 +59,9 @@ function* commandsFrom(
   words: readonly string[],
 ): Generator<{ command: Command; words: readonly string[] }> {
   yield { command, words };
-  for (const inner of command.commands) yield* commandsFrom(inner, [...words, inner.name()]);
+  for (const subcommand of command.commands) yield* commandsFrom(subcommand, [...words, subcommand.name()]);
 }
-const commands = [...commandsFrom(createProgram(nowhere), [])];
+const commands = [...commandsFrom(createProgram(unusedIo), [])];
 
 /** The words of every command, including groups and the program itself. */
 export const commandNames = commands.map(({ words }) => words);

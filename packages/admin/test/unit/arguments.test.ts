@@ -22,7 +22,7 @@ it.each<[(value: string) => unknown, Record<string, unknown>, string[]]>([
   [lifetime, { never: 'never', '1h': 3_600_000 }, ['ever']],
   [integer(1, 10), { 1: 1, 10: 10 }, ['0', '11', '1.5', '1e0', ' 1', '']],
   [textOfLength(1, 2), { '\u{1F600}\u{1F600}': '\u{1F600}\u{1F600}', a: 'a' }, ['', 'abc', '\ud800']],
-])('%o', (parse, read, refused) => {
-  for (const [value, result] of Object.entries(read)) expect([value, parse(value)]).toEqual([value, result]);
+])('%o', (parse, accepted, refused) => {
+  for (const [value, result] of Object.entries(accepted)) expect([value, parse(value)]).toEqual([value, result]);
   for (const value of refused) expect(() => parse(value), value).toThrow(/^It must /);
 });

@@ -9,16 +9,16 @@ import { inventory } from '../../../../test/support/fleet.ts';
 import { checkData, DataError, type TableContents } from '../../data/check-lines.ts';
 import { linesOf } from '../../data/lines.ts';
 
-/** A table without accounts, and one with every account; no app key is stored in either. */
+/** The contents of a table with no account or every account, and without app keys. */
 const contents = (hasAccount: boolean): TableContents => ({
   hasAccount: async () => hasAccount,
   ownersOf: async () => new Map(),
   existing: async () => new Set(),
 });
-const [nobody, somebody] = [contents(false), contents(true)];
+const [withoutAccounts, withAccounts] = [contents(false), contents(true)];
 
 /** The problems of some lines, as a user reads them. */
-async function problemsOf(lines: (string | object)[], table = somebody): Promise<string[]> {
+async function problemsOf(lines: (string | object)[], table = withAccounts): Promise<string[]> {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   return checkData('f', texts, table).then(
     () => [],
@@ -29,7 +29,7 @@ async function problemsOf(lines: (string | object)[], table = somebody): Promise
 const APP_KEY = 'k'.repeat(32);
 
 const host = { kind: 'host', account_id: 1, host_id: 'h', ...inventory() };
-/** A work item with an own field. */
+/** A work item with these additional fields. */
 const item = (more: object = {}) => ({
   ...{ kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', ...more },
 });
@@ -65,14 +65,14 @@ describe('the data format', () => {
   });
 
   it('accepts the sample data, which contains every kind', async () => {
-    const entities = await checkData('sample', sampleData(Date.now()), nobody);
+    const entities = await checkData('sample', sampleData(Date.now()), withoutAccounts);
     expect(new Set(entities.map(({ kind }) => kind))).toEqual(new Set(KINDS));
   });
 
   it.each(
     documented.flatMap((line) => Object.keys(JSON.parse(line)).map((field) => [JSON.parse(line).kind, field, line])),
   )('knows whether %s requires %s, and names a missing field', async (kind, field, line) => {
-    const { [field]: _left, ...rest } = JSON.parse(line);
+    const { [field]: _omitted, ...rest } = JSON.parse(line);
     const problems = await problemsOf([rest]);
     const optional = [
       ...['expires_at', 'capability_status', 'capture_mode', 'report_interval_ms', 'received_at_ms'],
@@ -122,7 +122,7 @@ describe('the data format', () => {
       ['1: more must not contain field names that are empty or not well-formed Unicode'],
     ],
     [
-      'nesting that a row does not hold',
+      'nesting that is too deep for a row',
       [item({ more: tooDeep })],
       ['1: more must not be nested deeper than 31 levels'],
     ],
@@ -176,12 +176,12 @@ describe('the data format', () => {
     ['an expiry beyond 2^53', { kind: 'app_key', app_key: APP_KEY, expires_at: 2 ** 60 }, 'expires_at'],
     ['half a surrogate pair in a list', { ...host, host_id: 'g', reason_codes: ['\ud800'] }, 'reason_codes'],
     ['a permission that does not exist', { kind: 'account', name: 'n', permissions: ['root'] }, 'permissions'],
-    ['an alert', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
-    ['an incident', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
-    ['a work item', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
-    ['a RUM resource', { ...JSON.parse(documented[5] ?? ''), status: 1 }, 'status'],
+    ['an alert whose id is no ObjectID', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
+    ['an incident whose id is no ObjectID', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
+    ['a work item with an empty id', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
+    ['a RUM resource whose status is a number', { ...JSON.parse(documented[5] ?? ''), status: 1 }, 'status'],
     ['a name of more than 512 code points', { ...member, name: '😀'.repeat(513) }, 'name'],
-  ])('refuses %s by its line', async (_what, line, field) => {
+  ])('refuses %s, and names its line and field', async (_what, line, field) => {
     const problems = await problemsOf([host, { account_id: 1, ...line }, { account_id: 1, ...member, member_id: 2 }]);
     expect(problems).toEqual([expect.stringMatching(`^f:2: ${field}`)]);
   });
@@ -198,7 +198,7 @@ describe('the data format', () => {
 
   it('lists problems in the order of lines, whichever check finds them', async () => {
     const lines = [{ ...host, account_id: 7 }, '{', { ...host, account_id: 7, host_id: 'g' }];
-    const problems = await problemsOf(lines, nobody);
+    const problems = await problemsOf(lines, withoutAccounts);
     expect(problems.map((problem) => problem.slice(0, 3))).toEqual(['f:1', 'f:2', 'f:3']);
   });
 
@@ -221,16 +221,16 @@ describe('the data format', () => {
 
   it('requires the account of every line in the data or the table, and never shows a key', async () => {
     const ofDemo = { ...key, app_key: DEMO_KEYS.demo };
-    expect(await problemsOf([ofDemo, host], nobody)).toEqual([
+    expect(await problemsOf([ofDemo, host], withoutAccounts)).toEqual([
       expect.stringContaining('f:1: account 7 does not exist'),
       expect.stringContaining('f:2: account 1 does not exist'),
     ]);
     expect(await problemsOf([ofDemo])).toEqual([]);
-    expect(await problemsOf([ofDemo, account], nobody)).toEqual([]);
-    expect(await problemsOf([account, { ...key, app_key_hash, last_digits: 'k' }], nobody)).toEqual([]);
+    expect(await problemsOf([ofDemo, account], withoutAccounts)).toEqual([]);
+    expect(await problemsOf([account, { ...key, app_key_hash, last_digits: 'k' }], withoutAccounts)).toEqual([]);
     const withKey = [[ofDemo], [account, ofDemo, ofDemo], [`{"app_key":"${DEMO_KEYS.demo}"`]];
     for (const lines of withKey) {
-      const shown = await problemsOf(lines, nobody);
+      const shown = await problemsOf(lines, withoutAccounts);
       expect([shown.length, shown.join().includes(DEMO_KEYS.demo)]).toEqual([1, false]);
     }
   });
@@ -238,7 +238,7 @@ describe('the data format', () => {
   it('keeps an int64 exact', async () => {
     const line =
       '{"kind":"incident","account_id":9007199254740993,"incident_id":"64f000000000000000000001","title":"t","owner_id":-9223372036854775808}';
-    const [entity] = await checkData('f', [line], somebody);
+    const [entity] = await checkData('f', [line], withAccounts);
     expect(entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
     expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
   });
@@ -246,7 +246,7 @@ describe('the data format', () => {
   it('property: returns entities or throws a DataError for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom(...documented))), async (lines) => {
-        await checkData('f', lines, nobody).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));
+        await checkData('f', lines, withoutAccounts).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));
       }),
     );
   });

@@ -3,11 +3,11 @@ import { accountsIn, messagesOf, replayOf } from '../../feed/messages.ts';
 
 describe('messages of the feed', () => {
   it.each([
-    ['1,000 lines', 2_500, {}, [1_000, 1_000, 500]],
-    ['what SQS bills as one request', 10, { title: 'é'.repeat(10_000) }, [2, 2, 2, 2, 2]],
-    ['one line, however long', 2, { title: 'x'.repeat(100_000) }, [1, 1]],
-    ['nothing', 0, {}, []],
-  ])('hold at most %s', (_what, count, fields, lines) => {
+    ['hold at most 1,000 lines', 2_500, {}, [1_000, 1_000, 500]],
+    ['are no larger than what SQS bills as one request', 10, { title: 'é'.repeat(10_000) }, [2, 2, 2, 2, 2]],
+    ['hold a single line if it is larger than that', 2, { title: 'x'.repeat(100_000) }, [1, 1]],
+    ['are not made for no records', 0, {}, []],
+  ])('%s', (_what, count, fields, lines) => {
     const records = Array.from({ length: count }, () => fields);
     const messages = [...messagesOf('42', records)].map(({ body, group }) => [group, body.split('\n').length]);
     expect(messages).toEqual(lines.map((length) => ['42', length]));

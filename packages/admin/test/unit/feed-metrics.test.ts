@@ -4,7 +4,7 @@ import { enterJsonAws } from '../support/aws.ts';
 
 const NOW = 1_795_000_000_000;
 
-/** Newest first, as it was asked for. */
+/** The values of a metric, newest first, as the request asks for them. */
 const result = (Id: string, Values: number[]) => ({ Id, Values });
 
 it.each([
@@ -16,10 +16,10 @@ it.each([
   ['as unknown if there are no data points', [result('sent', []), result('age', [])], {}],
   ['by the ids of the results, in any order', [result('age', [0]), result('sent', [0])], { rate: 0, oldestSeconds: 0 }],
 ])('reads rate and age of a queue %s', async (_what, MetricDataResults, expected) => {
-  const asked: object[] = [];
+  const requests: object[] = [];
   const { leave } = await enterJsonAws({
     GetMetricData(request) {
-      asked.push(request);
+      requests.push(request);
       return { MetricDataResults };
     },
   });
@@ -29,7 +29,7 @@ it.each([
   const query = (MetricName: string, Stat: string) => ({
     MetricStat: { Metric: { Namespace: 'AWS/SQS', MetricName, Dimensions }, Stat },
   });
-  expect(asked).toMatchObject([
+  expect(requests).toMatchObject([
     {
       ...{ StartTime: NOW / 1_000 - 600, EndTime: NOW / 1_000, ScanBy: 'TimestampDescending' },
       MetricDataQueries: [query('NumberOfMessagesSent', 'Sum'), query('ApproximateAgeOfOldestMessage', 'Maximum')],

@@ -17,7 +17,7 @@ const appKey = newAppKey();
 const ACCOUNT = 7;
 const rumKey = newAppKey();
 /** The sample's RUM rows, in an account of their own. */
-const withRum = [
+const rumLines = [
   JSON.stringify({ kind: 'account', account_id: 8, name: 'With RUM', permissions: [] }),
   JSON.stringify({ kind: 'app_key', account_id: 8, app_key: rumKey }),
   ...[...sampleData(Date.now())]
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const lines = [
     line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
     line({ kind: 'app_key', app_key: appKey }),
-    ...withRum,
+    ...rumLines,
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
     line({ kind: 'alert', alert_id: id('c'), title: 't' }),
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Serves in place of the service until the test ends. @returns the address */
+/** Starts a server in place of the service, until the test ends. @returns the address */
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -101,19 +101,19 @@ describe('the client', () => {
   });
 
   it('retries a call whose answer is cut off, then throws a ConnectionError', async () => {
-    let [calls, cutOff] = [0, 1];
+    let [calls, callsCutOff] = [0, 1];
     const body = JSON.stringify({ request_id: 'r', data: {} });
     const url = await serve((_request, response) => {
       calls += 1;
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
-      if (calls > cutOff) response.end(body);
+      if (calls > callsCutOff) response.end(body);
       else response.write(body.slice(0, 5), () => response.destroy());
     });
-    const cut = createClient({ url, appKey, retries: 1 });
-    await cut.deleteWorkItem({ work_item_id: 'w', version: 1 });
+    const impatient = createClient({ url, appKey, retries: 1 });
+    await impatient.deleteWorkItem({ work_item_id: 'w', version: 1 });
     expect(calls).toBe(2);
-    cutOff = 9;
-    await expect(cut.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
+    callsCutOff = 9;
+    await expect(impatient.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
     expect(calls).toBe(4);
   });
 
@@ -127,11 +127,11 @@ describe('the command', () => {
   /** Runs it as a process of its own. */
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     new Promise<{ code: number; out: string; err: string }>((resolve) => {
-      const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
+      const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
       const child = execFile(
         process.execPath,
         ['packages/client/src/cli.ts', ...args],
-        { env: surroundings },
+        { env: environment },
         (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
       );
       child.stdin?.end(`${id('c')}\n`);
@@ -188,6 +188,7 @@ describe('the command', () => {
     [['rum'], { BASE_URL: 'http://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
+    [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],
     [['toString'], {}, 2, /unknown command toString/],
   ])('%j prints what is wrong', async (args, env, code, err) => {
     const ended = await run(args, env);

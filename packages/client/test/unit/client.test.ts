@@ -18,9 +18,9 @@ import {
 } from '../../src/index.ts';
 
 const APP_KEY = 'key of nobody/+&=';
-const URL = 'http://service.test/prod/';
+const BASE_URL = 'http://service.test/prod/';
 
-/** A client with a service and a clock of the test: time passes only by the client's waits, and 40 ms for each call. */
+/** A client whose service and clock are simulated: time passes only while the client waits, and by 40 ms for each call. */
 function clientOver(
   serve: (request: { at: number; path: string; text: string; headers: Headers }) => Response,
   options: Partial<ClientOptions> = {},
@@ -30,7 +30,7 @@ function clientOver(
   const bodies: string[] = [];
   const keys: (string | null)[] = [];
   const client = createClient({
-    url: URL,
+    url: BASE_URL,
     appKey: APP_KEY,
     onEvent: (event) => events.push(event),
     now: () => at,
@@ -39,7 +39,7 @@ function clientOver(
     },
     fetch: async (input, init) => {
       at += 40;
-      const address = new globalThis.URL(String(input));
+      const address = new URL(String(input));
       expect(address.searchParams.get('app_key')).toBe(APP_KEY);
       const headers = new Headers(init?.headers);
       bodies.push(String(init?.body));
@@ -57,12 +57,12 @@ const json = (body: string | object, init?: ResponseInit) =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), init);
 const ok = (data: unknown, headers: Record<string, string> = {}) => json({ request_id: 'r', data }, { headers });
 const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
-  json({ request_id: 'r', error: { code, message: 'no', hint: 'a field of later' } }, { status, headers });
+  json({ request_id: 'r', error: { code, message: 'no', hint: 'a field of a later version' } }, { status, headers });
 
 /** Serves these answers one after the other, and the last one from then on. */
 const oneByOne = (...answers: (() => Response)[]) => {
-  const left = [...answers];
-  return () => ((left.length > 1 ? left.shift() : left[0]) as () => Response)();
+  const remaining = [...answers];
+  return () => ((remaining.length > 1 ? remaining.shift() : remaining[0]) as () => Response)();
 };
 const errorOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -70,10 +70,10 @@ const errorOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 const MERGE = { alert_ids: ['a'], incident_id: 'b' };
-const later = (seconds: number) => () => refusal('RequestTooFrequently', 429, { 'Retry-After': String(seconds) });
+const tooFrequent = (seconds: number) => () => refusal('RequestTooFrequently', 429, { 'Retry-After': String(seconds) });
 
-/** A fleet behind the contract's limits of 2 calls a second and 30 a minute. @param others calls of the first minute that others made */
-function limitedFleet(hosts: number, others = 0) {
+/** A fleet behind the contract's limits of 2 calls a second and 30 a minute. @param usedByOthers calls that others have made in the first minute */
+function limitedFleet(hosts: number, usedByOthers = 0) {
   const used = new Map<string, number>();
   let refused = 0;
   const serve = ({ at, text }: { at: number; text: string }) => {
@@ -83,12 +83,12 @@ function limitedFleet(hosts: number, others = 0) {
     ].map(({ name, limit, ms }) => {
       const index = Math.floor(at / ms);
       const key = `${name} ${index}`;
-      if (name === 'minute' && used.size === 0) used.set(key, others);
+      if (name === 'minute' && used.size === 0) used.set(key, usedByOthers);
       const left = limit - (used.get(key) ?? 0);
       return { name, key, limit, left, seconds: Math.ceil(((index + 1) * ms - at) / 1_000) };
     });
-    const header = (less: number) => ({
-      RateLimit: windows.map(({ name, left, seconds }) => `"${name}";r=${left - less};t=${seconds}`).join(', '),
+    const header = (justUsed: number) => ({
+      RateLimit: windows.map(({ name, left, seconds }) => `"${name}";r=${left - justUsed};t=${seconds}`).join(', '),
     });
     const full = windows.find(({ left }) => left === 0);
     if (full) {
@@ -136,7 +136,7 @@ describe('the client', () => {
   });
 
   it('gives up waiting for a rate limit after maxWaitMs', async () => {
-    const { client, elapsed } = clientOver(later(60), { maxWaitMs: 150_000 });
+    const { client, elapsed } = clientOver(tooFrequent(60), { maxWaitMs: 150_000 });
     const error = await errorOf(client.browseFleet());
     expect(error).toBeInstanceOf(RequestTooFrequentlyError);
     expect(error).toMatchObject({ retryAfter: 60, status: 429, requestId: 'r', path: '/monit/servicemap/fleet' });
@@ -146,7 +146,7 @@ describe('the client', () => {
   it('spreads callers that were refused together', async () => {
     const waits = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const { client, waitsMs } = clientOver(oneByOne(later(1), () => ok({ items: [] })));
+        const { client, waitsMs } = clientOver(oneByOne(tooFrequent(1), () => ok({ items: [] })));
         await client.browseFleet();
         return waitsMs()[0] ?? 0;
       }),
@@ -158,14 +158,14 @@ describe('the client', () => {
 
   it('cuts a random wait to what maxWaitMs leaves', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
-    const serve = oneByOne(later(60), () => ok({ items: [] }));
+    const serve = oneByOne(tooFrequent(60), () => ok({ items: [] }));
     const { client, waitsMs } = clientOver(serve, { maxWaitMs: 60_200 });
     await client.browseFleet();
     expect(waitsMs()).toEqual([60_160]); // 40 ms went by in the call
   });
 
   it.each([0, -5])('sends a call twenty times at most when Retry-After is %i', async (seconds) => {
-    const { client, bodies, waitsMs } = clientOver(later(seconds), { maxWaitMs: 1e9 });
+    const { client, bodies, waitsMs } = clientOver(tooFrequent(seconds), { maxWaitMs: 1e9 });
     await expect(client.browseFleet()).rejects.toBeInstanceOf(RequestTooFrequentlyError);
     expect(bodies).toHaveLength(20);
     expect(Math.min(...waitsMs())).toBeGreaterThanOrEqual(100);
@@ -188,7 +188,7 @@ describe('the client', () => {
     expect(await client.getRumResource()).toEqual({ order_id: `${name}/${version}` });
   });
 
-  it('ends at its time-out, or when a signal aborts, while a body has not ended', async () => {
+  it('ends at its time-out, or when a signal aborts, even in the middle of a response body', async () => {
     const server = createServer((request, response) => {
       request.resume();
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '99' });
@@ -231,7 +231,7 @@ describe('the client', () => {
     await client.mergeAlerts(MERGE);
     expect(new Set(keys).size).toBe(1);
     expect(elapsed()).toBeLessThan(65_000);
-    expect(waitsMs()).toEqual(waitsMs().toSorted((one, other) => one - other));
+    expect(waitsMs()).toEqual(waitsMs().toSorted((a, b) => a - b));
   });
 
   it('counts the time of attempts against maxWaitMs', async () => {
@@ -266,8 +266,8 @@ describe('the client', () => {
     );
     const unread = { enabled: true, status: 'no_data', error_code: 'status_unavailable' } as const;
     expect(explainStatus({ servicemap: unread })).toMatch(/^Its live status could not be read/);
-    const own = ['disk_full', 'snapshot_truncated'];
-    expect(explainStatus({ servicemap: { enabled: true, status: 'degraded', max_age_ms: 1, reason_codes: own } })).toBe(
+    const reason_codes = ['disk_full', 'snapshot_truncated'];
+    expect(explainStatus({ servicemap: { enabled: true, status: 'degraded', max_age_ms: 1, reason_codes } })).toBe(
       'The latest snapshot is 0.0 s old, but: snapshot_truncated.',
     );
   });
@@ -320,6 +320,19 @@ describe('the client', () => {
     },
   );
 
+  it.each(['', 'k'.repeat(256), 'nächster', '合并', 'a\nb'])(
+    'refuses the idempotency key %j at once, and says which characters are allowed',
+    async (idempotencyKey) => {
+      const { client, events } = clientOver(() => ok(null));
+      const error = await errorOf(client.mergeAlerts(MERGE, { idempotencyKey }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error).toMatchObject({
+        message: 'idempotencyKey must be 1 to 255 visible ASCII characters and spaces',
+      });
+      expect(events).toEqual([]);
+    },
+  );
+
   it('does not retry permanent refusals', async () => {
     for (const status of [400, 401, 500]) {
       const { client, bodies } = clientOver(() => refusal('InternalError', status));
@@ -350,7 +363,7 @@ describe('the client', () => {
   it.each([
     ['application/json', '{"message": "Request Too Long"}', { 'x-amzn-requestid': 'id' }, 'id'],
     ['text; charset=utf-8', 'HTTP content length exceeded 10485760 bytes.', {}, ''],
-  ])("takes API Gateway's own 413 as %s for EntityTooLarge", async (type, text, headers, requestId) => {
+  ])("reports API Gateway's own 413, sent as %s, as EntityTooLarge", async (type, text, headers, requestId) => {
     const init = { status: 413, headers: { 'Content-Type': type, ...headers } };
     const { client } = clientOver(() => new Response(text, init as ResponseInit));
     const expected = { name: 'EntityTooLargeError', code: 'EntityTooLarge', status: 413, requestId };
@@ -372,8 +385,8 @@ describe('the client', () => {
       order_id: ':9007199254740993,"',
       resource_name: 'n',
     });
-    const count = clientOver(answer('{"items":[{},{"servicemap":{"node_count":9007199254740993}}]}'));
-    const error = await errorOf(count.client.browseFleet());
+    const inexact = clientOver(answer('{"items":[{},{"servicemap":{"node_count":9007199254740993}}]}'));
+    const error = await errorOf(inexact.client.browseFleet());
     expect(error).toBeInstanceOf(InexactNumberError);
     expect(error).toMatchObject({ field: 'data.items[1].servicemap.node_count' });
 
@@ -400,7 +413,8 @@ describe('the client', () => {
       cause: { name: 'TypeError', cause: { message: 'at ?app_key=<app_key>' } },
     });
     const shown: unknown[] = [events];
-    for (let at: unknown = error; at instanceof Error; at = at.cause) shown.push({ ...at }, at.message, at.stack);
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+      shown.push({ ...cause }, cause.message, cause.stack);
     expect(events.filter(({ type }) => type === 'failure')).toHaveLength(9);
     for (const secret of [APP_KEY, encoded]) expect(JSON.stringify(shown)).not.toContain(secret);
   });
@@ -436,8 +450,11 @@ describe('the client', () => {
     ['url', { url: 'service.test', appKey: 'k' }],
     ['url', { url: 'http://u:secret@service.test', appKey: 'k' }],
     ['url', { url: 'http://service.test?app_key=secret', appKey: 'k' }],
-    ['appKey', { url: URL, appKey: '' }],
+    ['appKey', { url: BASE_URL, appKey: '' }],
+    ['appKey', { url: BASE_URL, appKey: 'secret\ud83d' }],
+    ['language', { url: BASE_URL, appKey: 'k', language: 'zh–CN' }],
   ])('refuses a wrong %s at once, without showing it', (name, options) => {
+    expect(() => createClient(options)).toThrow(TypeError);
     expect(() => createClient(options)).toThrow(new RegExp(`^${name} `));
     expect(() => createClient(options)).not.toThrow(/secret/);
   });

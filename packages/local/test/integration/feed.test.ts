@@ -170,7 +170,7 @@ describe('feed', () => {
     expect((await admin('feed status')).out).toContain(`account ${missingAccount} does not exist`);
     const { feed } = connectFeed(new Map(Object.entries(service.queueUrls)), undefined);
     const console = await serveConsole({ table, feed: () => feed });
-    await console.enter();
+    await console.signIn();
     expect((await console.page('/feed')).text).toContain(`account ${missingAccount} does not exist`);
     await console.close();
 

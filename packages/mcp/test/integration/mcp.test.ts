@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Starts the server. `said` returns its standard error and its answers. */
+/** Starts the server. `output` returns its standard error and its answers. */
 async function assistant(...args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -58,17 +58,17 @@ async function assistant(...args: string[]) {
     },
     stderr: 'pipe',
   });
-  let said = '';
-  transport.stderr?.on('data', (chunk) => (said += chunk));
+  let output = '';
+  transport.stderr?.on('data', (chunk) => (output += chunk));
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport);
   return {
     client,
-    said: () => said,
+    output: () => output,
     async call(name: string, args: Record<string, unknown> = {}) {
       const { content, isError = false } = await client.callTool({ name, arguments: args });
       const [{ text }] = content as [{ text: string }];
-      said += text;
+      output += text;
       return { isError, answer: JSON.parse(text) };
     },
     [Symbol.asyncDispose]: () => client.close(),
@@ -129,7 +129,7 @@ describe('the MCP server', () => {
         isError: true,
         answer: { error: { code: 'InvalidParameter' } },
       });
-    expect(reader.said()).not.toContain(appKey);
+    expect(reader.output()).not.toContain(appKey);
   });
 
   it('merges once, and only what a preview has shown', async () => {
@@ -176,7 +176,7 @@ describe('the MCP server', () => {
     expect(found.answer).toMatchObject([{ kind: 'host', id: 'h2', account_id: ACCOUNT }]);
     const missing = await operator.call('operator_find', { id: '--help' });
     expect(missing).toMatchObject({ isError: true, answer: { error: { message: expect.stringContaining('--help') } } });
-    expect(operator.said()).not.toContain(appKey);
+    expect(operator.output()).not.toContain(appKey);
   });
 
   it('previews a merge as the admin command does, and merges nothing', async () => {
@@ -198,7 +198,7 @@ describe('the MCP server', () => {
   it('keeps the ids of accounts exact, and refuses one that may have been rounded', async () => {
     await using operator = await assistant('--operator', '.');
     await operator.call('operator_find', { id: LARGE_ACCOUNT });
-    expect(operator.said()).toContain(`"account_id":${LARGE_ACCOUNT}`);
+    expect(operator.output()).toContain(`"account_id":${LARGE_ACCOUNT}`);
     const merge = { account_id: 2 ** 53, incident_id: id('a'), alert_ids: [id('d')] };
     const rounded = await operator.call('operator_merge_preview', merge);
     expect(rounded).toMatchObject({ isError: true, answer: { error: { code: 'InvalidParameter' } } });
@@ -227,8 +227,8 @@ describe('the MCP server', () => {
     [['--write'], {}, /--write/],
   ])('refuses to start with %j, and says why', async (args, env, err) => {
     const [code, errors] = await new Promise<[code: number | null, errors: string]>((resolve) => {
-      const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
-      const child = execFile(process.execPath, [MAIN, ...args], { env: surroundings }, (_error, _out, errors) =>
+      const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
+      const child = execFile(process.execPath, [MAIN, ...args], { env: environment }, (_error, _out, errors) =>
         resolve([child.exitCode, errors]),
       );
     });
