@@ -33,6 +33,8 @@ const RETRIES = 8;
 const MIN_WAIT_MS = 100;
 /** Includes attempts refused with 429, since `Retry-After: 0` must not make a call endless. */
 const MAX_ATTEMPTS = 20;
+/** A longer timer ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Name and version, as in package.json. */
 const CLIENT = 'incident-monitoring-rum-client/1.0.0';
@@ -84,10 +86,13 @@ export function createTransport(options: ClientOptions): Transport {
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', abort);
     let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      controller.abort();
-    }, limitMs);
+    const timer = setTimeout(
+      () => {
+        timedOut = true;
+        controller.abort();
+      },
+      Math.min(limitMs, MAX_TIMER_MS),
+    );
     emit({ type: 'request', path, attempt });
     const began = now();
     try {

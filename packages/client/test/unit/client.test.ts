@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ERROR_CODES } from '../../../../lib/http/errors.ts';
 import { listen } from '../../../../test/support/listen.ts';
@@ -205,6 +206,16 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(ConnectionError);
     const signal = AbortSignal.timeout(100);
     expect(await errorOf(client.getRumResource({}, { signal, timeoutMs: 600_000 }))).toBe(signal.reason);
+  });
+
+  it.each([Infinity, 2 ** 31])('does not time out at once with a timeoutMs of %d', async (timeoutMs) => {
+    const slow: typeof globalThis.fetch = async (_input, init) => {
+      await sleep(30);
+      init?.signal?.throwIfAborted();
+      return ok({});
+    };
+    const { client } = clientOver(() => ok({}), { fetch: slow, timeoutMs, retries: 0 });
+    expect(await client.getRumResource()).toEqual({});
   });
 
   it('waits by a clock that is not set back with the time of day', async () => {
