@@ -18,8 +18,8 @@ interface Deployed {
 
 /** Sends a host and a work item, sees both in the API's answers, and receives the event of the item's deletion through a rule. */
 export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
-  const sqs = new SQS(emulator.client);
-  const bus = new EventBridge(emulator.client);
+  const sqs = new SQS(emulator.clientOptions);
+  const bus = new EventBridge(emulator.clientOptions);
 
   const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'events' });
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });

@@ -39,8 +39,8 @@ export async function startEmulator() {
   return {
     endpoint,
     env,
-    /** Options of the SDK's clients. */
-    client: {
+    /** For the SDK's clients. */
+    clientOptions: {
       endpoint,
       region: env.AWS_REGION,
       credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY },

@@ -122,14 +122,14 @@ async function addAccount(): Promise<void> {
 /** Waits until a failed update is rolled back: the CDK command may end earlier. */
 const untilRolledBack = () =>
   until('the stack is rolled back after an update that failed', async () => {
-    const { Stacks } = await new CloudFormation(emulator.client).describeStacks({ StackName: STACK });
+    const { Stacks } = await new CloudFormation(emulator.clientOptions).describeStacks({ StackName: STACK });
     return Stacks?.[0]?.StackStatus === 'UPDATE_ROLLBACK_COMPLETE';
   });
 
 /** @returns undefined if there is no such table */
 async function describe(table: string) {
   try {
-    return (await new DynamoDB(emulator.client).describeTable({ TableName: table })).Table;
+    return (await new DynamoDB(emulator.clientOptions).describeTable({ TableName: table })).Table;
   } catch (error) {
     if ((error as Error).name === 'ResourceNotFoundException') return undefined;
     throw error;

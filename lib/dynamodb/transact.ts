@@ -132,7 +132,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
 type Row = KeyOf<RowKind> & Record<string, unknown>;
 
 /** Puts a row that no other code puts, so that a lost reply is not a failure. */
-export async function putOwnRow(table: Table, row: Row): Promise<void> {
+export async function putUncontestedRow(table: Table, row: Row): Promise<void> {
   await settle<unknown>(table, { send: (table) => putRow(table, row), verify: (table) => findRow(table, row) });
 }
 

@@ -1,5 +1,5 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
-import { hasRoundedNumber, parseJson } from '../shared/json.ts';
+import { mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
 import { depthOf, positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
 import type { Settings } from '../shared/settings.ts';
 import { type ApiEvent, type ApiMiddleware, headerListOf, headerOf } from './call.ts';
@@ -31,7 +31,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   function parse(text: string): unknown {
     const event = { body: text as unknown };
     try {
-      if (!hasRoundedNumber(text)) {
+      if (!mayHaveRoundedNumber(text)) {
         middyParser({ event });
         return event.body;
       }

@@ -93,7 +93,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
     const size = Math.abs(value);
     // `parseJson` returns NaN for a fraction that a double would round to an integer.
     if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
-      yield 'must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
+      yield 'must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;

@@ -67,8 +67,8 @@ export function parseJson(text: string): unknown {
 /** A number that `JSON.parse` alone may round: 16 digits, a fraction or an exponent. In JSON it follows one of `:,[`. */
 const ROUNDED = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
 
-/** Whether JSON holds a number, outside of its strings, that only {@link parseJson} reads exactly. Takes linear time. */
-export function hasRoundedNumber(text: string): boolean {
+/** Whether JSON holds a number, outside of its strings, that `JSON.parse` alone may round. Takes linear time. */
+export function mayHaveRoundedNumber(text: string): boolean {
   if (!ROUNDED.test(text)) return false;
   for (let index = 0; index < text.length; ) {
     const quote = text.indexOf('"', index);

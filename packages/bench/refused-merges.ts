@@ -12,7 +12,7 @@ import { TableDouble } from '../proof/simulation/table-double.ts';
 import { benchHandlers } from './bench-service.ts';
 import { accountLines, createAlerts, objectIds } from './data.ts';
 import { runMergeLoad } from './merge-load.ts';
-import type { Add } from './report.ts';
+import type { AddFigure } from './report.ts';
 import { createTimes, inTurns } from './timings.ts';
 
 /** The account whose merges are refused, and the other accounts. */
@@ -48,7 +48,7 @@ function newTable() {
   });
 }
 
-export async function refusedMerges(add: Add): Promise<void> {
+export async function refusedMerges(add: AddFigure): Promise<void> {
   const table = newTable();
   const accounts = [REFUSED_ACCOUNT, ...NEIGHBOURS];
   const lines = accounts.flatMap((account) => accountLines(account, keyOf(account)));

@@ -17,7 +17,7 @@ export interface Figure extends NewFigure {
   met: boolean;
 }
 
-export type Add = (figure: NewFigure) => void;
+export type AddFigure = (figure: NewFigure) => void;
 
 const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
@@ -37,7 +37,7 @@ export function createReport(print: (line: string) => void) {
   const figures: Figure[] = [];
   return {
     addTo:
-      (suite: string): Add =>
+      (suite: string): AddFigure =>
       (added) => {
         const { value, baseline, target } = added;
         const ratio = value / baseline.value;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addPackages } from '../../test/support/packages.ts';
 import { readArguments, UsageError } from './bench-arguments.ts';
-import { type Add, createReport, type Figure } from './report.ts';
+import { type AddFigure, createReport, type Figure } from './report.ts';
 import { inTurns } from './timings.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,7 +19,7 @@ async function measure(suites: readonly string[]): Promise<void> {
   const report = createReport(say);
   for (const suite of suites) {
     say(`\n${suite}`);
-    const { run } = (await import(`./suites/${suite}.ts`)) as { run(add: Add): Promise<void> };
+    const { run } = (await import(`./suites/${suite}.ts`)) as { run(add: AddFigure): Promise<void> };
     await run(report.addTo(suite));
   }
   report.end();

@@ -6,7 +6,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 import { createQueues } from '../local/queues.ts';
-import type { Add } from './report.ts';
+import type { AddFigure } from './report.ts';
 
 const QUEUE = 'Feed';
 /** As the stack delivers messages: BATCH of infra/ingest-queues.ts, and the default of `feedConcurrency`. */
@@ -34,7 +34,7 @@ export async function throttledFeed(
   ingest: (event: SQSEvent) => Promise<SQSBatchResponse>,
   rate: number,
   { hosts, reportOf }: { hosts: number; reportOf: (n: number) => Report },
-  add: Add,
+  add: AddFigure,
 ): Promise<void> {
   let throttled = true;
   table.client.middlewareStack.add(

@@ -16,7 +16,7 @@ import { callAlone, handlersOver } from '../support/service.ts';
 
 const SEQUENCES = { quick: 100, ci: 5_000, full: 100_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const MAX_COMMANDS = 10;
-const SIZES = { transactionItems: TRANSACTION_ITEMS };
+const MERGE_LIMITS = { transactionItems: TRANSACTION_ITEMS };
 
 /** The service in this process, on a table in memory with a new account, and the model of it. */
 async function newModelAndService() {
@@ -28,8 +28,8 @@ async function newModelAndService() {
     table,
     through,
     plan,
-    call: (operation, options) => callAlone(handlersOver(depsOn(through), SIZES), operation, options),
-    finish: (feed) => finishFeed(through, feed, SIZES),
+    call: (operation, options) => callAlone(handlersOver(depsOn(through), MERGE_LIMITS), operation, options),
+    finish: (feed) => finishFeed(through, feed, MERGE_LIMITS),
   };
   return { model, real };
 }

@@ -98,12 +98,12 @@ it('an alert of Alertmanager becomes an alert, and its resolution changes the ti
   const examplePath = '../../examples/feed/alertmanager.mjs';
   const { recordsOf } = (await import(examplePath)) as { recordsOf(notified: object, account: number): object[] };
   const sentMs = Date.parse('2026-02-06T14:00:00Z');
-  const entityOf = (payload: object) => {
+  const readRecord = (payload: object) => {
     const [record] = recordsOf(payload, 1);
     return recordOf(JSON.stringify(record), sentMs);
   };
-  const firing = entityOf(notification('firing', {}));
-  const resolved = entityOf(notification('resolved', { endsAt: '2026-02-06T13:30:00Z' }));
+  const firing = readRecord(notification('firing', {}));
+  const resolved = readRecord(notification('resolved', { endsAt: '2026-02-06T13:30:00Z' }));
   const ids = [firing, resolved].map((found) => 'record' in found && found.record.entity.alert_id);
   expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), ids[0]]);
   expect([firing, resolved]).toMatchObject([

@@ -16,7 +16,7 @@ import { newAccount } from '../support/incidents.ts';
 import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
-const SIZES = { transactionItems: 12 };
+const MERGE_LIMITS = { transactionItems: 12 };
 const LARGE = 30;
 
 const table = await newTable({ stream: true });
@@ -33,7 +33,7 @@ function expectValid(events: readonly ServiceEvent[]): void {
   for (const event of events) expect([isValid(event), validate.errors, event]).toEqual([true, null, event]);
 }
 
-const handlerOf = (own: Table) => handlersOver(testDeps(own), SIZES).mergeAlerts;
+const handlerOf = (own: Table) => handlersOver(testDeps(own), MERGE_LIMITS).mergeAlerts;
 
 it('the schema of the events accepts a sample of each event, and none without its id', () => {
   const samples = eventSamples();
@@ -189,6 +189,6 @@ it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is co
   const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
   expect([await mergeWith(losing('TransactWrite')), await typesOf()]).toEqual([503, []]);
   expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
-  await tenant.finish(to, SIZES.transactionItems);
+  await tenant.finish(to, MERGE_LIMITS.transactionItems);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
 });

@@ -3,21 +3,21 @@ import type { OperationId } from '../../lib/http/operations.ts';
 import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
 import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
 import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';
-import type { Sizes } from '../../lib/operations/merge-alerts/commit.ts';
+import type { MergeLimits } from '../../lib/operations/merge-alerts/commit.ts';
 import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 
 /** Options of the handlers that take any. */
-export interface HandlerOptions extends Sizes {
+export interface HandlerOptions extends MergeLimits {
   browse?: BrowseOptions;
 }
 
 /** The handlers of all operations in this process, as one warm instance of each function: for tests and benchmarks. */
-export const createHandlers = (deps: Deps, { browse, ...sizes }: HandlerOptions = {}): Handlers => ({
+export const createHandlers = (deps: Deps, { browse, ...limits }: HandlerOptions = {}): Handlers => ({
   browseFleet: createBrowseFleetHandler(deps, browse),
   getRumResource: createGetRumResourceHandler(deps),
   deleteWorkItem: createDeleteWorkItemHandler(deps),
-  mergeAlerts: createMergeAlertsHandler(deps, sizes),
+  mergeAlerts: createMergeAlertsHandler(deps, limits),
 });

@@ -25,11 +25,11 @@ interface MergeRequest {
 }
 
 /** A warm instance of the function merge-alerts, with a client of its own. */
-export function newMergeInstance(table: Table, { around, aheadMs = 0, ...sizes }: InstanceOptions = {}) {
+export function newMergeInstance(table: Table, { around, aheadMs = 0, ...limits }: InstanceOptions = {}) {
   const ownTable = connectAgain(table);
   if (around) aroundCalls(ownTable, around);
   const deps = testDeps(ownTable, { now: () => Date.now() + aheadMs });
-  const { mergeAlerts } = handlersOver(deps, { transactionItems: TRANSACTION_ITEMS, ...sizes });
+  const { mergeAlerts } = handlersOver(deps, { transactionItems: TRANSACTION_ITEMS, ...limits });
   return { table: ownTable, deps, mergeAlerts };
 }
 

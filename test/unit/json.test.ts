@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasRoundedNumber, isInt64, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
+import { isInt64, mayHaveRoundedNumber, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
@@ -82,10 +82,10 @@ describe('a number that JSON.parse may round', () => {
   it.each([
     ...['[12.5]', '{"a": 1E3}', '[0,-1.5]', '[1234567890123456]', '[ -1234567890123456]', '{"a\\"":1.5}'],
     ...['{"a":"\\\\","b":1.5}', '["x",1.5]', '"":1.5', '{"a":1.5,"b'],
-  ])('is in %s', (text) => expect(hasRoundedNumber(text)).toBe(true));
+  ])('is in %s', (text) => expect(mayHaveRoundedNumber(text)).toBe(true));
 
   it.each([
     ...['[15]', '{"a":123456789012345}', '{"1.5":1}', '{"a":"\\":1.5"}', '":1.5"', '":1.5', ''],
     ...['["a1.5",2]', '{"a":"[1e3,\\\\"}', '{"a":":1.5\\'],
-  ])('is not in %s', (text) => expect(hasRoundedNumber(text)).toBe(false));
+  ])('is not in %s', (text) => expect(mayHaveRoundedNumber(text)).toBe(false));
 });

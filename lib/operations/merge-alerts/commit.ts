@@ -62,7 +62,7 @@ export class TooManyPendingError extends Error {
 }
 
 /** Limits that tests lower. */
-export interface Sizes {
+export interface MergeLimits {
   /** Maximum actions of one transaction; a low one makes an entry of few alerts large. */
   transactionItems?: number | undefined;
 }
@@ -74,7 +74,7 @@ export interface Attempt {
   order: MergeOrder | undefined;
 }
 
-export interface CommitOptions<Result> extends Sizes {
+export interface CommitOptions<Result> extends MergeLimits {
   /**
    * Reads what the entry depends on, before each attempt.
    * @returns `result`: there is nothing to commit

@@ -7,7 +7,13 @@ import { mergeAlerts } from '../../http/operations.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type MovePlan, planMoves } from './assignment.ts';
-import { commitAndMove, type PreparedEntry, pendingEntryReader, type Sizes, TooManyPendingError } from './commit.ts';
+import {
+  commitAndMove,
+  type MergeLimits,
+  type PreparedEntry,
+  pendingEntryReader,
+  TooManyPendingError,
+} from './commit.ts';
 import { MAX_PENDING } from './merge-order.ts';
 import { createPreparer, incidentIdOf, type MergeCall } from './prepare.ts';
 import validate from './validate-merge-alerts.ts';
@@ -28,7 +34,7 @@ const READ_BUDGET = {
 const RETRY_PENDING_SECONDS = 10;
 
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
-export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
+export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
   const { log, metrics, timeLimits } = deps;
   const readPendingEntry = pendingEntryReader();
   const readBudget = createRateLimiter(READ_BUDGET, deps);
@@ -96,5 +102,5 @@ function refusalOf(error: unknown, incidentId: string): unknown {
   return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 
-export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
-  createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, sizes) }, deps);
+export const createMergeAlertsHandler = (deps: Deps, limits?: MergeLimits): Handler =>
+  createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, limits) }, deps);

@@ -5,7 +5,7 @@ import { set } from '../../../lib/dynamodb/expression.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AuditEntry, CommandEvent } from '../../../lib/dynamodb/rows.ts';
-import { type Action, putOwnRow } from '../../../lib/dynamodb/transact.ts';
+import { type Action, putUncontestedRow } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { auditAction, auditRow } from '../accounts/audit-rows.ts';
 import { sentenceOf } from './command-errors.ts';
@@ -36,7 +36,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
-    forEach(accounts, (account) => putOwnRow(table, auditRow(account, entry)));
+    forEach(accounts, (account) => putUncontestedRow(table, auditRow(account, entry)));
 
   return {
     by,

@@ -6,10 +6,10 @@ import { decideUndo, planMoves, readAssignments } from '../../../lib/operations/
 import {
   claimsOn,
   commitAndMove,
+  type MergeLimits,
   nextSequence,
   type PreparedEntry,
   pendingEntryReader,
-  type Sizes,
 } from '../../../lib/operations/merge-alerts/commit.ts';
 import type { Move } from '../../../lib/operations/merge-alerts/feed.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
@@ -57,7 +57,7 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 export async function undoMerge(
   deps: UndoDeps,
   request: UndoRequest,
-  { transactionItems = TRANSACTION_ITEMS }: Sizes = {},
+  { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {},
 ): Promise<Undo> {
   const { table } = deps;
   let undo: Undo = { moves: [], left: [] };

@@ -10,7 +10,7 @@ import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { accountLines, hostName } from '../data.ts';
-import type { Add } from '../report.ts';
+import type { AddFigure } from '../report.ts';
 import { throttledFeed } from '../throttled-feed.ts';
 import { createTimes, inTurns, type Times } from '../timings.ts';
 
@@ -47,7 +47,7 @@ function createIngest({ deps }: BenchService) {
 type Ingest = ReturnType<typeof createIngest>;
 
 /** @returns the reports a second of the feed */
-async function compareWithDocumentClient(service: BenchService, ingest: Ingest, add: Add): Promise<number> {
+async function compareWithDocumentClient(service: BenchService, ingest: Ingest, add: AddFigure): Promise<number> {
   const { url, credentials } = splitEndpoint(service.endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   let atMs = Date.now() - 1_000_000;
@@ -106,7 +106,7 @@ async function compareWithDocumentClient(service: BenchService, ingest: Ingest, 
   return rateOf(feed);
 }
 
-export async function run(add: Add): Promise<void> {
+export async function run(add: AddFigure): Promise<void> {
   const service = await startBenchService(accountLines(ACCOUNT, 'bench-key-of-the-feed'.padEnd(32, '-')));
   const ingest = createIngest(service);
   try {

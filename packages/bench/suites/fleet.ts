@@ -4,7 +4,7 @@ import { sealCursor } from '../../../lib/operations/browse-fleet/fleet-request.t
 import { readAccount } from '../../admin/accounts/accounts.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { accountLines, fleetLines, hostName } from '../data.ts';
-import type { Add } from '../report.ts';
+import type { AddFigure } from '../report.ts';
 import { createTimes, inTurns } from '../timings.ts';
 
 interface Fleet {
@@ -32,7 +32,7 @@ async function pageAfter({ table, stepClock, call }: BenchService, { account, ap
   };
 }
 
-export async function run(add: Add): Promise<void> {
+export async function run(add: AddFigure): Promise<void> {
   const lines = [SMALL, LARGE].flatMap(({ account, appKey, hosts }) => [
     ...accountLines(account, appKey),
     ...fleetLines(account, hosts, Date.now()),

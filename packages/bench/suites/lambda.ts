@@ -16,7 +16,7 @@ import {
   startProxy,
 } from '../lambda/environment.ts';
 import { createRecorder, linesFor, SUBJECTS } from '../lambda/subjects.ts';
-import type { Add } from '../report.ts';
+import type { AddFigure } from '../report.ts';
 import { inTurns } from '../timings.ts';
 
 /** Memory of the operations. */
@@ -46,7 +46,7 @@ function environmentRunner(
 type Run = ReturnType<typeof environmentRunner>;
 
 /** Adds figures that compare a function with the bare handler, and its times at other memory sizes with those at {@link MEMORY_MB}. */
-async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Promise<void> {
+async function measure(name: string, runOurs: Run, runBare: Run, add: AddFigure): Promise<void> {
   const [ours, bare] = [createMeasured(), createMeasured()];
   await inTurns(ROUNDS, [() => runOurs(MEMORY_MB, ours), () => runBare(MEMORY_MB, bare)]);
   const compare = (what: string, value: (measured: Measured) => number, most: number) =>
@@ -72,7 +72,7 @@ async function measure(name: string, runOurs: Run, runBare: Run, add: Add): Prom
   }
 }
 
-export async function run(add: Add): Promise<void> {
+export async function run(add: AddFigure): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lambda-'));
   const lines = linesFor(CALLS * ROUNDS * (1 + OTHER_MEMORY_MB.length));
   const forOurs = await startBenchService(lines);

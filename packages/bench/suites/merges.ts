@@ -12,7 +12,7 @@ import { accountLines, createAlerts } from '../data.ts';
 import { startLimitsProxy } from '../limits/limits-proxy.ts';
 import { type LoadResult, runMergeLoad } from '../merge-load.ts';
 import { refusedMerges } from '../refused-merges.ts';
-import type { Add } from '../report.ts';
+import type { AddFigure } from '../report.ts';
 
 const ACCOUNT = 1;
 /** Its small merges are a baseline: they run on the same busy machine as those of {@link ACCOUNT}, but share no row with them. */
@@ -25,7 +25,7 @@ const DYNAMODB = { callMs: 5, transactionMs: 15, writeUnits: 1e9, readUnits: 1e9
 /** The window of the read budget for an account's merges, in milliseconds. */
 const BUDGET_MS = 3_000;
 
-async function concurrentMerges(add: Add): Promise<void> {
+async function concurrentMerges(add: AddFigure): Promise<void> {
   const lines = [ACCOUNT, OTHER_ACCOUNT].flatMap((account) => accountLines(account, keyOf(account)));
   const { table, endpoint, stop } = await startBenchService(lines);
   const proxy = await startLimitsProxy(endpoint, DYNAMODB);
@@ -106,7 +106,7 @@ async function concurrentMerges(add: Add): Promise<void> {
   await stop();
 }
 
-export async function run(add: Add): Promise<void> {
+export async function run(add: AddFigure): Promise<void> {
   await concurrentMerges(add);
   await refusedMerges(add);
 }

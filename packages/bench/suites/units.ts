@@ -10,7 +10,7 @@ import {
 } from '../../../lib/http/operations.ts';
 import { startBenchService } from '../bench-service.ts';
 import { accountLines, createAlerts, fleetLines } from '../data.ts';
-import type { Add } from '../report.ts';
+import type { AddFigure } from '../report.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
 /** Longer than app keys and RUM records are cached. */
@@ -147,7 +147,7 @@ export function unitsTable(results: readonly UnitsOfCalls[]): string {
 }
 
 /** Prints the table of docs/cost.md, and compares the calls. */
-export async function run(add: Add): Promise<void> {
+export async function run(add: AddFigure): Promise<void> {
   const results = await measureUnits(process.env.DYNAMODB_ENDPOINT);
   process.stdout.write(`${unitsTable(results)}\n`);
   for (const { what, cold, warm } of results)

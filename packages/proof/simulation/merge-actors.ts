@@ -4,7 +4,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
-import type { Sizes } from '../../../lib/operations/merge-alerts/commit.ts';
+import type { MergeLimits } from '../../../lib/operations/merge-alerts/commit.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
 import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
@@ -50,13 +50,13 @@ export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
 export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, string, string];
 
 /** Makes a merge of one alert small, and one of more alerts large, which then moves two at a time. */
-export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
+export const MERGE_LIMITS = { transactionItems: 3 } as const satisfies MergeLimits;
 
 type MergeActor = ModelledActor<State>;
 
 const unchanged: Apply<State> = (state) => ({ state, answer: 'done' });
 
-interface MergeOptions extends Sizes, Pick<Actor, 'aheadMs'> {
+interface MergeOptions extends MergeLimits, Pick<Actor, 'aheadMs'> {
   /** A shorter time limit of the call. */
   timeMs?: number;
   /** Loads the merge code to run instead of this tree's. */
@@ -71,11 +71,11 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
 });
 
 export function merge(name: string, request: Merge, options: MergeOptions = {}): MergeActor {
-  const { aheadMs, timeMs, code, ...sizes } = { ...SIZES, ...options };
+  const { aheadMs, timeMs, code, ...limits } = { ...MERGE_LIMITS, ...options };
   const run = async ({ deps }: Environment) => {
     const create = (await code?.()) ?? createMergeAlerts;
     const call = callOf(bodyOf(request), ACCOUNT, request.key);
-    await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
+    await create(deps, limits)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
   };
   return actor(name, run, (state) => merged(state, request), { aheadMs });
 }
@@ -88,7 +88,7 @@ export const withRetry = (name: string, request: Merge, options?: MergeOptions):
 export function undo(name: string): MergeActor {
   const run = async ({ deps }: Environment) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
-    const { moves, left } = await undoMerge(deps, request, SIZES);
+    const { moves, left } = await undoMerge(deps, request, MERGE_LIMITS);
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
   return actor(name, run, undone);
@@ -221,7 +221,7 @@ export const afterMerges = (merges: readonly Merge[], misplaced?: string) => asy
   await rowsAfter(LINES, async ({ deps }) => {
     for (const request of merges) {
       const now = () => START_MS - (request.longAgo ? 25 * HOUR_MS : 0);
-      await createMergeAlerts({ ...deps, now }, SIZES)(callOf(bodyOf(request), ACCOUNT, request.key));
+      await createMergeAlerts({ ...deps, now }, MERGE_LIMITS)(callOf(bodyOf(request), ACCOUNT, request.key));
     }
     undoneSequence = (await readFeed(deps.table, ACCOUNT, TWO))[0]?.entry.sequence ?? 0;
     if (misplaced) await updateRow(deps.table, keys.alert(ACCOUNT, misplaced), set({ incident_id: THREE }));
@@ -229,7 +229,7 @@ export const afterMerges = (merges: readonly Merge[], misplaced?: string) => asy
 ];
 
 /** The tables that a restore can leave: each row as it was before the merges, or as one of their writes left it. */
-export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promise<Rows[]> => {
+export const torn = (merges: readonly Merge[], limits: MergeLimits) => async (): Promise<Rows[]> => {
   const double = new TableDouble(await rowsAfter(LINES));
   const { rows: before } = double;
   /** The versions of each changed row; undefined: there was none. */
@@ -243,7 +243,9 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
     return reply;
   });
   for (const request of merges)
-    await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(request), ACCOUNT, request.key));
+    await createMergeAlerts(depsOver(table), { ...MERGE_LIMITS, ...limits })(
+      callOf(bodyOf(request), ACCOUNT, request.key),
+    );
   return [...versions].reduce<Rows[]>(
     (tables, [name, rowVersions]) =>
       tables.flatMap((rows) =>
@@ -257,7 +259,7 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
 export function sweep(name: string): MergeActor {
   const run = async ({ deps }: Environment) => {
     const depsAnHourLater = { ...deps, now: () => deps.now() + HOUR_MS };
-    await createFinishMerges(depsAnHourLater, SIZES.transactionItems)(OVERDUE, {
+    await createFinishMerges(depsAnHourLater, MERGE_LIMITS.transactionItems)(OVERDUE, {
       getRemainingTimeInMillis: () => 60_000,
     });
   };

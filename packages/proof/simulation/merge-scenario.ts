@@ -1,6 +1,6 @@
 /** A scenario of merges: the table before, the callers, and what finishes large merges. */
 import type { Scenario } from './explore.ts';
-import { afterMerges, finishMessageOf, SIZES, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
+import { afterMerges, finishMessageOf, MERGE_LIMITS, THREE, TWO, torn, UNTOUCHED } from './merge-actors.ts';
 import { judgement, type Merge, merged, type State } from './merge-model.ts';
 import { type Apply, type ModelledActor, scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
@@ -31,7 +31,7 @@ export function mergeScenario(
     earlierMerges = misplaced ? [{ alerts: [misplaced], into: TWO }] : [],
     torn: tornMerges = [],
     startsWhere = () => true,
-    transactionItems = SIZES.transactionItems,
+    transactionItems = MERGE_LIMITS.transactionItems,
     earlyDeliveries,
     replacesFinisher,
     ...rest

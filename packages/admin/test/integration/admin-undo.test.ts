@@ -26,7 +26,7 @@ const handlers = handlersOver(testDeps(table));
 const admin = adminOf(table);
 
 /** Small transactions, and alerts that take several of them. */
-const SIZES = { transactionItems: 12 };
+const MERGE_LIMITS = { transactionItems: 12 };
 const MANY = 20;
 
 /** An account with two incidents, in which alerts of the first were merged into the second. */
@@ -142,10 +142,10 @@ describe('an undo', () => {
       const { tenant, from, to, alerts, request, entries } = await merged(MANY);
       const dying = connectAgain(table);
       aroundCalls(dying, dyingAfterCommit());
-      await expect(undoMerge(testDeps(dying), request, SIZES)).rejects.toThrow();
+      await expect(undoMerge(testDeps(dying), request, MERGE_LIMITS)).rejects.toThrow();
       expect((await entries())[1]).toMatchObject({ kind: 'merge_undone', pending: true });
-      const repeat = async () => expect((await undoMerge(testDeps(table), request, SIZES)).moves).toEqual([]);
-      const finish = async () => finishFeed(table, await entries(), SIZES);
+      const repeat = async () => expect((await undoMerge(testDeps(table), request, MERGE_LIMITS)).moves).toEqual([]);
+      const finish = async () => finishFeed(table, await entries(), MERGE_LIMITS);
       const ways = { 'repeating it': [repeat], 'finish-merges': [finish], 'both at once': [repeat, finish] };
       await Promise.all((ways[by as keyof typeof ways] ?? []).map((way) => way()));
       expect(await expectTrueFeeds(tenant, [to], alerts, from)).toHaveLength(2);

@@ -94,7 +94,7 @@ describe('the data format', () => {
   );
 
   const INEXACT =
-    'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
+    'more must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   const tooDeep = Array.from({ length: 40 }).reduce((inner) => [inner], 1);
   const wrongHost = { ...host, host_id: 'g', enabled: 'yes', report_interval_ms: 0, capture_mode: 'magic', extra: 1 };
   const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };

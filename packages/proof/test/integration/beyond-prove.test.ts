@@ -9,7 +9,7 @@ import { checkAccount } from '../../../admin/check/check.ts';
 import { repair } from '../../../admin/check/repair.ts';
 import { connectDouble, type Send } from '../../simulation/double-client.ts';
 import { callOf, depsOver, id } from '../../simulation/environment.ts';
-import { afterMerges, SIZES, TWO } from '../../simulation/merge-actors.ts';
+import { afterMerges, MERGE_LIMITS, TWO } from '../../simulation/merge-actors.ts';
 import { accessesOf, type Request } from '../../simulation/requests.ts';
 import { ACCOUNT } from '../../simulation/scenario.ts';
 import { TableDouble } from '../../simulation/table-double.ts';
@@ -32,7 +32,7 @@ async function tableThrough(around: (request: Request, apply: (request: Request)
   const send: Send = async (request) => around(request, apply);
   const table = connectDouble(send);
   const mergeInto = (alerts: string[], incident: string) =>
-    createMergeAlerts(depsOver(table), SIZES)(callOf({ alert_ids: alerts, incident_id: incident }, ACCOUNT));
+    createMergeAlerts(depsOver(table), MERGE_LIMITS)(callOf({ alert_ids: alerts, incident_id: incident }, ACCOUNT));
   return { table, double, mergeInto };
 }
 

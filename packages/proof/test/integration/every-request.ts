@@ -2,7 +2,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { putOwnRow } from '../../../../lib/dynamodb/transact.ts';
+import { putUncontestedRow } from '../../../../lib/dynamodb/transact.ts';
 import { FEED_KINDS } from '../../../../lib/ingest/kinds.ts';
 import { recordOfEntity } from '../../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../../lib/ingest/write-records.ts';
@@ -81,7 +81,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
       const record = recordOfEntity({ ...line, at_ms: START_MS + (index % 3) }, retired);
       for (const { write } of rowsOf([record])) await write(table);
     }
-  await putOwnRow(table, { ...keys.audit(ACCOUNT, 5, 'own'), id: 'own' });
+  await putUncontestedRow(table, { ...keys.audit(ACCOUNT, 5, 'own'), id: 'own' });
   await changeAccount(table, ACCOUNT, () => ({ permissions: [] }));
   await storeGatewayKey(table, ACCOUNT, 'gateway');
   await removeGatewayKeys(table);
