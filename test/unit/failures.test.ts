@@ -62,7 +62,7 @@ describe('a failure', () => {
 
   it.each([
     ['throttled', { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }],
-    ['throttled', cancelled({ Code: 'ThrottlingError' })],
+    ['throttled', cancelled({ Code: 'None' }, { Code: 'ThrottlingError' })],
     ['no reply', { name: 'TimeoutError' }],
     ['no reply', { name: 'Unknown', $metadata: { attempts: 3 } }],
     ['no reply', { name: 'AbortError' }],
