@@ -77,7 +77,7 @@ function addToTests(): void {
     "  'merge-alerts': {",
     `'${name}': {
       valid: { work_item_id: 'none' },
-      foreign: { work_item_id: other.workItem },
+      foreign: { work_item_id: otherTenant.workItem },
       foreignCode: 'ResourceNotFound',
     },`,
   );
