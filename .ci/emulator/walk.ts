@@ -77,7 +77,10 @@ async function smoke(): Promise<void> {
   await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
 }
 
-/** Runs the certificate (docs/reliability.md) of the operations that write, with new data. Leaves out the fleet, whose checks wait for the rate limit. */
+/**
+ * Runs the certificate (docs/reliability.md) of the operations that write, with new data. Leaves out the fleet, whose checks wait for the
+ * rate limit.
+ */
 async function certifyWrites(): Promise<void> {
   const run = '--run emulator';
   const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;

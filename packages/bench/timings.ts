@@ -1,4 +1,4 @@
-/** Timers, and rounds that take turns, so that other load on the machine affects all tasks alike. */
+/** Timers, and rounds in which tasks take turns, so that other load on the machine affects all tasks alike. */
 import { createHistogram } from 'node:perf_hooks';
 
 /** Runs the tasks one after another for a number of rounds, in every other round in reverse order. */

@@ -104,7 +104,10 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
 const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
-/** Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names the plan of the accounts' keys. */
+/**
+ * Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names the plan of the
+ * accounts' keys.
+ */
 function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlans'> {
   const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
   const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));

@@ -53,7 +53,8 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
 
 /**
  * Starts Java under a supervisor that stops it when this process ends.
- * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` returns the reason once it has ended, and undefined before
+ * @returns `started` rejects if Java cannot be started; `ended` resolves when Java has ended; `failure` returns the reason once it has
+ * ended, and undefined before
  */
 function startSupervisor(options: SupervisorOptions) {
   const supervisor = fork(SUPERVISOR, [JSON.stringify(options)], {

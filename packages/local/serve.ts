@@ -102,7 +102,10 @@ export async function serve(
   );
 }
 
-/** Time without an answer from DynamoDB after which a message says so, and after which the service ends. */
+/**
+ * While the table is created and loaded: time without an answer from DynamoDB after which a message says so, and after which the start
+ * fails.
+ */
 const NOTICE_AFTER_MS = 3_000;
 const FAIL_AFTER_MS = 30_000;
 
@@ -122,17 +125,17 @@ async function prepareTable(
   void ended.then((message) => fail(new CliError(message)));
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
-  const patient = withAnswerTimeout(table, { warnAfterMs: NOTICE_AFTER_MS, failAfterMs: FAIL_AFTER_MS, onWaiting });
+  const watched = withAnswerTimeout(table, { warnAfterMs: NOTICE_AFTER_MS, failAfterMs: FAIL_AFTER_MS, onWaiting });
   try {
     await createTable(endpoint, LOCAL_TABLE_NAME);
-    await loadTable(patient.table, options);
+    await loadTable(watched.table, options);
   } catch (error) {
     if (error instanceof DataError) throw new CliError(error.message);
     if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
     const problem = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
     throw new CliError((db && fullDisk(db)) || `${problem}${damageAdvice(db)}`);
   } finally {
-    patient.stop();
+    watched.stop();
   }
   return { endpoint, table };
 }

@@ -132,7 +132,7 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
 });
 
-it('a function is called only by its route of this API, or by its schedule', () => {
+it('API Gateway may call a function only for its route or as the authorizer of this API, and EventBridge only by its schedule', () => {
   const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
     ({ Action, FunctionName, Principal, SourceArn }) => {
       expect(Action).toBe('lambda:InvokeFunction');
@@ -140,7 +140,7 @@ it('a function is called only by its route of this API, or by its schedule', () 
       return `${Principal.split('.')[0]} ${FunctionName.replace(/Function\.Arn$/, '')} ${route}`;
     },
   );
-  // fallback-route serves every other path and method.
+  // Without fallback-route (`refuseroute`), which serves every other path and method. Logical ids keep the first names of functions.
   expect(callers.filter((caller) => !/^apigateway refuseroute \*\//.test(caller)).sort()).toEqual([
     'apigateway browsefleet POST/monit/servicemap/fleet',
     'apigateway deleteworkitem POST/incident/work-item/delete',
@@ -152,10 +152,13 @@ it('a function is called only by its route of this API, or by its schedule', () 
   ]);
 });
 
-it('the grants of a function name each action once, since AWS may evaluate the keys of a transaction as a set', () => {
+it('no function has an action in two grants: a transaction with keys of both might match neither', () => {
   for (const grants of Object.values(GRANTS)) {
     const actions = grants.flatMap((grant) => grant.actions);
     expect(actions).toHaveLength(new Set(actions).size);
   }
+});
+
+it('every function has grants', () => {
   expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.toSorted());
 });

@@ -12,7 +12,7 @@ import { testDeps } from './service.ts';
 export const recordsOfAccount = async (table: Table, account: number): Promise<DynamoDBRecord[]> =>
   (await recordsOf(table)).filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`));
 
-/** The records of a table's stream, or those of one account, that pass the stack's filters to the function relay. */
+/** The records of a table's stream, or of one account in it, that the stack's event filters let through to the function `relay`. */
 export async function recordsForRelay(table: Table, account?: number): Promise<DynamoDBRecord[]> {
   const { patterns } = readDeployment(inject('template'), table.name).stream;
   const records = await (account === undefined ? recordsOf(table) : recordsOfAccount(table, account));

@@ -78,8 +78,11 @@ export function movesRow(
 }
 
 function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly Move[]): MovedAlerts {
-  const byIncident = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
-  const moved = [...byIncident].map(([incident, group]) => [incident, group.map(({ alertId }) => alertId)]);
+  const byOtherIncident = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
+  const moved = [...byOtherIncident].map(([otherIncident, group]) => [
+    otherIncident,
+    group.map(({ alertId }) => alertId),
+  ]);
   return { moved: Object.fromEntries(moved), stayed: stayed.map(({ alertId }) => alertId) };
 }
 

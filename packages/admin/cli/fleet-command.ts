@@ -78,7 +78,10 @@ async function simulate({ io, target, options }: Session<SimulateOptions>): Prom
   return { text: `${hosts} hosts reported; ${sent} records sent.`, json: { hosts, records: sent } };
 }
 
-/** US dollars, as in docs/cost.md: one write unit for each record, and three SQS requests for each 64 KB of messages. */
+/**
+ * US dollars, as in docs/cost.md: one write unit for each record, and three SQS requests for each message, which has about 150 records and
+ * less than 64 KB.
+ */
 const WRITE_UNIT_DOLLARS = 0.625 / 1_000_000;
 const REQUEST_DOLLARS = 0.4 / 1_000_000;
 const RECORDS_IN_MESSAGE = 150;

@@ -19,7 +19,10 @@ export interface Client extends DataMethods {
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
-  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when that key is invalid */
+  /**
+   * Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when
+   * that key is invalid
+   */
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 

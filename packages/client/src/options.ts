@@ -67,7 +67,8 @@ export interface MergeOptions extends CallOptions {
 }
 
 /**
- * Checks what the service would refuse. For a character outside Latin-1, `fetch` throws as it does when there is no answer, so the call would be retried.
+ * Checks what the service would refuse. For a character outside Latin-1, `fetch` throws as it does when there is no answer, so the call
+ * would be retried.
  * @throws TypeError that calls the key `name`
  */
 export function checkIdempotencyKey(key: string, name = 'idempotencyKey'): void {

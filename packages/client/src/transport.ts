@@ -185,7 +185,10 @@ function reasonToRepeat(error: unknown): WaitEvent['reason'] | undefined {
   return undefined;
 }
 
-/** Milliseconds until a retry: they double with each attempt, are at least `retryAfterMs`, and half of them is random, so that callers that were refused together do not retry together. */
+/**
+ * Milliseconds until a retry: they double with each attempt, are at least `retryAfterMs`, and half of them is random, so that callers that
+ * were refused together do not retry together.
+ */
 function backoffMs(attempt: number, retryAfterMs: number): number {
   const half = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
   return Math.round(Math.max(retryAfterMs, half) + Math.random() * half);

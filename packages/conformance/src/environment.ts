@@ -20,7 +20,10 @@ export interface Environment {
   readonly url: string;
   /** The app key of the certified account. */
   readonly appKey: string;
-  /** The app key with which the next check browses the fleet. A local service has several accounts with the same fleet, since each has a low rate limit. */
+  /**
+   * The app key with which the next check browses the fleet. A local service has several accounts with the same fleet, since each has a low
+   * rate limit.
+   */
   readonly nextFleetKey: () => string;
   /** The ids of the data set. Absent: only requirements that need no data are checked. */
   readonly entities?: Entities;

@@ -18,8 +18,8 @@ export class Invalid extends Error {}
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
 type Update = (context: Context) => Item;
-/** One clause of an update. @returns the item after it */
-type Clause = (context: Context, after: Item) => Item;
+/** One clause of an update. @param current the item as earlier clauses have changed it @returns the item after this clause */
+type Clause = (context: Context, current: Item) => Item;
 /** The names that lead to an attribute, or to a member of a map in it; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
@@ -92,26 +92,26 @@ function updateOf(text: string): Update {
   const clauses = parts.flatMap((verb, index) =>
     index % 2 === 0 ? split(parts[index + 1] as string, ',').map((clause) => clauseOf(verb, clause)) : [],
   );
-  return (context) => clauses.reduce((after, clause) => clause(context, after), context.item);
+  return (context) => clauses.reduce((current, clause) => clause(context, current), context.item);
 }
 
 function clauseOf(verb: string, text: string): Clause {
   const [target = '', source = ''] = text.split(verb === 'SET' ? ' = ' : ' ');
   const path = pathOf(target);
-  if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
+  if (verb === 'REMOVE') return ({ names }, current) => putAt(current, path(names), undefined);
   if (verb === 'SET') {
     const operand = sumOf(source);
-    return (context, after) => {
+    return (context, current) => {
       const value = operand(context);
       if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
-      return putAt(after, path(context.names), value);
+      return putAt(current, path(context.names), value);
     };
   }
   const operand = operandOf(source);
   const change = verb === 'ADD' ? add : remove;
-  return (context, after) => {
+  return (context, current) => {
     const at = path(context.names);
-    return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
+    return putAt(current, at, change(valueAt(context.item, at), operand(context) as Value));
   };
 }
 

@@ -154,7 +154,10 @@ export const incidentRecord = (incident: string, when: 'early' | 'late') =>
 /** Titles in the order of their ages, oldest first: each overwrites those before it. Merges set the last one. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
-/** A record of an incident whose time is later than that of all merges. A merge after it overwrites it, even if the record is written again. */
+/**
+ * A record of an incident, with a time later than all merges. It overwrites what merges before it wrote; a merge that commits after it
+ * overwrites it, and the same record written again does not.
+ */
 export function latestRecord(incident: string): MergeActor {
   const name = `record of incident ${numberOf(incident)}, latest`;
   return repeatedly(

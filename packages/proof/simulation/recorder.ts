@@ -11,7 +11,7 @@ export interface Position {
   readonly calls: readonly Call[];
   readonly hasTimers: boolean;
   /** Whether the process has made exactly one call. */
-  readonly isFresh: boolean;
+  readonly hasMadeOneCall: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** The last delivery, and the position before it; absent: none. */
   readonly last?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
@@ -77,7 +77,7 @@ export class Recorder {
         id: positions,
         calls: run.waiting.map(({ call }) => call),
         hasTimers: timers.length > 0,
-        isFresh: calls === 1,
+        hasMadeOneCall: calls === 1,
         over: run.over,
         ...(last && { last }),
         next: new Map(),

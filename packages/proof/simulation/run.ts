@@ -29,7 +29,7 @@ export interface Call {
   readonly invocation: string | undefined;
 }
 
-/** What is delivered to a process: the reply to a call, or an error; without a call, the end of its next timer. */
+/** What is delivered to a process: a reply or an error to one of its calls, or that its next timer has fired. */
 export interface Delivery {
   /** Equal for equal texts. */
   readonly id: number | string;
@@ -82,7 +82,7 @@ export class Run {
     process.history = `${digest(process.history)} ${call?.name} ${text}`;
     if (!call) return this.#untilItWaits(() => void process.fireNext());
     const { resolve, reject } = this.#remove(call) as Waiting;
-    // A copy, since the code may change its arguments.
+    // A copy, since the code may change the reply, which other schedules use, too.
     return this.#untilItWaits(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }
 

@@ -86,7 +86,7 @@ export class TransitionSystem {
         steps.push(...laterCalls.map((laterCall) => stepOf(laterCall, 'overtakes')));
       if (alive) steps.push(processFault(name, 'dies'));
       if (position.hasTimers) steps.push(processFault(name, 'runs out of time'));
-      if (position.isFresh && this.#recorderOf(name).actor.retried)
+      if (position.hasMadeOneCall && this.#recorderOf(name).actor.retried)
         steps.push(processFault(name, 'is delivered twice'));
     }
     return steps;

@@ -56,7 +56,7 @@ const remove = (...rows: Key[]) =>
     rows.map(({ pk, sk }) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }))),
   );
 
-describe('two merges of which a restore has lost the feed rows', () => {
+describe('merges whose feed rows a restore has lost', () => {
   it('are reported, and not repaired, as long as the earlier incidents and titles are unknown', async () => {
     const tenant = await newAccount(table);
     const { mergeAlerts } = handlersOver(testDeps(table));
@@ -211,7 +211,10 @@ describe('admin check and admin repair', () => {
     expect((await repair(table, findings)).left.map(({ kind }) => kind)).toContain('pending_mark_missing');
   });
 
-  /** For each kind of finding, a function that writes the row that it is about, each time with other values. */
+  /**
+   * Two kinds of finding, each with a function that writes the row in question. In round 2 something differs: the row, or that the account
+   * exists.
+   */
   it.each<[kind: FindingKind, write: (account: number, round: number) => Promise<Key>]>([
     [
       'idempotency_entry_missing',

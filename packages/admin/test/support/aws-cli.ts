@@ -28,7 +28,7 @@ export function awsProblem([, service = '', command = '', ...rest]: readonly str
   const operation = pascal(command);
   if (!(`${operation}Command` in model)) return `no command ${command}`;
   const input = (model[`${operation}Input$`] ?? model[`${operation}Request$`]) as Structure | undefined;
-  return input ? optionProblem(input, rest) : `no input of ${command}`;
+  return input ? optionProblem(input, rest) : `the SDK has no input structure for ${command}`;
 }
 
 function optionProblem([, , , , members, types]: Structure, words: readonly string[]): string | undefined {

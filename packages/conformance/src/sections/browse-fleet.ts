@@ -24,7 +24,10 @@ async function largeFleetPage(api: ApiClient, body: object) {
 
 const many = (count: number, value: string) => Array.from({ length: count }, () => value);
 
-/** Filters by one value, and by two. Some hosts have an agent version or cluster that begins with the value of the filter: a prefix must not match. */
+/**
+ * Filters by one value, and by two. Some hosts have an agent version or cluster that begins with the value of the filter: a prefix must not
+ * match.
+ */
 const findsAny = (filter: keyof Filter, first: string, second: string) =>
   finds({ [filter]: [first] }, { [filter]: [first, second] });
 

@@ -127,7 +127,11 @@ describe('the local stream', () => {
     ['in batches', [failed(), failed()], ['012', '34']],
     ['again from the first failed record on', [failed('2', '1'), failed()], ['012', '123', '4']],
     ['in halves when the function failed', [new Error('failed')], ['012', '01', '234']],
-    ['one by one until each succeeds', [failed('0'), failed('0'), failed('0')], ['012', '01', '0', '0', '123', '4']],
+    [
+      'in ever smaller batches down to the failed record, which is passed on alone until it succeeds',
+      [failed('0'), failed('0'), failed('0')],
+      ['012', '01', '0', '0', '123', '4'],
+    ],
   ])('passes records on %s', async (_how, results, batches) => {
     const next = () => {
       const result = (results as (object | Error)[]).shift();

@@ -1,4 +1,7 @@
-/** Cases too large for `prove`: transactions that are read in part, and numbers of calls that grow with the data. */
+/**
+ * Cases that `prove` does not try: reads that see only a part of a transaction, and how the number of calls grows with the number of
+ * merges.
+ */
 import { TransactionCanceledException, TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { parseKey } from '../../../../lib/dynamodb/keys.ts';
@@ -96,7 +99,7 @@ it('does not delete an entry whose list is complete when the repair writes', asy
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('finishes merges that share an unmovable alert, and the number of calls does not grow exponentially', async () => {
+it('does not need exponentially more calls to finish more merges that share an unmovable alert', async () => {
   const callsFor = async (merges: number) => {
     let calls = 0;
     const { table, mergeInto } = await tableThrough((request, apply) => {
