@@ -1,7 +1,8 @@
 /** Messages of the feed: packed from records, and rebuilt from what the feed refused or could not take in. */
 import type { Message } from '@aws-sdk/client-sqs';
 import type { Refusal } from '../../../lib/ingest/queues.ts';
-import { type Int64, isInt64, parseJson, stringifyJson } from '../../../lib/shared/json.ts';
+import { type Int64, isInt64, parseJson } from '../../../lib/shared/json.ts';
+import { messageText } from '../../../lib/shared/sqs.ts';
 
 /** SQS bills each 64 KB of a message as a request. */
 const MAX_MESSAGE_BYTES = 60_000;
@@ -22,7 +23,7 @@ export function* messagesOf(group: string, records: Iterable<object>): Generator
   let lines: string[] = [];
   let bytes = 0;
   for (const record of records) {
-    const line = stringifyJson(record);
+    const line = messageText(record);
     const lineBytes = Buffer.byteLength(line) + 1;
     if (lines.length === MAX_LINES || (lines.length > 0 && bytes + lineBytes > MAX_MESSAGE_BYTES)) {
       yield { body: lines.join('\n'), group };
@@ -54,7 +55,7 @@ function withTime(line: string, sentAtMs: number): string {
   if (!record || 'at_ms' in record) return line;
   const hasSnapshot = ['node_count', 'edge_count', 'observed_at_ms'].some((name) => name in record);
   const lacksReceivedAt = record.kind === 'host_status' && hasSnapshot && !('received_at_ms' in record);
-  return stringifyJson({ ...record, at_ms: sentAtMs, ...(lacksReceivedAt && { received_at_ms: sentAtMs }) });
+  return messageText({ ...record, at_ms: sentAtMs, ...(lacksReceivedAt && { received_at_ms: sentAtMs }) });
 }
 
 /** The accounts that the records of a message name. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
+import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/shared/sqs.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import type { FeedMessage } from './messages.ts';
@@ -17,8 +18,6 @@ export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
 /** Messages of {@link messagesOf} in one call: four fit into 256 KB, which was the limit of a batch until 2025. */
 const MESSAGES_IN_BATCH = 4;
-/** SQS's maximum for one call. */
-const MAX_BATCH = 10;
 const POLL_MS = 250;
 const MAX_WAIT_MS = 30_000;
 /** Seconds for which {@link Feed.peek} hides messages: longer than reading a queue takes. */
@@ -48,7 +47,7 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
   const { hostname, origin } = new URL(urls.feed);
   const isLocal = isLoopback(hostname);
   // `npm start` checks no credentials, but the client needs some.
-  const local = { endpoint: origin, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const local = { endpoint: origin, region: 'local', credentials: LOCAL_CREDENTIALS };
   const sqs = new SQS(isLocal ? local : clientConfig(region));
   const count = (queue: FeedQueue) => countMessages(sqs, urls[queue]);
 

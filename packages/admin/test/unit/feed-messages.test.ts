@@ -49,3 +49,14 @@ describe('a replay', () => {
     expect(replayOf('refused', message)).toEqual({ body: '{"kind":"host","at_ms":3}', group: undefined, sentAtMs: 3 });
   });
 });
+
+it('messages escape the characters of a record that SQS refuses', () => {
+  const record = { kind: 'work_item', account_id: 1, title: '\ufffe\uffff' };
+  const [packed] = messagesOf('1', [record]);
+  const Body = JSON.stringify(record).replace('\ufffe', '\\ufffe').replace('\uffff', '\\uffff');
+  const replayed = replayOf('deadLetters', { Body, Attributes: { SentTimestamp: '5' } });
+  for (const body of [packed?.body ?? '', replayed.body]) {
+    expect(body).not.toMatch(/[\ufffe\uffff]/);
+    expect(JSON.parse(body)).toMatchObject(record);
+  }
+});
