@@ -99,7 +99,7 @@ export const catalog: Catalog = {
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `不存在：${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
     alertsTooLarge: ({ named, more }) =>
-      `以下告警的存储数据过大，无法修改：${named.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
+      `以下告警的存储数据过大，无法合并：${named.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
     incidentTooLarge: ({ incidentId }) =>
       `${NOUNS.incident} ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>
