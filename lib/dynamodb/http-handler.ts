@@ -24,9 +24,9 @@ const abortError = ({ reason }: AbortSignal) =>
   Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
 
 /**
- * Sends the SDK's requests over `node:http` and `node:https`, and buffers each reply. It replaces the SDK's handler to save 12 to 15 % of a
- * warm call's CPU: on a kept-alive connection it needs only one timer. It rejects with the same errors after time-outs, aborts and lost
- * connections.
+ * Sends the SDK's requests over `node:http` and `node:https`, and buffers each reply. It replaces the SDK's handler, and saves 12 to 15 %
+ * of a warm call's CPU: a kept-alive connection needs only one timer. It rejects with the same errors after time-outs, aborts and lost
+ * connections. Tested also with releases 3.1130 and 3.1169 of the SDK.
  */
 export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
   const plainAgent = new PlainAgent(AGENT_OPTIONS);

@@ -20,7 +20,7 @@ interface SigningKey {
 
 /**
  * Replaces the SDK's signer: signs only the required headers, and derives the key once a day. This saves 3 to 15 % of a warm call's CPU,
- * most for a call that makes only one request, and 3 to 8 % of its time.
+ * most for a call that makes only one request, and 3 to 8 % of its time. Tested also with releases 3.1130 and 3.1169 of the SDK.
  */
 export function createSigner(config: () => Config, service = 'dynamodb'): Signer {
   let cached: SigningKey | undefined;
