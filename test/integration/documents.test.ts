@@ -5,11 +5,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ACME, adminOn, KEY_ID, makeAcme } from '../../packages/admin/test/support/acme.ts';
-import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
+import { enterFakeAws } from '../../packages/admin/test/support/aws.ts';
 import { awsProblem } from '../../packages/admin/test/support/aws-cli.ts';
 import { commandNames, runCommand } from '../../packages/admin/test/support/run-admin.ts';
 import { synthesize } from '../../packages/local/synthesize.ts';
@@ -74,14 +74,9 @@ const shownOf = (kind: keyof typeof KINDS) => kinds.get(kind) ?? [];
 
 const table = await newTable();
 await makeAcme(table);
-const aws = await startFakeAws({
+await enterFakeAws({
   name: 'IncidentMonitoringRum',
   outputs: { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' },
-});
-const leave = aws.enter();
-afterAll(() => {
-  leave();
-  aws.close();
 });
 
 it('every command is of a kind that is checked', () => {
