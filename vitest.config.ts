@@ -35,18 +35,6 @@ export default defineConfig({
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
         },
       },
-      {
-        test: {
-          // Needs the history of the repository: no part of `npm test`.
-          name: 'releases',
-          include: ['test/releases/**/*.test.ts'],
-          globalSetup: [
-            'test/support/template.ts',
-            'test/support/dynamodb-local.ts',
-            'test/support/previous-release.ts',
-          ],
-        },
-      },
     ],
   },
 });

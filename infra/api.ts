@@ -108,7 +108,6 @@ export class ServiceApi extends Construct {
   }
 
   private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
-    // The id `LabelCaller` is that of the first release: another would replace the authorizer.
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
       handler: props.authorizer,
       identitySources: [IdentitySource.queryString('app_key')],

@@ -3,16 +3,6 @@ import type { FunctionName } from './grants.ts';
 
 type PerFunction<Value> = Readonly<Partial<Record<FunctionName, Value>>>;
 
-/** The first names of functions that were renamed. They stay in the ids, since CloudFormation replaces a resource whose id changes. */
-const FIRST_NAMES: PerFunction<string> = {
-  'usage-key-authorizer': 'label-caller',
-  'fallback-route': 'refuse-route',
-  'openapi-document': 'describe-api',
-};
-
-/** The construct id of a function, with which its logical ids begin. */
-export const constructIdOf = (name: FunctionName): string => FIRST_NAMES[name] ?? name;
-
 /** Lambda allots CPU in proportion: one vCPU for 1,769 MB. docs/performance.md says why operations have 512 MB. */
 const DEFAULT_MEMORY_MB = 512;
 const MEMORY_MB: PerFunction<number> = {

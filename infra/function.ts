@@ -6,7 +6,7 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { constructIdOf, memoryMbOf, reservedExecutions } from './function-settings.ts';
+import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './left-out.ts';
 import { metricsNamespace } from './stack-metrics.ts';
@@ -47,7 +47,7 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, props: ServiceFunctionProps) {
     const { name, table, settings } = props;
-    super(scope, constructIdOf(name));
+    super(scope, name);
     const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
     this.name = name;
     this.lambda = new NodejsFunction(this, 'Function', {

@@ -26,7 +26,8 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },
+    { actions: ['GetItem'], on: ['merges'] },
+    { actions: ['Query'], on: ['accounts', 'feed'] },
     { actions: ['PutItem'], on: ['feed'] },
     { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
   ],

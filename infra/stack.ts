@@ -89,7 +89,6 @@ export class ServiceStack extends Stack {
         }),
     });
 
-    // The id `Feed` is that of the first release: another would replace the queues.
     const ingestQueues = new IngestQueues(this, 'Feed', INGEST_TIMEOUT);
     const ingestRecords = create('ingest-records', {
       description: 'Write the records that are sent to the feed',
@@ -121,7 +120,6 @@ export class ServiceStack extends Stack {
       authorizer,
       sharedGatewayKey,
     });
-    // The id `Watch` is that of the first release: another would replace the alarms, their topic and the dashboard.
     const monitoring = new Monitoring(this, 'Watch', {
       api,
       accessLog,

@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { checkOutPreviousRelease } from '../../test/support/previous-release.ts';
-import { root, shell, until } from '../support/processes.ts';
+import { shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
 import { tryIngestQueue } from './ingest-queue.ts';
@@ -17,7 +16,6 @@ import { startEmulator } from './ministack.ts';
 
 const STACK = 'IncidentMonitoringRum';
 const ACCOUNT = 42;
-const previous = checkOutPreviousRelease();
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'deployment-'));
 const folder = temporary.path;
 const outputsFile = join(folder, 'outputs.json');
@@ -25,13 +23,9 @@ await using emulator = await startEmulator();
 /** The app key of the account; never printed. */
 let appKey = '';
 
-const cdk = (args: string, tree = root) =>
-  shell(`cdk ${args} --app 'node .ci/emulator/app.ts' --output ${folder}/${tree === root ? 'this' : 'previous'}`, {
-    ...emulator.env,
-    TREE: tree,
-  });
-const deploy = (tree?: string, context = '') =>
-  cdk(`deploy --require-approval never --outputs-file ${outputsFile} ${context}`, tree);
+const cdk = (args: string) =>
+  shell(`cdk ${args} --app 'node .ci/emulator/app.ts' --output ${folder}/out`, emulator.env);
+const deploy = (context = '') => cdk(`deploy --require-approval never --outputs-file ${outputsFile} ${context}`);
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
@@ -150,15 +144,15 @@ async function ingestRecords(): Promise<void> {
 
 async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
-  await step('deploy the previous release', () => deploy(previous));
+  await step('deploy', () => deploy());
   await step('account, app key, data', addAccount);
-  await step('update to this tree under calls', () => underCalls(deploy));
+  await step('update under calls', () => underCalls(() => deploy('-c maxBodyBytes=2048')));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certifyWrites);
   const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
-      const succeeded = await deploy(root, '-c break=true -c maxBodyBytes=1024').then(
+      const succeeded = await deploy('-c break=true -c maxBodyBytes=1024').then(
         () => true,
         () => false,
       );
@@ -167,14 +161,13 @@ async function walk(): Promise<void> {
     }),
   );
   await step('smoke test', smoke);
-  await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
   // Before the next deployment creates a usage plan, since the emulator lists each key under every plan.
   await step('remove the gateway keys', async () => {
     for (const name of [table, previewTable]) await removeGatewayKey(name);
   });
-  await step('adopt the table', async () => deploy(root, `-c adoptTable=${(await describe(table))?.LatestStreamArn}`));
+  await step('adopt the table', async () => deploy(`-c adoptTable=${(await describe(table))?.LatestStreamArn}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
   await step('smoke test', smoke);
   await step('destroy', () => cdk('destroy --force'));

@@ -25,6 +25,4 @@ export interface Grant {
   readonly on: readonly KeyKind[];
   /** The only attributes that requests may name, besides the key attributes; absent: any. */
   readonly attributes?: readonly string[];
-  /** Actions that only the previous release uses: both releases serve calls during an update. */
-  readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }

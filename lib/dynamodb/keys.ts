@@ -66,7 +66,7 @@ export const collections = {
     [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
   feed: (account: Int64, incidentId: string) =>
     feedPartition<'feedEntry' | 'feedAlerts' | 'feedMoves'>(account, incidentId),
-  mergeOrder: (account: Int64) => tenantPartition<'mergeOrder' | 'mergeOrderShard'>(account, 'MERGES'),
+  mergeOrder: (account: Int64) => tenantPartition<'mergeOrder'>(account, 'MERGES'),
   idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
 } as const;
 
@@ -111,12 +111,7 @@ export const keys = {
     pk: feedPartition<'feedMoves'>(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
-  // `LEDGER` is the former name of the merge order.
-  mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'LEDGER' }),
-  mergeOrderShard: (account: Int64, shard: number) => ({
-    pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
-    sk: `LEDGER#${shard}`,
-  }),
+  mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'ORDER' }),
   /** One row for each outer window of the rate limit. `window` is the number of the window since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
     pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
@@ -178,7 +173,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(part));
     }
     case 'MERGES':
-      return sk === 'LEDGER' ? row('mergeOrder') : row('mergeOrderShard', Number(sk.slice('LEDGER#'.length)));
+      return row('mergeOrder');
     case 'RATE':
       return row('rateCount', rest, Number(sk));
     case 'IDEMPOTENCY':

@@ -79,7 +79,7 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
-  /** Id of the API call that deleted it. Absent if it was imported as deleted, or deleted by a release that did not publish events. */
+  /** Id of the API call that deleted it. Absent if it was imported as deleted. */
   deleted_request_id?: string;
   /** The latest deletion that was undone; `version` is the item's version after that deletion. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
@@ -115,8 +115,6 @@ export interface AlertRow {
   moved_from?: string;
   /** The `moved_sequence` before that merge or undo: shows whether a restored table lacks entries. */
   previous_sequence?: number;
-  /** Written by the previous release: sequence of the latest small entry that took it as a no-op. */
-  stayed_sequence?: number;
   /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
   loaded_after?: number;
 }
@@ -160,7 +158,7 @@ export interface AlertListRow {
   alert_ids: Uint8Array;
 }
 
-/** The row of the merge order, or one that the previous release writes as well: see `merge-order.ts`. */
+/** See `merge-order.ts`. */
 export interface MergeOrderRow {
   /** Sequence of the latest entry. */
   last?: number;
@@ -218,6 +216,5 @@ export interface Rows {
     /** The large entry that the latest write of this row removed from `pending`; absent if it removed none. */
     completed?: Pick<FeedEntry, 'sequence' | 'incident_id'>;
   };
-  mergeOrderShard: MergeOrderRow;
   idempotency: IdempotencyRow;
 }

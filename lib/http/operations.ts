@@ -262,8 +262,8 @@ export const mergeAlerts = {
   throttle: MERGE_THROTTLE,
   grants: [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
-    { actions: ['Query'], on: ['feed', 'merges'] },
+    { actions: ['GetItem'], on: ['appKey', 'feed', 'merges', 'rate'] },
+    { actions: ['Query'], on: ['feed'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
     { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },

@@ -1,7 +1,8 @@
-/** Checks import lines and feed records with the validators that are generated from {@link DATA_LINES} and {@link FEED_LINES}. */
-import type { ErrorObject } from 'ajv';
+/** Checks import lines and feed records by {@link DATA_LINES} and {@link FEED_LINES}. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
+import { int64Keyword, withInt64 } from '../shared/int64-keyword.ts';
 import { isInt64 } from '../shared/json.ts';
 import {
   DATA_LINES,
@@ -9,16 +10,21 @@ import {
   FEED_LINES,
   KINDS,
   type Kind,
+  type LineSchema,
   MAX_DELETABLE_VERSION,
   REMOVABLE_FIELDS,
   UNIX_SECONDS,
 } from './kinds.ts';
-import * as generated from './validate-lines.ts';
 
-type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
-type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
-
-const validators = new Map(Object.entries(generated as unknown as Readonly<Record<string, LineValidator>>));
+/** Compiles a schema at its first use, and keeps it. */
+const ajv = new Ajv({ allErrors: true, messages: false, useDefaults: true });
+ajv.addKeyword(int64Keyword);
+const validators = new Map<LineSchema, ValidateFunction>();
+function validatorOf(schema: LineSchema): ValidateFunction {
+  const validate = validators.get(schema) ?? ajv.compile<unknown>(withInt64(schema) as object);
+  validators.set(schema, validate);
+  return validate;
+}
 
 /** Problems of a parsed import line; empty if it is an `Entity`. */
 export const problemsOf = (line: unknown) => lineProblems(line, 'data');
@@ -35,7 +41,7 @@ function lineProblems(line: unknown, source: 'data' | 'feed'): string[] {
   const hasFeedSchema = source === 'feed' && schemaName in FEED_LINES;
   const schema = hasFeedSchema ? FEED_LINES[schemaName as keyof typeof FEED_LINES] : DATA_LINES[kind];
   const fields = schema.properties as Fields;
-  const validate = validators.get(hasFeedSchema ? `feed_${schemaName}` : `data_${kind}`) as LineValidator;
+  const validate = validatorOf(schema);
   validate(hasFeedSchema && kind === 'host_status' ? withoutRemoved(line) : line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
@@ -105,7 +111,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
 }
 
 /** The text for an error of ajv. */
-function problemText(error: LineError, fields: Fields, line: object): string {
+function problemText(error: ErrorObject, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
   if (keyword === 'const') return `${instancePath.slice(1)} must be true, or absent`;

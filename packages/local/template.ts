@@ -1,4 +1,3 @@
-import { constructIdOf } from '../../infra/function-settings.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 
 /** A resource of a CloudFormation template. */
@@ -44,7 +43,7 @@ export function functionsOf(template: Template): Map<string, Resource & { id: st
   const names = Object.keys(GRANTS) as FunctionName[];
   return new Map(
     Object.entries(resourcesOf(template, 'AWS::Lambda::Function')).map(([id, resource]) => [
-      names.find((name) => id.startsWith(`${constructIdOf(name).replaceAll('-', '')}Function`)) ?? id,
+      names.find((name) => id.startsWith(`${name.replaceAll('-', '')}Function`)) ?? id,
       { ...resource, id },
     ]),
   );

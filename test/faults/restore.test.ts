@@ -40,8 +40,8 @@ function applied(rows: Rows, findings: readonly Finding[]): Rows {
 function visible(rows: Rows, ...omitted: (RowKind | undefined)[]): Map<string, unknown> {
   const seen = new Map<string, unknown>();
   for (const [name, row] of rows) {
-    if (['mergeOrder', 'mergeOrderShard', ...omitted].includes(parseKey(row)?.kind)) continue;
-    const { moved_sequence, moved_from, stayed_sequence, last_change, ...rest } = row;
+    if (['mergeOrder', ...omitted].includes(parseKey(row)?.kind)) continue;
+    const { moved_sequence, moved_from, last_change, ...rest } = row;
     seen.set(name, rest);
   }
   return seen;

@@ -69,7 +69,7 @@ describe('a work item that a record has deleted and an operator has restored', (
 
 describe('attributes of the service', () => {
   const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
-  const merged = { moved_sequence: 1, moved_from: incident_id, previous_sequence: 1, stayed_sequence: 1 };
+  const merged = { moved_sequence: 1, moved_from: incident_id, previous_sequence: 1 };
   const reserved = { ttl: 1, pk: 'x', sk: 'x', feed_order: 1 };
   const host = { host_id: 'h', agent_version: '1', edge_cluster: 'e', enabled: true, snapshot_ready: true };
   const item = { work_item_id: 'w', version: 1, title: 't' };

@@ -49,11 +49,8 @@ describe('the largest merge that fits into one transaction', () => {
         const sizes = tap.attempts
           .filter(({ command }) => command.startsWith('TransactWrite'))
           .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
-        // The commit of a merge that takes several transactions writes the feed entry, its list of alerts, and the merge order in five
-        // rows,
-        // four of them for the previous release (protocol.md).
         const incidentRows = 'title' in fields || 'owner_id' in fields ? 1 : 0;
-        const largeCommit = 7 + incidentRows + Number('owner_id' in fields) + Number(key);
+        const largeCommit = 3 + incidentRows + Number('owner_id' in fields) + Number(key);
         if (count === maxAlerts) expect(sizes).toEqual([rows]);
         else expect(sizes[0]).toBe(largeCommit);
       }

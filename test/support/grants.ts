@@ -58,10 +58,8 @@ function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown
 export const requiredPermissions = (name: string, input: object): string[] =>
   keyAccessesOf(name, input).map(([action, pk]) => `${action} on ${kindOf(textOf(pk))}`);
 
-/** A function's permissions: all, and those of them that only the previous release uses. */
-export function grantedTo(name: FunctionName): { all: Set<string>; previous: Set<string> } {
-  const all = GRANTS[name].flatMap(({ actions, on }) =>
-    actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
+/** A function's permissions. */
+export const grantedTo = (name: FunctionName): Set<string> =>
+  new Set(
+    GRANTS[name].flatMap(({ actions, on }) => actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`))),
   );
-  return { all: new Set(all), previous: new Set(GRANTS[name].flatMap(({ previous = [] }) => previous)) };
-}

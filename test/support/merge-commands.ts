@@ -94,12 +94,12 @@ const entriesOf = ({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, in
   tenant.feed(incidents[incident] as string);
 
 /** Finishes all merges, in any order, since the queue keeps none. */
-export async function finishAllMerges({ tenant, incidents, finish }: Real): Promise<void> {
+async function finishAllMerges({ tenant, incidents, finish }: Real): Promise<void> {
   await finish((await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
 }
 
 /** A merge as a caller sends it, with a key so that it can be retried. */
-export function callMerge(real: Real, { groups, into, title }: MergeArguments, key: string): Promise<Answer> {
+function callMerge(real: Real, { groups, into, title }: MergeArguments, key: string): Promise<Answer> {
   const alert_ids = groups.flatMap((group) => real.groups[group] ?? []);
   const body = { alert_ids, incident_id: real.incidents[into], ...(title && { title }) };
   return real.call(mergeAlerts, { appKey: real.tenant.appKey, body, headers: { 'Idempotency-Key': key } });
@@ -125,7 +125,7 @@ async function applyMerge(model: Model, real: Real, { groups, into, title }: Mer
 }
 
 /** A command that fast-check runs where `check` holds, and shows by this text. */
-export const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
+const command = (text: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
   check,
   run,
   toString: () => text,
@@ -259,7 +259,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
 }
 
 /** Random merges, each of some of `groupCount` groups of alerts. */
-export const mergesOf = (groupCount: number): fc.Arbitrary<MergeArguments> =>
+const mergesOf = (groupCount: number): fc.Arbitrary<MergeArguments> =>
   fc.record({
     groups: fc.uniqueArray(fc.nat(groupCount - 1), { minLength: 1 }),
     into: fc.nat(INCIDENTS - 1),
@@ -269,7 +269,7 @@ const interruption = (...faults: Fault[]) =>
   fc.record({ nth: fc.integer({ min: 1, max: 12 }), fault: fc.constantFrom(...faults) });
 
 /** Commands of callers and of finish-merges. @param faults that interrupt merges */
-export const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault[]) => [
+const callsWith = (merges: fc.Arbitrary<MergeArguments>, ...faults: Fault[]) => [
   merges.map((merge) => merging(merge)),
   fc.tuple(merges, interruption(...faults)).map((args) => merging(...args)),
   fc.constant(retrying),

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import type { Operation } from '../../lib/http/operations.ts';
+import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import type { Answer } from './service.ts';
 

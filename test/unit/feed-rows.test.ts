@@ -70,21 +70,6 @@ describe('the rows of a feed entry', () => {
     expect(decodeMoves(ENTRY, ranges as never[])).toEqual({ moves, stayed });
   });
 
-  it('keep the form of earlier releases', () => {
-    const entry: FeedEntry = { ...ENTRY, incident_id: 'AB'.repeat(12) };
-    const [, first, second] = largeEntryRows(
-      7,
-      entry,
-      Array.from({ length: 30_001 }, () => 'c'.repeat(24)),
-    );
-    const pk = `ACCOUNT#7#FEED#${'ab'.repeat(12)}`;
-    expect(first).toMatchObject({ pk, sk: '000000000000007#ALERTS#0000' });
-    expect(second).toMatchObject({ pk, sk: '000000000000007#ALERTS#0001' });
-    const unassigned: Move = { alertId: 'x', from: undefined, to: entry.incident_id };
-    const row = { pk, sk: '000000000000007#MOVES#000003', count: 2, moved: { none: ['x'] }, stayed: [] };
-    expect(movesRow(7, entry, { start: 3, end: 5 }, [unassigned], [])).toEqual(row);
-  });
-
   it.each<[Partial<FeedEntry>, object]>([
     [{}, {}],
     [{ new_title: 'New' }, { old_title: '' }],

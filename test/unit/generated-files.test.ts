@@ -6,12 +6,7 @@ import { EVENTS_FILE, eventsText } from '../../infra/generate/events.ts';
 import { FEED_SCHEMA_FILE, feedSchemaText } from '../../infra/generate/feed-schema.ts';
 import { LANGUAGES_FILE, languagesSource } from '../../infra/generate/languages.ts';
 import { OPENAPI_FILE, openApiText } from '../../infra/generate/openapi.ts';
-import {
-  lineValidatorFile,
-  lineValidatorSource,
-  validatorFile,
-  validatorSource,
-} from '../../infra/generate/validators.ts';
+import { validatorFile, validatorSource } from '../../infra/generate/validators.ts';
 import { operations } from '../../lib/http/operations.ts';
 
 it.each<[file: URL | string, generate: () => string | Promise<string>]>([
@@ -20,7 +15,6 @@ it.each<[file: URL | string, generate: () => string | Promise<string>]>([
   [FEED_SCHEMA_FILE, feedSchemaText],
   [EVENTS_FILE, eventsText],
   [LANGUAGES_FILE, languagesSource],
-  [lineValidatorFile, lineValidatorSource],
   ...operations.map((operation): [URL, () => Promise<string>] => [
     validatorFile(operation),
     () => validatorSource(operation),

@@ -28,7 +28,6 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   feedAlerts: [objectId, sequence, fc.nat(9_999)],
   feedMoves: [objectId, sequence, fc.nat(999_999)],
   mergeOrder: [],
-  mergeOrderShard: [fc.nat(99)],
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
 };
@@ -78,8 +77,7 @@ describe('a key', () => {
     ['feedEntry', ['AB', 12], 'ACCOUNT#7#FEED#ab', '000000000000012'],
     ['feedAlerts', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#ALERTS#0003'],
     ['feedMoves', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#MOVES#000003'],
-    ['mergeOrder', [], 'ACCOUNT#7#MERGES', 'LEDGER'],
-    ['mergeOrderShard', [3], 'ACCOUNT#7#MERGES', 'LEDGER#3'],
+    ['mergeOrder', [], 'ACCOUNT#7#MERGES', 'ORDER'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
   ])('of kind %s keeps the form of earlier releases', (kind, parts, pk, sk) => {

@@ -17,11 +17,11 @@ export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number]>;
 export type Assignments = ReadonlyMap<string, Assignment>;
 
 /** What is read of an alert: its other attributes may be large. */
-export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'stayed_sequence', 'loaded_after'] as const;
+export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'loaded_after'] as const;
 
 /** Sequence of the latest entry that took the alert, or that was committed when it was imported. Earlier entries do not apply to it. */
-export const latestEntryOf = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0 }: Assignment) =>
-  Math.max(moved_sequence, stayed_sequence, loaded_after);
+export const latestEntryOf = ({ moved_sequence = 0, loaded_after = 0 }: Assignment) =>
+  Math.max(moved_sequence, loaded_after);
 
 export async function readAssignments(
   table: Table,
@@ -61,10 +61,8 @@ export const decideUndo =
     { incident_id: mergedInto, undone_sequence: undone = 0 }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
     origins: ReadonlyMap<string, string | undefined>,
   ): Decide =>
-  (alertId, { incident_id: current, moved_sequence: moved = undone, stayed_sequence: stayed = 0 }) =>
-    current === mergedInto && moved === undone && stayed <= undone && origins.has(alertId)
-      ? { to: origins.get(alertId) }
-      : undefined;
+  (alertId, { incident_id: current, moved_sequence: moved = undone }) =>
+    current === mergedInto && moved === undone && origins.has(alertId) ? { to: origins.get(alertId) } : undefined;
 
 export interface MovePlan {
   moves: Move[];
@@ -103,7 +101,6 @@ export const moveActions = (
       moved_sequence: sequence,
       moved_from: from,
       ...(assignment.moved_sequence !== undefined && { previous_sequence: assignment.moved_sequence }),
-      ...(assignment.stayed_sequence !== undefined && { stayed_sequence: undefined }),
     };
     return updateAction(keys.alert(account, alertId), set(fields), isAsRead(assignment, ASSIGNMENT_ATTRIBUTES));
   });

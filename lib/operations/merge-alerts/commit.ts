@@ -203,7 +203,7 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
     const retry: CommitResult = { outcome: 'retry' };
     if (result.outcome !== 'changed') retry.order = order;
     else {
-      if (result.stored) retry.order = mergeOrderOf([result.stored as Stored<'mergeOrder'>]);
+      if (result.stored) retry.order = mergeOrderOf(result.stored as Stored<'mergeOrder'>);
       // Only the merge order has changed, so no earlier small attempt was committed: that would have changed its alerts, too.
       found = result.stored && !isRunning && !attempts.some(({ large }) => large) ? undefined : await find();
       if (found) return { outcome: 'committed', committed: found };

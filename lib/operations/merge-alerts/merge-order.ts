@@ -3,10 +3,10 @@
 import { batchGet } from '../../dynamodb/batch-get.ts';
 import type { Table } from '../../dynamodb/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../dynamodb/expression.ts';
-import { collections, keys, ofKind, parseKey, type Stored } from '../../dynamodb/keys.ts';
+import { collections, keys, parseKey } from '../../dynamodb/keys.ts';
 import { queryRows } from '../../dynamodb/query.ts';
-import { updateRow } from '../../dynamodb/row.ts';
-import type { FeedEntry } from '../../dynamodb/rows.ts';
+import { getRow, updateRow } from '../../dynamodb/row.ts';
+import type { FeedEntry, Rows } from '../../dynamodb/rows.ts';
 import { type Action, returningStored, updateAction } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
 import type { EntryId } from './feed.ts';
@@ -26,22 +26,9 @@ export interface MergeOrder {
  */
 export const MAX_PENDING = 25;
 
-/**
- * The previous release commits a small merge to one of these rows, conditional on its `last_large`. So each large commit updates
- * all of them. Remove this, and the rows, once no deployment runs that release.
- */
-const SHARDS_OF_PREVIOUS_RELEASE = [0, 1, 2, 3];
-
-/** How far a commit of the previous release may be behind the latest sequence, in milliseconds. */
-const MAX_LAG_MS = 10 * 60_000;
-
-/** A row of the merge order, as stored. */
-type OrderRow = Pick<Stored<'mergeOrder' | 'mergeOrderShard'>, 'pk' | 'sk' | 'last' | 'last_large'>;
-
-export function mergeOrderOf(rows: readonly OrderRow[]): MergeOrder {
-  const [row] = ofKind('mergeOrder', rows);
+export function mergeOrderOf(row: Rows['mergeOrder'] | undefined): MergeOrder {
   return {
-    last: Math.max(0, ...rows.map(({ last = 0 }) => last)),
+    last: row?.last ?? 0,
     lastLarge: row?.last_large,
     pending:
       row?.pending &&
@@ -53,13 +40,9 @@ export function mergeOrderOf(rows: readonly OrderRow[]): MergeOrder {
 
 export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
-/** Reads the merge order, with the rows that the previous release commits to. */
 export async function readMergeOrder(table: Table, account: Int64): Promise<MergeOrder> {
-  return mergeOrderOf(await queryRows(table, collections.mergeOrder(account)));
+  return mergeOrderOf(await getRow(table, keys.mergeOrder(account)));
 }
-
-/** A lower bound for the sequences of all merges that are committed after the merge order was read. */
-export const lowestNext = ({ last }: MergeOrder): number => last - MAX_LAG_MS;
 
 /** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
@@ -84,12 +67,7 @@ export function orderActions(
     ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
     : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
   const raise = expression`SET #last = ${sequence}, last_large = ${sequence}`;
-  return [
-    returningStored(updateAction(key, expression`${raise}, ${added} ${removeCompleted}`, all(isNext, isAsRead))),
-    ...SHARDS_OF_PREVIOUS_RELEASE.map((shard) =>
-      updateAction(keys.mergeOrderShard(account, shard), raise, isBelow('last', sequence)),
-    ),
-  ];
+  return [returningStored(updateAction(key, expression`${raise}, ${added} ${removeCompleted}`, all(isNext, isAsRead)))];
 }
 
 /** Removes a completed entry from the pending ones; a no-op if it is not among them. */
@@ -120,8 +98,7 @@ export async function readAllPending(table: Table): Promise<PendingMerge[]> {
   const accounts = listed.flatMap((row) => parseKey(row)?.account ?? []);
   const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), { attributes: MERGE_ORDER_ATTRIBUTES });
   return accounts.flatMap((account) => {
-    const row = rows.of(keys.mergeOrder(account));
-    const { pending = [] } = mergeOrderOf(row ? [row] : []);
+    const { pending = [] } = mergeOrderOf(rows.of(keys.mergeOrder(account)));
     return pending.map((entryId) => ({ account, entryId }));
   });
 }

@@ -106,14 +106,13 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
       hasRoom = true;
     }
 
-    const orderRow = rows.of(orderKey);
-    let order = currentOrder ?? mergeOrderOf(orderRow ? [orderRow] : []);
+    let order = currentOrder ?? mergeOrderOf(rows.of(orderKey));
     const large =
       exceedsTransaction ||
       wasTooLarge ||
       unitsOf(batches) > SMALL_UNITS ||
       (await claimsOn(table, readPendingEntry, account, order, assignments)).length > 0;
-    // Read again, with the rows of the previous release, since reading many alerts takes time.
+    // Read again, since reading many alerts takes time.
     if (large && !currentOrder) order = await readMergeOrder(table, account);
     const atMs = deps.now();
     const entry: PreparedEntry['entry'] = {

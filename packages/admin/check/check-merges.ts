@@ -110,7 +110,6 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntr
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
     const { last, stay, previous: previousInFeeds, sequences } = histories.get(alertId) ?? {};
-    // The previous release does not record in the alert that an entry found it already in its incident.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
     const expected = stay ? stay.incidentId : last ? last.move.to : from;

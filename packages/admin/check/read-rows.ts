@@ -41,9 +41,8 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
 }
 
 type MergeRow = Key &
-  (Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]> | Stored<'incident' | FeedKind | OrderKind | 'idempotency'>);
+  (Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]> | Stored<'incident' | FeedKind | 'mergeOrder' | 'idempotency'>);
 type FeedKind = 'feedEntry' | 'feedAlerts' | 'feedMoves';
-type OrderKind = 'mergeOrder' | 'mergeOrderShard';
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
 
@@ -57,7 +56,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const contents = [...feeds.values()].map(feedOf);
   return {
     account,
-    order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
+    order: mergeOrderOf(ofKinds('mergeOrder')[0]),
     incidents: byId('incident'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
@@ -87,13 +86,13 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
         ...expressionsOf({
-          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR begins_with(sk, ${'LEDGER'}) OR begins_with(pk, ${'APP_KEY#'})`,
+          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR sk = ${'ORDER'} OR begins_with(pk, ${'APP_KEY#'})`,
         }),
       },
       optionsOf(table.signal),
     );
     for await (const { Items = [] } of pages)
-      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | OrderKind>[]) {
+      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | 'mergeOrder'>[]) {
         const { kind, account, parts = [] } = parseKey(row) ?? {};
         const [appKey] = ofKind('appKey', [row]);
         if (appKey) appKeys.set(String(parts[0]), appKey);

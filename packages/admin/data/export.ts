@@ -23,14 +23,7 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
 };
 
 /** Attributes of alerts and incidents that refer to merges of this table, and have no meaning in another. */
-const MERGE_ATTRIBUTES = new Set([
-  'moved_sequence',
-  'moved_from',
-  'previous_sequence',
-  'stayed_sequence',
-  'last_change',
-  'loaded_after',
-]);
+const MERGE_ATTRIBUTES = new Set(['moved_sequence', 'moved_from', 'previous_sequence', 'last_change', 'loaded_after']);
 
 const REPORT_ATTRIBUTES = new Set(REPORT_ORDERS);
 const NONE = new Set<string>();

@@ -116,12 +116,12 @@ async function putUnlessDeleted(table: Table, entity: Entity): Promise<boolean> 
 }
 
 /** Fields in which a row records the merges and imports that wrote it. */
-const SEQUENCE_FIELDS = ['moved_sequence', 'stayed_sequence', 'loaded_after', 'last_change'] as const;
+const SEQUENCE_FIELDS = ['moved_sequence', 'loaded_after', 'last_change'] as const;
 type SequenceFields = Pick<AlertRow & IncidentRow, (typeof SEQUENCE_FIELDS)[number]>;
 
 /** The sequence of the latest entry that a row records. */
-const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, last_change }: SequenceFields) =>
-  Math.max(moved_sequence, stayed_sequence, loaded_after, last_change?.sequence ?? 0);
+const latestIn = ({ moved_sequence = 0, loaded_after = 0, last_change }: SequenceFields) =>
+  Math.max(moved_sequence, loaded_after, last_change?.sequence ?? 0);
 
 /**
  * Writes a row that merges write, too. The row records the latest entry before the import: the effects of entries up

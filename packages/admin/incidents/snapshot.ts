@@ -10,7 +10,7 @@ import { queryAll, queryRows } from '../../../lib/dynamodb/query.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts/assignment.ts';
 import type { EntryId } from '../../../lib/operations/merge-alerts/feed.ts';
-import { lowestNext, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { decideFor } from '../../../lib/operations/merge-alerts/move.ts';
 import { type FeedEntryWithAlerts, readCompleteEntry } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -21,7 +21,6 @@ import type { Int64 } from '../../../lib/shared/json.ts';
  */
 export async function readSnapshot(table: Table, account: Int64) {
   const order = await readMergeOrder(table, account);
-  const lowestSequence = lowestNext(order);
   // Incidents before alerts: then the alerts show every merge that the incidents show.
   const incidents = await queryRows(table, collections.incidents(account));
   const alerts: Stored<'alert'>[] = [];
@@ -34,13 +33,12 @@ export async function readSnapshot(table: Table, account: Int64) {
   for (const entryId of order.pending ?? []) add(entryId);
   // A merge that was committed between the two reads above may have changed only a title or owner so far.
   for (const { incident_id: incidentId, last_change: change } of incidents)
-    if (change && change.sequence >= lowestSequence) add({ incidentId, sequence: change.sequence });
+    if (change && change.sequence > order.last) add({ incidentId, sequence: change.sequence });
   // A merge has its entry in the feed of the incident that it moves alerts to, an undo in the feed of the incident that it
   // moves them from.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence } of alerts)
     for (const incidentId of [to, from])
-      if (sequence !== undefined && sequence >= lowestSequence && incidentId !== undefined)
-        add({ incidentId, sequence });
+      if (sequence !== undefined && sequence > order.last && incidentId !== undefined) add({ incidentId, sequence });
   const entries: FeedEntryWithAlerts[] = [];
   await forEach(entryIds.values(), async (entryId) => {
     const item = await readCompleteEntry(table, account, entryId);

@@ -59,8 +59,6 @@ const unchanged: Apply<State> = (state) => ({ state, answer: 'done' });
 interface MergeOptions extends MergeLimits, Pick<Actor, 'aheadMs'> {
   /** A shorter time limit of the call. */
   timeMs?: number;
-  /** Loads the merge code to run instead of this tree's. */
-  code?: () => Promise<typeof createMergeAlerts>;
 }
 
 const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
@@ -71,11 +69,13 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
 });
 
 export function merge(name: string, request: Merge, options: MergeOptions = {}): MergeActor {
-  const { aheadMs, timeMs, code, ...limits } = { ...MERGE_LIMITS, ...options };
+  const { aheadMs, timeMs, ...limits } = { ...MERGE_LIMITS, ...options };
   const run = async ({ deps }: Environment) => {
-    const create = (await code?.()) ?? createMergeAlerts;
     const call = callOf(bodyOf(request), ACCOUNT, request.key);
-    await create(deps, limits)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
+    await createMergeAlerts(
+      deps,
+      limits,
+    )(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
   };
   return actor(name, run, (state) => merged(state, request), { aheadMs });
 }

@@ -225,5 +225,5 @@ function* brokenPromises(run: FinishedRun): Generator<string> {
 /** Attributes of an alert that say where it is and how it came there. */
 const ASSIGNMENT_ATTRIBUTES = new Set([
   ...['pk', 'sk', 'incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'],
-  ...['stayed_sequence', 'loaded_after', 'feed_order'],
+  ...['loaded_after', 'feed_order'],
 ]);

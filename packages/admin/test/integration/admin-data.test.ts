@@ -277,7 +277,7 @@ describe('export', () => {
       ...{ work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 9, deleted_by: 'k' },
       more: { list: [1, null, 'x'] },
     };
-    const moveFields = { moved_sequence: 7, moved_from: 'f'.repeat(24), stayed_sequence: 8, loaded_after: 3 };
+    const moveFields = { moved_sequence: 7, moved_from: 'f'.repeat(24), loaded_after: 3 };
     const change = { last_change: { sequence: 7, old_title: 'Old' }, loaded_after: 3 };
     const accountRow = { name: 'Northwind', permissions: ['monit', 'more'], suspended: true };
     const rows: (Key & Record<string, unknown>)[] = [

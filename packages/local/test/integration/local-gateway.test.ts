@@ -127,7 +127,7 @@ describe('the local gateway', () => {
         assignments: new Map(),
         large: true,
         incident: { incident_id: incident, title: '' },
-        order: mergeOrderOf([]),
+        order: mergeOrderOf(undefined),
       },
       [],
     );
