@@ -13,9 +13,7 @@ import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
 
 /** The source of the module that validates the request body of `operation`. */
-export const validatorSource = (operation: Operation): Promise<string> => sourceOf(operation);
-
-async function sourceOf({ name, request }: Operation): Promise<string> {
+export async function validatorSource({ name, request }: Operation): Promise<string> {
   const ajv = new Ajv({
     allErrors: true,
     messages: false,

@@ -19,7 +19,7 @@ function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}
   const NewImage = { ...(marshall(row) as Record<string, AttributeValue>), ...more };
   return { eventName: 'INSERT', dynamodb: { SequenceNumber: String(sequence), NewImage } };
 }
-/** Attributes of a form that no release writes. */
+/** Attributes of a form that nothing writes. */
 const UNREADABLE = { moved: { S: 'none' }, stayed: {} as AttributeValue };
 const records = [1, 2, 3].map((sequence) => entryRecord(sequence));
 const sequenceOf = (what: string | ServiceEvent) => (typeof what === 'string' ? undefined : what.detail.sequence);

@@ -60,7 +60,7 @@ describe('a key', () => {
     );
   });
 
-  // Rows outlive releases: how a key is written must never change.
+  // Rows outlive code: how a key is written must never change.
   it.each<[RowKind, unknown[], string, string]>([
     ['account', [], 'ACCOUNT#7#ACCOUNT', 'ACCOUNT'],
     ['appKey', ['ab'], 'APP_KEY#ab', 'APP_KEY'],
@@ -80,7 +80,7 @@ describe('a key', () => {
     ['mergeOrder', [], 'ACCOUNT#7#MERGES', 'ORDER'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
-  ])('of kind %s keeps the form of earlier releases', (kind, parts, pk, sk) => {
+  ])('of kind %s keeps its form', (kind, parts, pk, sk) => {
     expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
   });
 

@@ -23,7 +23,7 @@ export interface StackResources {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
-  /** The log group of finish-merges; undefined: the stack is of an earlier release. */
+  /** The log group of finish-merges; undefined: the stack has no such output. */
   readonly finishMergesLogGroup: string | undefined;
 }
 
