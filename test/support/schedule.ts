@@ -42,6 +42,8 @@ export interface Fate {
 /** The end of a process; `failed`: the table was not available to it. */
 export type Outcome<Result> = { result: Result } | 'failed' | 'died';
 
+/** Maximum calls of all processes together. */
+const MAX_CALLS = 2_000;
 const at = fc.nat(8);
 export const lives: Fate = { dies: null, faults: [] };
 /** Any fate. @param faults those that are possible */
@@ -114,11 +116,15 @@ export class Schedule {
       isOver = true;
     });
     all.catch(() => undefined); // thrown below
+    let calls = 0;
     while (!isOver || this.#scheduler.count() > 0) {
       await nextTurn();
       // A process without a call works, or waits for the next attempt: it makes its next call soon.
       const isWorking = [...this.#running.values()].includes(0);
-      if (!isWorking && this.#scheduler.count() > 0) await this.#scheduler.waitOne();
+      if (isWorking || this.#scheduler.count() === 0) continue;
+      calls += 1;
+      if (calls > MAX_CALLS) throw new Error('the processes make calls without end');
+      await this.#scheduler.waitOne();
     }
     return all;
   }
