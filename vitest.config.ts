@@ -31,7 +31,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/{integration,faults}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
+          include: ['test/{integration,faults,schedules}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
         },
       },

@@ -49,12 +49,7 @@ const declared = manifests.flatMap(({ dependencies, devDependencies, optionalDep
 for (const [name, version] of declared)
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
-const LOCKS = [
-  'package-lock.json',
-  'packages/proof/mutation/tools/package-lock.json',
-  '.ci/consumer/program/package-lock.json',
-  '.ci/generators/calls/package-lock.json',
-];
+const LOCKS = ['package-lock.json', '.ci/consumer/program/package-lock.json', '.ci/generators/calls/package-lock.json'];
 const packages = LOCKS.flatMap((file) =>
   Object.entries((JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Locked> }).packages),
 );

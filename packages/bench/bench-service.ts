@@ -1,15 +1,15 @@
 /** The service for benchmarks: handlers in this process, on a DynamoDB of its own, with a clock that is set forward. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
+import { readSettings } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS, type TimeLimits } from '../../lib/shared/time-limits.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
-import { depsOver } from '../proof/simulation/environment.ts';
 
 export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
 
@@ -21,13 +21,23 @@ export const eventOf = ({ path }: ListedOperation, appKey: string, body: object)
   body: JSON.stringify(body),
 });
 
+const ignore = () => undefined;
+
 /** Long enough that even on a busy machine merges move all their alerts and pages have their whole live status. */
 const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
 
 /** The handlers of the operations over a table. */
 export function benchHandlers(table: Table, timeLimits: TimeLimits = PATIENT) {
   let aheadMs = 0;
-  const deps: Deps = { ...depsOver(table, { now: () => Date.now() + aheadMs }), timeLimits };
+  const deps: Deps = {
+    table,
+    now: () => Date.now() + aheadMs,
+    newId: randomUUID,
+    log: { info: ignore, warn: ignore, error: ignore },
+    metrics: { call: ignore, event: ignore, records: ignore },
+    settings: readSettings({ TABLE_NAME: table.name }),
+    timeLimits,
+  };
   const handlers = createHandlers(deps);
 
   /** Calls an operation. @returns its answer, whatever the status */

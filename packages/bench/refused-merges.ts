@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { connectDouble } from '../../test/support/table/client.ts';
+import { TableDouble } from '../../test/support/table/table-double.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
-import { connectDouble } from '../proof/simulation/double-client.ts';
-import { TableDouble } from '../proof/simulation/table-double.ts';
 import { benchHandlers } from './bench-service.ts';
 import { accountLines, createAlerts, objectIds } from './data.ts';
 import { runMergeLoad } from './merge-load.ts';

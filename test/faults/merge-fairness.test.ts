@@ -7,13 +7,14 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
-import { connectDouble, type Send } from '../../packages/proof/simulation/double-client.ts';
-import { callOf, depsOver, id } from '../../packages/proof/simulation/environment.ts';
-import { accessesOf } from '../../packages/proof/simulation/requests.ts';
-import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
+import { testDeps } from '../support/service.ts';
+import { connectDouble, type Request, type Send, type Transaction } from '../support/table/client.ts';
+import { TableDouble } from '../support/table/table-double.ts';
 
 const ACCOUNT = 1;
+const CALLER = { accountId: ACCOUNT, appKeyId: 'key', permissions: [], cursorSecret: new Uint8Array() };
 const SECONDS = process.env.FAULTS === undefined ? 3 : 10;
 /** Alerts of a large merge: few, since with 2,000 the processor time of this process would determine the result. */
 const LARGE = 120;
@@ -28,12 +29,24 @@ const MOVES_MS = 1_200;
 /** Attempts of the SDK for a write of one row that conflicts with a transaction. */
 const MAX_ATTEMPTS = 3;
 
+/** The n-th ObjectID. */
+const id = (n: number) => n.toString(16).padStart(24, '0');
+
+function rowsWrittenBy({ name, input }: Request): string[] {
+  const writes: Transaction['TransactItems'] =
+    name === 'TransactWriteCommand' ? input.TransactItems : /^(Put|Update)/.test(name) ? [{ Put: input }] : [];
+  return writes.flatMap(({ Put, Update }) => {
+    const { pk, sk } = Put?.Item ?? Put?.Key ?? Update?.Key ?? {};
+    return pk === undefined ? [] : `${pk} ${sk}`;
+  });
+}
+
 /** Sends calls to a double, and refuses writes of rows that a transaction has locked, as DynamoDB does. */
 function conflicting(double: TableDouble): { send: Send; transactions: () => number } {
   const locked = new Set<string>();
   let transactions = 0;
   const send: Send = async (request, signal) => {
-    const rows = accessesOf(request).flatMap(({ pk, sk, write }) => (write ? `${pk} ${sk}` : []));
+    const rows = rowsWrittenBy(request);
     const isTransaction = request.name === 'TransactWriteCommand';
     if (isTransaction) transactions += 1;
     for (let attempt = 1; rows.some((row) => locked.has(row)); attempt += 1) {
@@ -70,11 +83,12 @@ async function run(load: MergeLoad): Promise<LoadResult & { transactions: number
   for (const incident of incidents) put({ ...keys.incident(ACCOUNT, incident), incident_id: incident, title: 'i' });
   for (const alert of [small, large].flat(2)) put({ ...keys.alert(ACCOUNT, alert), alert_id: alert, title: 'a' });
   const { send, transactions } = conflicting(double);
-  const mergeAlerts = createMergeAlerts(depsOver(connectDouble(send), { now: Date.now }));
+  const mergeAlerts = createMergeAlerts(testDeps(connectDouble(send), { timeLimits: TIME_LIMITS }));
   const merge = async (alert_ids: string[], index: number) => {
-    const call = callOf({ alert_ids, incident_id: incidents[index % incidents.length] as string }, ACCOUNT);
+    const body = { alert_ids, incident_id: incidents[index % incidents.length] as string };
+    const signal = AbortSignal.timeout(TIME_LIMITS.callMs);
     try {
-      await mergeAlerts(call);
+      await mergeAlerts({ body, caller: CALLER, requestId: 'r', idempotencyKey: undefined, signal });
       return 200;
     } catch (error) {
       if (!(error instanceof Error) || error.name === 'TypeError') throw error;

@@ -30,7 +30,7 @@ const MAX_AT_ONCE = 8;
 const ACCOUNTS = SECONDS > 2 ? 20 : 5;
 const SHARE_FAULTY = 0.02;
 /** Faults after which the service can continue, and which it does not report as bugs. */
-const RECOVERABLE = FAULTS.filter((fault) => !fault.startsWith('kill') && fault !== 'invalid');
+const RECOVERABLE = FAULTS.filter((fault) => fault !== 'invalid');
 
 const table = await newTable();
 const proxy = await startFaultProxy(dynamodbEndpoint());

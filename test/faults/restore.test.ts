@@ -8,11 +8,11 @@ import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import type { Finding } from '../../packages/admin/check/finding.ts';
 import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
 import { repair } from '../../packages/admin/check/repair.ts';
-import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { handlersOver, newTable, testDeps } from '../support/service.ts';
+import { TableDouble } from '../support/table/table-double.ts';
 import { changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
 
 const random = seededRandom(SEED);

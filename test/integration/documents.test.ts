@@ -134,8 +134,8 @@ it('every option exists', async () => {
     start(['--help']).then(({ ended, output }) => ended.then(output)),
     walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
     // Their runs take minutes, so options are looked for in their sources.
-    ...['packages/bench/bench-arguments.ts', 'packages/proof/simulation/prove.ts', '.ci/generators/run.ts'].map(
-      (path) => readFileSync(new URL(path, root), 'utf8'),
+    ...['packages/bench/bench-arguments.ts', '.ci/generators/run.ts'].map((path) =>
+      readFileSync(new URL(path, root), 'utf8'),
     ),
   ]);
   const lines = [...shownOf('option'), ...shownOf('start'), ...shownOf('bench')];
@@ -184,7 +184,7 @@ it('docs/data-format.md shows the errors of import for invalid lines', async () 
 });
 
 it('docs/reliability.md names existing tests', () => {
-  const named = textOf('docs/reliability.md').match(/`(faults|infra|integration|unit)\/[\w-]+`/g) ?? [];
+  const named = textOf('docs/reliability.md').match(/`(faults|infra|integration|schedules|unit)\/[\w-]+`/g) ?? [];
   expect(named.length).toBeGreaterThan(20);
   const isThere = (name: string) => existsSync(new URL(`test/${name.replaceAll('`', '')}.test.ts`, root));
   expect(named.filter((name) => !isThere(name))).toEqual([]);

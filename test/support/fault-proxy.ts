@@ -23,8 +23,6 @@ import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
  * - `drop`: DynamoDB applies it, and the connection ends without a reply
  * - `cut`: DynamoDB applies it, and half of the reply comes
  * - `throttle`, `conflict`, `invalid`: DynamoDB refuses it with that error; a transaction is cancelled with that reason
- * - `kill`: DynamoDB applies it, no reply comes, and no later call of this process reaches DynamoDB
- * - `kill-before`: the same, but DynamoDB does not see it
  */
 export const FAULTS = [
   'refuse',
@@ -37,8 +35,6 @@ export const FAULTS = [
   'throttle',
   'conflict',
   'invalid',
-  'kill',
-  'kill-before',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -57,36 +53,32 @@ export interface FaultProxy {
   readonly endpoint: string;
   /** The calls since the faults were planned. */
   readonly calls: readonly ProxiedCall[];
-  /** Replaces the plan; without one there are no faults. Calls count from 1 again, and a kill is over. */
+  /** Replaces the plan; without one there are no faults. Calls count from 1 again. */
   plan(plan?: Plan): void;
   /** From now on refuses calls whose body contains this text, and does not count them: they are late attempts of earlier calls. */
   ignore(text: string): void;
-  /** Whether a kill has happened since the faults were planned. */
-  killed(): boolean;
   close(): Promise<void>;
 }
 
 const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError', 'a planted fault');
 
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[], isKilled: false });
+  const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[] });
   let current = newPlan();
   let ignored: string | undefined;
   const hanging = new Set<ServerResponse>();
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
-    const planned = current;
-    const call = { number: planned.calls.length + 1, action, body: body.toString() };
+    const { calls, faultOf } = current;
+    const call = { number: calls.length + 1, action, body: body.toString() };
     if (ignored !== undefined && call.body.includes(ignored)) {
       reply.destroy();
       return;
     }
-    planned.calls.push(call);
-    const fault = planned.isKilled ? 'refuse' : planned.faultOf(call);
-    if (fault === 'kill' || fault === 'kill-before') planned.isKilled = true;
+    calls.push(call);
+    const fault = faultOf(call);
     switch (fault) {
       case 'refuse':
-      case 'kill-before':
         reply.destroy();
         return;
       case 'hang':
@@ -114,13 +106,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         setImmediate(() => reply.destroy());
         return;
       case 'drop':
-      case 'kill':
         reply.destroy();
         return;
     }
-    // A process that was killed meanwhile gets no reply.
-    if (planned.isKilled) reply.destroy();
-    else reply.writeHead(answer.status, answer.headers).end(answer.body);
+    reply.writeHead(answer.status, answer.headers).end(answer.body);
   });
   return {
     endpoint,
@@ -135,7 +124,6 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     ignore(text) {
       ignored = text;
     },
-    killed: () => current.isKilled,
     close,
   };
 }

@@ -2,7 +2,7 @@
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import type { KeyKind } from '../../lib/dynamodb/grants.ts';
-import { partitionPlaceholder } from '../../packages/proof/simulation/requests.ts';
+import { partitionPlaceholder } from './table/client.ts';
 
 /** A string in the form of the document client, or of the wire. */
 type Text = string | { S: string };

@@ -30,11 +30,11 @@ import { readSettings, type Settings } from '../../lib/shared/settings.ts';
 import type { TimeLimits } from '../../lib/shared/time-limits.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
-import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
-import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
+import { connectDouble } from './table/client.ts';
+import { TableDouble } from './table/table-double.ts';
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;

@@ -13,7 +13,7 @@ import { type Int64, isInt64 } from '../../shared/json.ts';
 import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */
-export function createDeleteWorkItem({ table, now }: Deps) {
+function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, requestId, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
     const deletion = { atMs: now(), by: caller.appKeyId, version };

@@ -11,9 +11,9 @@ import {
   type ListedOperation,
   mergeAlerts,
 } from '../../../lib/http/operations.ts';
+import { connectDouble } from '../../../test/support/table/client.ts';
+import { TableDouble } from '../../../test/support/table/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
-import { connectDouble } from '../../proof/simulation/double-client.ts';
-import { TableDouble } from '../../proof/simulation/table-double.ts';
 import { benchHandlers, eventOf } from '../bench-service.ts';
 import type { Command } from './bare.ts';
 

@@ -8,7 +8,6 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
 import type {
   ActionKind,
   BatchWrite,
@@ -18,7 +17,8 @@ import type {
   Request,
   Transaction,
   Write,
-} from './requests.ts';
+} from './client.ts';
+import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
 /** Stored items by their keys. A stored item never changes: a write replaces it. */
@@ -63,9 +63,7 @@ class ConditionFailed extends Error {
 export class TableDouble {
   readonly #rows: Map<string, Item>;
   /** The actions of applied transactions, by ClientRequestToken. */
-  readonly tokens = new Map<string, string>();
-  /** Called with each row that is put or updated. */
-  onWrite: (item: Item) => void = () => {};
+  readonly #tokens = new Map<string, string>();
 
   constructor(rows: Rows = new Map()) {
     this.#rows = new Map(rows);
@@ -174,7 +172,7 @@ export class TableDouble {
 
   #transact({ TransactItems, ClientRequestToken: token }: Transaction): unknown {
     const text = canonical(TransactItems);
-    const applied = token === undefined ? undefined : this.tokens.get(token);
+    const applied = token === undefined ? undefined : this.#tokens.get(token);
     if (applied === text) return {};
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
@@ -200,7 +198,7 @@ export class TableDouble {
       });
     for (const [index, [kind, write]] of actions.entries())
       if (kind !== 'ConditionCheck') this.#write(write, changes[index]?.after);
-    if (token !== undefined) this.tokens.set(token, text);
+    if (token !== undefined) this.#tokens.set(token, text);
     return {};
   }
 
@@ -224,11 +222,8 @@ export class TableDouble {
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {
     const text = textOf((key ?? put) as Key);
-    if (!after) this.#rows.delete(text);
-    else {
-      this.#rows.set(text, after);
-      this.onWrite(after);
-    }
+    if (after) this.#rows.set(text, after);
+    else this.#rows.delete(text);
   }
 }
 

@@ -1,0 +1,200 @@
+/** The table in memory answers the service's requests, and variations of them, as DynamoDB Local does. */
+import * as commands from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { expect, it } from 'vitest';
+import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts } from '../../lib/http/operations.ts';
+import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
+import { recordOfEntity } from '../../lib/ingest/records.ts';
+import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { changeAccount, listAccounts, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
+import { identityOfAppKey, revokeAppKey, rotateAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
+import { checkAccount } from '../../packages/admin/check/check.ts';
+import { repair } from '../../packages/admin/check/repair.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { listIncidents, listMerges } from '../../packages/admin/incidents/list.ts';
+import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { SEED, seededRandom } from '../support/chance.ts';
+import { createHandlers } from '../support/handlers.ts';
+import { newAccount } from '../support/incidents.ts';
+import { callAlone, newTable, testDeps } from '../support/service.ts';
+import { connectDouble, type Request } from '../support/table/client.ts';
+import { TableDouble } from '../support/table/table-double.ts';
+import { canonical, type Item, typeOf, type Value } from '../support/table/values.ts';
+
+const VARIATIONS = { ci: 10_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+
+// biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
+type Unchecked = any;
+
+/** A table in memory and one of DynamoDB Local, which get the same requests, one at a time. */
+async function newPair() {
+  const real = await newTable();
+  const double = new TableDouble();
+  const requests: Request[] = [];
+  async function compare(request: Request): Promise<unknown> {
+    const Command = (commands as Unchecked)[request.name];
+    const [actual, expected] = [
+      await outcomeOf(async () => double.apply(request)),
+      await outcomeOf(() => real.client.send(new Command(request.input))),
+    ];
+    expect({ request, ...actual.visible }).toEqual({ request, ...expected.visible });
+    return actual.end();
+  }
+  let last: Promise<unknown> = Promise.resolve();
+  const table = connectDouble((request) => {
+    // DynamoDB does not say in which segment of a scan a row is.
+    if (request.name === 'ScanCommand') return Promise.resolve(double.apply(request));
+    requests.push(request);
+    last = last.then(
+      () => compare(request),
+      () => compare(request),
+    );
+    return last;
+  }, real.name);
+  return { real, double, table, requests, compare };
+}
+
+/** What the service may read of a reply or an error, and how the call ends. */
+async function outcomeOf(reply: () => Promise<Unchecked>): Promise<{ visible: object; end: () => unknown }> {
+  try {
+    const answer = await reply();
+    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = answer;
+    const rows = Responses && (Object.values(Responses)[0] as Item[]).map(canonical).sort();
+    return { visible: { Item, Items, rows, Attributes, LastEvaluatedKey }, end: () => answer };
+  } catch (error) {
+    const { name, Item, CancellationReasons } = error as Unchecked;
+    if (!/Exception$/.test(name)) throw error;
+    const reasons = CancellationReasons?.map((reason: Unchecked) => [
+      reason.Code,
+      reason.Item && unmarshall(reason.Item),
+    ]);
+    const visible = { error: name, Item: Item && unmarshall(Item), reasons };
+    return {
+      visible,
+      end: () => {
+        throw error;
+      },
+    };
+  }
+}
+
+/** Makes requests of all kinds: those of the operations, of the feed, and of operators. */
+async function useEverything(table: Table, double: TableDouble): Promise<void> {
+  const now = Date.now();
+  const sample = sampleData(now).map((line) => JSON.parse(line));
+  const lines = [...Map.groupBy(sample, ({ kind }) => kind).values()].flatMap((ofKind) => ofKind.slice(0, 6));
+  const load = () =>
+    loadData(
+      table,
+      'data',
+      lines.map((line) => JSON.stringify(line)),
+      { nowSeconds: 1 },
+    );
+  await load();
+  for (const line of lines.filter(({ kind }) => FEED_KINDS.includes(kind)))
+    for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
+      for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms: now + (index % 3) }, retired)]))
+        await write(table);
+  await load();
+
+  const deps = testDeps(table);
+  const handlers = createHandlers(deps, { transactionItems: 8 });
+  for (const body of [{}, { limit: 1 }, {}]) await callAlone(handlers, browseFleet, { appKey: DEMO_KEYS.demo, body });
+
+  const tenant = await newAccount(table);
+  const { account, appKey } = tenant;
+  const [from, to, title] = [await tenant.incident(), await tenant.incident(), 'New'];
+  await tenant.member(7);
+  const alerts = await tenant.alerts(12, from);
+  const merge = async (alert_ids: string[], incident_id: string, change = {}, headers = {}) =>
+    (await callAlone(handlers, mergeAlerts, { appKey, body: { alert_ids, incident_id, ...change }, headers })).status;
+  const once = { 'Idempotency-Key': 'k' };
+  for (const [count, change, headers] of [
+    [1, {}, {}],
+    [2, { title, owner_id: 7 }, once],
+    [2, { title, owner_id: 7 }, once],
+    [12, { title }, {}],
+  ] as const)
+    expect(await merge(alerts.slice(0, count), to, change, headers)).toBe(200);
+  const [{ sequence }] = await tenant.feed(to);
+  const undo = { account, incidentId: to, by: 'o', requestId: 'r' };
+  await undoMerge(deps, { ...undo, sequence });
+  await undoMerge(deps, { ...undo, sequence: (await tenant.feed(to)).at(-2).sequence }, { transactionItems: 8 });
+  for (const listed of [listIncidents(table, account), listMerges(table, account, 1)]) await listed;
+  // Each row is lost once, as a restore may lose it.
+  for (const { pk, sk } of double.items().filter((row) => String(row.pk).includes(String(account)))) {
+    await table.client.send(new commands.DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+    await repair(table, await checkAccount(table, account));
+  }
+
+  const item = lines.find(({ kind, deleted_at_ms }) => kind === 'work_item' && deleted_at_ms === undefined);
+  const body = { work_item_id: item.work_item_id, version: item.version };
+  for (const _ of [1, 2]) await callAlone(handlers, deleteWorkItem, { appKey: DEMO_KEYS.demo, body });
+  const deleted = await readWorkItem(table, 1, item.work_item_id);
+  if (deleted) expect(await restoreWorkItem(table, 1, deleted)).toBe(true);
+  await changeAccount(table, 1, () => ({ permissions: [] }));
+  const row = await readAccount(table, 1);
+  expect(await listAccounts(table)).toContain(1);
+  if (!row) return;
+  const [first] = await listAppKeys(table, row);
+  const hash = [...(row.app_keys ?? [])][0] as string;
+  expect(first).toBeDefined();
+  await rotateAppKey(
+    table,
+    row,
+    { hash },
+    { identity: identityOfAppKey('new'.padEnd(32)), details: { created_at: 1 } },
+    5,
+  );
+  await revokeAppKey(table, 1, hash, 1);
+}
+
+/** Replaces some keys and values in a request by those of others. */
+function varied({ name, input }: Request, known: { keys: Item[]; values: Value[] }, random: () => number): Request {
+  const pick = <Member>(all: readonly Member[]): Member => all[Math.floor(random() * all.length)] as Member;
+  const ofType = (value: Value) =>
+    random() < 0.7 ? value : pick(known.values.filter((other) => typeOf(other) === typeOf(value)));
+  const vary = (value: Unchecked): Unchecked => {
+    if (Array.isArray(value)) return value.map(vary);
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set)
+      return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]: [string, Unchecked]) => {
+        if (key === 'Key' && name !== 'TransactWriteCommand' && random() < 0.3) return [key, pick(known.keys)];
+        if (key !== 'ExpressionAttributeValues') return [key, key === 'Item' ? member : vary(member)];
+        return [
+          key,
+          Object.fromEntries(Object.entries(member as Item).map(([placeholder, of]) => [placeholder, ofType(of)])),
+        ];
+      }),
+    );
+  };
+  return { name, input: { ...vary(input), ...(input.ClientRequestToken && { ClientRequestToken: String(random()) }) } };
+}
+
+it(`answers as DynamoDB Local does (${VARIATIONS} variations, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
+  const { real, double, table, requests, compare } = await newPair();
+  await useEverything(table, double);
+  const random = seededRandom(SEED);
+  const values = requests.flatMap(({ input }) => Object.values((input.ExpressionAttributeValues ?? {}) as Item));
+  const known = { keys: double.items().map(({ pk, sk }) => ({ pk, sk }) as Item), values };
+  const kinds = [
+    ...Map.groupBy(requests, ({ name, input }) =>
+      [name, input.UpdateExpression, input.ConditionExpression, input.TransactItems?.length].join(),
+    ).values(),
+  ];
+  for (let index = 0; index < VARIATIONS; index += 1) {
+    const kind = kinds[Math.floor(random() * kinds.length)] as Request[];
+    const request = varied(kind[Math.floor(random() * kind.length)] as Request, known, random);
+    await compare(request).catch((error) => {
+      if (!/Exception$/.test(error.name)) throw error;
+    });
+  }
+  const rows: string[] = [];
+  for await (const { Items = [] } of commands.paginateScan({ client: real.client }, { TableName: real.name }))
+    rows.push(...Items.map(canonical));
+  expect(double.items().map(canonical).sort()).toEqual(rows.sort());
+});
