@@ -1,7 +1,7 @@
 /** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
-import { createTokenBuckets } from '../local/token-buckets.ts';
+import { createTokenBuckets } from '../../packages/local/token-buckets.ts';
 import { createTimes, type Times } from './timings.ts';
 
 export interface MergeLoad {

@@ -1,8 +1,6 @@
 /** The functions that are measured, their data, and the calls to DynamoDB that they make. */
 import { setImmediate } from 'node:timers/promises';
 import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
-import { createAppKeys } from '../../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../../lib/auth/usage-key-authorizer.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import {
   browseFleet,
@@ -14,27 +12,15 @@ import {
 import { connectDouble } from '../../../test/support/table/client.ts';
 import { TableDouble } from '../../../test/support/table/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
-import { benchHandlers, eventOf } from '../bench-service.ts';
+import { benchHandlers, PAST_CACHE_MS } from '../service.ts';
 import type { Command } from './bare.ts';
 
-type Handlers = ReturnType<typeof benchHandlers>;
-
 export interface Subject {
-  /** Name of the function. */
-  name: string;
   /** Milliseconds by which the clock is set forward for each call. */
   stepMs: number;
-  event(index: number): object;
-  /** Makes the same call in this process. */
-  call(handlers: Handlers, index: number): Promise<unknown>;
+  operation: ListedOperation;
+  body(index: number): object;
 }
-
-const operation = (listed: ListedOperation, body: (index: number) => object, stepMs = 0): Subject => ({
-  name: listed.name,
-  stepMs,
-  event: (index) => eventOf(listed, DEMO_KEYS.demo, body(index)),
-  call: (handlers, index) => handlers.call(listed, DEMO_KEYS.demo, body(index)),
-});
 
 const ACCOUNT = 1;
 /** Fleet browse allows thirty calls a minute. */
@@ -44,37 +30,17 @@ const ALERTS_PER_MERGE = 10;
 const MERGE_STEP_MS = 10;
 const INCIDENT = 'f'.repeat(24);
 const alertId = (index: number) => index.toString(16).padStart(24, '0');
-/** Each call has a new key, since the authorizer caches keys. */
-const keyOf = (index: number) => `bench-key-${index}`.padEnd(32, '-');
-
-const authorizer: Subject = {
-  name: 'usage-key-authorizer',
-  stepMs: 0,
-  event: (index) => ({
-    queryStringParameters: { app_key: keyOf(index) },
-    methodArn: 'arn:aws:execute-api:a/prod/POST/b',
-  }),
-  call({ deps }, index) {
-    const authorize = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
-    return authorize(authorizer.event(index) as never);
-  },
-};
-
+const alertsOf = (merge: number) =>
+  Array.from({ length: ALERTS_PER_MERGE }, (_, index) => alertId(merge * ALERTS_PER_MERGE + index));
 export const SUBJECTS: readonly Subject[] = [
-  operation(browseFleet, () => ({}), BROWSE_STEP_MS),
-  operation(getRumResource, () => ({ no_cache: true })),
-  operation(deleteWorkItem, (index) => ({ work_item_id: `w${index}`, version: 1 })),
-  operation(
-    mergeAlerts,
-    (index) => ({
-      incident_id: INCIDENT,
-      alert_ids: Array.from({ length: ALERTS_PER_MERGE }, (_, position) =>
-        alertId(index * ALERTS_PER_MERGE + position),
-      ),
-    }),
-    MERGE_STEP_MS,
-  ),
-  authorizer,
+  { operation: browseFleet, stepMs: BROWSE_STEP_MS, body: () => ({}) },
+  { operation: getRumResource, stepMs: 0, body: () => ({ no_cache: true }) },
+  { operation: deleteWorkItem, stepMs: 0, body: (index) => ({ work_item_id: `w${index}`, version: 1 }) },
+  {
+    operation: mergeAlerts,
+    stepMs: MERGE_STEP_MS,
+    body: (index) => ({ incident_id: INCIDENT, alert_ids: alertsOf(index) }),
+  },
 ];
 
 /** The data that this number of calls of each subject needs, as lines of the data format. */
@@ -87,16 +53,12 @@ export function linesFor(calls: number): string[] {
     ...linesOf(calls, (index) =>
       line('work_item', { work_item_id: `w${index}`, version: 1, title: 'Raise the timeout' }),
     ),
-    ...linesOf(calls, (index) => line('app_key', { app_key: keyOf(index) })),
     line('incident', { incident_id: INCIDENT, title: 'Checkout is down' }),
     ...linesOf(calls * ALERTS_PER_MERGE, (index) =>
       line('alert', { alert_id: alertId(index), title: 'p99 above threshold' }),
     ),
   ];
 }
-
-/** Longer than app keys are cached. */
-const PAST_CACHE_MS = 120_000;
 
 /**
  * Prepares a table in memory, on which the subjects' calls to DynamoDB are recorded.
@@ -118,13 +80,13 @@ export async function createRecorder(name: string, lines: readonly string[], cal
   const table: Table = { ...inMemory, name };
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   const handlers = benchHandlers(table);
-  return async (subject: Subject, calls: number): Promise<Command[][][]> => {
+  return async ({ operation, body, stepMs }: Subject, calls: number): Promise<Command[][][]> => {
     const roundsOfCalls: Command[][][] = [];
     for (let index = 0; index < calls; index += 1) {
       // The first call in an environment reads the app key.
-      handlers.stepClock(index % callsInEnvironment === 0 ? PAST_CACHE_MS : subject.stepMs);
+      handlers.stepClock(index % callsInEnvironment === 0 ? PAST_CACHE_MS : stepMs);
       rounds = [];
-      await subject.call(handlers, index);
+      await handlers.call(operation, DEMO_KEYS.demo, body(index));
       roundsOfCalls.push(rounds);
     }
     return roundsOfCalls;

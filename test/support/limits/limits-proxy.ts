@@ -3,7 +3,7 @@
  * and of batches of one partition, and transactions that conflict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';
+import { startDynamoDbProxy } from '../../../packages/local/dynamodb-proxy.ts';
 import { type Call, connectServer, type Json, ServerRefusal } from './call.ts';
 import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { invalid, Refusal } from './limit-errors.ts';

@@ -1,5 +1,5 @@
 /** The units that calls cost, and the units that partition keys are granted. */
-import { createTokenBuckets } from '../../local/token-buckets.ts';
+import { createTokenBuckets } from '../../../packages/local/token-buckets.ts';
 
 /**
  * The limits that the proxy enforces. Source of the units: *DynamoDB Developer Guide*, "Best practices for designing and using partition keys

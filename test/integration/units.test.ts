@@ -1,20 +1,25 @@
-/** What each operation costs in DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
-import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
+/** What each operation costs in DynamoDB: calls, rounds of concurrent calls, and units, for rows of the usual size. */
+import { readFileSync } from 'node:fs';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 import {
   browseFleet,
   deleteWorkItem,
   getRumResource,
   type ListedOperation,
   mergeAlerts,
-} from '../../../lib/http/operations.ts';
-import { startBenchService } from '../bench-service.ts';
-import { accountLines, createAlerts, fleetLines } from '../data.ts';
-import type { AddFigure } from '../report.ts';
+} from '../../lib/http/operations.ts';
+import {
+  accountLines,
+  createAlerts,
+  fleetLines,
+  PAST_CACHE_MS,
+  startBenchService,
+} from '../../packages/bench/service.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
-/** Longer than app keys and RUM records are cached. */
-const PAST_CACHE_MS = 120_000;
 /** Shorter than they are cached. */
 const WITHIN_CACHE_MS = 5_000;
 
@@ -104,7 +109,7 @@ interface UnitsOfCalls {
   warm: Used;
 }
 
-export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
+async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
   // DynamoDB stores a number without its trailing zeros, so rows with a round time are smaller.
   const nowMs = Math.floor(Date.now() / 1000) * 1000 + 789;
   const workItem = { kind: 'work_item', account_id: 1, version: 1, title: 'Raise it' };
@@ -136,7 +141,7 @@ export async function measureUnits(endpoint?: string): Promise<UnitsOfCalls[]> {
 }
 
 /** The figures of warm calls as a Markdown table. */
-export function unitsTable(results: readonly UnitsOfCalls[]): string {
+function unitsTable(results: readonly UnitsOfCalls[]): string {
   const head = ['operation', 'calls', 'rounds', 'read units', 'write units'];
   const cell = (value: number) => value.toFixed(1).replace('.0', '');
   const rows = results.map(({ what, warm: { calls, rounds, read, write } }) => [
@@ -146,10 +151,27 @@ export function unitsTable(results: readonly UnitsOfCalls[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Prints the table of docs/cost.md, and compares the calls. */
-export async function run(add: AddFigure): Promise<void> {
-  const results = await measureUnits(process.env.DYNAMODB_ENDPOINT);
-  process.stdout.write(`${unitsTable(results)}\n`);
-  for (const { what, cold, warm } of results)
-    add({ name: `${what}: calls`, value: warm.calls, unit: 'calls', baseline: { name: 'cold', value: cold.calls } });
-}
+it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
+  // A fixed time, since the size of a stored number depends on its digits.
+  const now = vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
+  onTestFinished(() => now.mockRestore());
+  const results = await measureUnits(dynamodbEndpoint());
+  const document = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
+  expect(document).toContain(unitsTable(results));
+  expect(document).toContain('*Cold*, with neither cached, each takes one call, one round and one read unit more');
+  for (const { cold, warm } of results)
+    expect(cold).toMatchObject({
+      calls: warm.calls + 1,
+      rounds: warm.rounds + 1,
+      read: warm.read + 1,
+      write: warm.write,
+    });
+
+  const warm = Object.fromEntries(results.map(({ what, warm: used }) => [what, used]));
+  expect(warm['read the RUM resource']?.calls).toBe(1);
+  expect(warm['delete a work item']?.calls).toBe(1);
+  // The count of the rate limit, then one round of reads, or two.
+  expect(warm['browse, page of 50']?.rounds).toBe(2);
+  expect(warm['browse, 2,000 hosts examined']?.rounds).toBe(3);
+  expect(warm['merge 90 alerts']?.rounds).toBeLessThanOrEqual(3);
+});
