@@ -134,8 +134,8 @@ it('every option exists', async () => {
     start(['--help']).then(({ ended, output }) => ended.then(output)),
     walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
     // Their runs take minutes, so options are looked for in their sources.
-    ...['packages/bench/bench-arguments.ts', 'packages/proof/simulation/prove.ts', '.ci/generators/run.ts'].map(
-      (path) => readFileSync(new URL(path, root), 'utf8'),
+    ...['packages/bench/bench-arguments.ts', 'packages/proof/simulation/prove.ts'].map((path) =>
+      readFileSync(new URL(path, root), 'utf8'),
     ),
   ]);
   const lines = [...shownOf('option'), ...shownOf('start'), ...shownOf('bench')];
