@@ -21,8 +21,7 @@ fleet = browse_fleet.sync(client=client, body=BrowseFleetRequest(limit=1, status
 assert isinstance(fleet, BrowseFleetEnvelope) and fleet.data.items[0].servicemap.status == FleetStatus.STALE, fleet
 rum = get_rum_resource.sync(client=client, body=GetRumResourceRequest())
 assert isinstance(rum, GetRumResourceEnvelope) and rum.data.product == "rum" and rum.data.action_days == 30, rum
-delete = DeleteWorkItemRequest(work_item_id="wi-1005", version=1)
-deleted = delete_work_item.sync(client=client, body=delete)
+deleted = delete_work_item.sync(client=client, body=DeleteWorkItemRequest(work_item_id="wi-1005", version=1))
 assert isinstance(deleted, DeleteWorkItemEnvelope), deleted
 merge = MergeAlertsRequest(alert_ids=os.environ["ALERTS"].split(), incident_id=os.environ["INCIDENT"])
 merged = merge_alerts.sync(client=client, body=merge, idempotency_key="openapi-python-client")
@@ -30,5 +29,5 @@ assert isinstance(merged, MergeAlertsEnvelope) and merged.data is None, merged
 
 refused = get_rum_resource.sync(client=client_of("wrong"), body=GetRumResourceRequest())
 assert isinstance(refused, ErrorEnvelope) and refused.error.code == ErrorCode.UNAUTHORIZED, refused
-missing = delete_work_item.sync(client=client, body=delete)
+missing = delete_work_item.sync(client=client, body=DeleteWorkItemRequest(work_item_id="none", version=1))
 assert isinstance(missing, ErrorEnvelope) and missing.error.code == ErrorCode.RESOURCENOTFOUND, missing

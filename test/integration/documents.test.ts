@@ -57,8 +57,7 @@ const KINDS = {
   admin: /^npm run (--silent )?admin\b/,
   bench: /^npm run bench -- /,
   smoke: /^(APP_KEY=… )?npm run smoke -- /,
-  /** The two options left out have a test of their own: packages/local/test/integration/watch. */
-  start: /^npm start -- (?!--watch|--inspect)/,
+  start: /^npm start -- /,
   script: /^(npm|bash) /,
   aws: /^aws /,
   cdk: /^(npx cdk (bootstrap|deploy|destroy|watch)|-c )/,
