@@ -14,8 +14,6 @@ import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
 
-export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
-
 /** Longer than app keys and RUM records are cached. */
 export const PAST_CACHE_MS = 120_000;
 

@@ -108,10 +108,7 @@ export async function startService(options: LocalServiceOptions) {
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName), (message) => {
-      queues.send(stream.deadLetters, JSON.stringify(message));
-      options.onFailed?.(stream.functionName, new Error("gave up a record of the table's stream"));
-    });
+    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName));
   } catch (error) {
     streamProblem = (error as Error).message;
   }

@@ -28,7 +28,6 @@ import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
 import type { Options } from './start-options.ts';
-import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd registers a function that stops a started part
@@ -41,7 +40,6 @@ export async function serve(
   fail: (error: unknown) => void,
 ): Promise<void> {
   const preparing = prepareTable(options, atEnd, fail);
-  if (options.watch) return serveAndWatch(options, (await preparing).endpoint, atEnd);
   // An editor's terminal may have attached a debugger already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())

@@ -57,8 +57,7 @@ const KINDS = {
   admin: /^npm run (--silent )?admin\b/,
   bench: /^npm run bench -- /,
   smoke: /^(APP_KEY=… )?npm run smoke -- /,
-  /** The two options left out have a test of their own: packages/local/test/integration/watch. */
-  start: /^npm start -- (?!--watch|--inspect)/,
+  start: /^npm start -- /,
   script: /^(npm|bash) /,
   aws: /^aws /,
   cdk: /^(npx cdk (bootstrap|deploy|destroy|watch)|-c )/,
@@ -133,12 +132,8 @@ it('every option exists', async () => {
     ...commandNames.map((name) => runCommand([...name, '--help']).then(({ out }) => out)),
     start(['--help']).then(({ ended, output }) => ended.then(output)),
     walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
-    // Their runs take minutes, so options are looked for in their sources.
-    ...['packages/bench/bench-arguments.ts', '.ci/generators/run.ts'].map((path) =>
-      readFileSync(new URL(path, root), 'utf8'),
-    ),
   ]);
-  const lines = [...shownOf('option'), ...shownOf('start'), ...shownOf('bench')];
+  const lines = [...shownOf('option'), ...shownOf('start')];
   const options = lines.flatMap((line) => wordsOf(line).filter((word) => /^--\w/.test(word)));
   expect(options.length).toBeGreaterThan(10);
   expect(options.filter((option) => !helps.some((help) => help.includes(option)))).toEqual([]);

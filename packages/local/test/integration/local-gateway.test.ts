@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -93,17 +91,6 @@ describe('the local gateway', () => {
     expect(JSON.stringify(served)).not.toContain(appKey);
   });
 
-  it('a caller that disconnects before it has sent its body is logged as 499', async () => {
-    const path = '/gone/away';
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"a":`);
-    // The server sends 100 Continue: the request has come.
-    await once(socket, 'data');
-    socket.destroy();
-    const logged = () => served.find((call) => call.path === path);
-    await expect.poll(logged).toMatchObject({ status: 499, code: 'ClientClosedRequest' });
-  });
-
   it('a merge whose call died after its commit is finished from the table stream', async () => {
     const tenant = await newAccount(table);
     const incident = await tenant.incident();
@@ -135,12 +122,6 @@ describe('the local gateway', () => {
     await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
   });
-});
-
-it('the settings of the stream, such as the age at which a record is given up, come from the template', () => {
-  const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
-  const maxAgeMs = 8 * 3_600_000;
-  expect(stream).toEqual({ functionName: 'relay', batchSize: 100, maxAgeMs, deadLetters: 'RelayDeadLetters' });
 });
 
 it('the gateway reports the name and the error of a function that fails', async () => {

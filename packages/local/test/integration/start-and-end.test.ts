@@ -1,7 +1,7 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -111,8 +111,55 @@ writeFileSync(
     '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
     `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
     '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+    `{"kind":"incident","account_id":9,"incident_id":"${'a'.repeat(24)}","title":"t"}`,
+    `{"kind":"alert","account_id":9,"alert_id":"${'b'.repeat(24)}","title":"t"}`,
   ].join('\n'),
 );
+
+describe('npm start -- --events --inspect', () => {
+  const events = join(folder, 'events.ndjson');
+  let service: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    const args = ['--port', '0', '--data', data, '--events', events, '--inspect'];
+    service = await start(args, { DYNAMODB_ENDPOINT: dynamodbEndpoint(), NODE_OPTIONS: '--inspect-port=0' });
+  });
+  afterAll(() => void service.child.kill('SIGKILL'));
+
+  it('writes events to the file', async () => {
+    const merge = { alert_ids: ['b'.repeat(24)], incident_id: 'a'.repeat(24) };
+    expect((await callService(service.url, '/alert/merge', key, merge)).status).toBe(200);
+    await expect.poll(() => readFileSync(events, 'utf8')).toContain('b'.repeat(24));
+  });
+
+  it('lets a debugger stop in a function', async () => {
+    const [address = ''] = /ws:\/\/\S+/.exec(service.errors()) ?? [];
+    const socket = new WebSocket(address);
+    const paused = Promise.withResolvers<string>();
+    const answers = new Map<number, () => void>();
+    socket.addEventListener('message', ({ data }) => {
+      const { id, method, params } = JSON.parse(String(data));
+      answers.get(id)?.();
+      if (method === 'Debugger.paused') paused.resolve(params.callFrames[0].functionName);
+    });
+    await new Promise((resolve) => socket.addEventListener('open', resolve));
+    let sent = 0;
+    const send = (method: string, params = {}) => {
+      sent += 1;
+      socket.send(JSON.stringify({ id: sent, method, params }));
+      return new Promise<void>((resolve) => answers.set(sent, resolve));
+    };
+    await send('Debugger.enable');
+    const lines = readFileSync(join(root, 'lib/http/caller.ts'), 'utf8').split('\n');
+    const lineNumber = lines.findIndex((line) => line.includes("ApiError('Unauthorized')"));
+    expect(lineNumber).toBeGreaterThan(0);
+    await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/http/caller\\.ts(#|$)', lineNumber });
+    const calling = callService(service.url, '/rum/resource/info', 'unknown');
+    expect(await paused.promise).toBe('before');
+    await send('Debugger.resume');
+    expect((await calling).status).toBe(401);
+    socket.close();
+  });
+});
 
 /** Starts the service on the directory, and expects the data there. */
 async function startOnDirectory(...args: string[]) {
