@@ -11,7 +11,7 @@ import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { expectTrueFeeds, newAccount } from '../support/incidents.ts';
-import { type Fate, fates, lives, onSchedules } from '../support/schedule.ts';
+import { anyFate, type Fate, lives, onSchedules } from '../support/schedule.ts';
 import { eventFor, invokeAlone, put, stored, testDeps } from '../support/service.ts';
 
 /** A merge of up to two alerts is small, and up to three alerts are moved at a time. */
@@ -41,7 +41,7 @@ const EARLIER: Merge[] = [
 ];
 
 /** `again`: it is repeated after its end or death. */
-const run = { again: fc.boolean(), fate: fates() };
+const run = { again: fc.boolean(), fate: anyFate };
 const process = fc.oneof(
   {
     weight: 4,
