@@ -41,7 +41,8 @@ async function merged() {
   const alerts = await tenant.alerts(20, from);
   const mergeOk = async (body: object) =>
     expectEnvelope(await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } }), 200);
-  await mergeOk({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
+  await tenant.member(7);
+  await mergeOk({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New', owner_id: 7 });
   await mergeOk({ alert_ids: alerts, incident_id: from });
   const [{ sequence }] = await tenant.feed(from);
   const alertKey = keys.alert(tenant.account, String(alerts[0]));
@@ -86,7 +87,8 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   alert_entry_missing: ({ alertKey }) => change(alertKey, { moved_sequence: 9_999_999_999_999 }),
   entry_incomplete: ({ tenant, from, large }) => remove(keys.feedAlerts(tenant.account, from, large, 0)),
   entry_rows_orphaned: ({ tenant, from, large }) => remove(keys.feedEntry(tenant.account, from, large)),
-  entry_not_applied: ({ tenant, to }) => change(keys.incident(tenant.account, to), { last_change: undefined }),
+  entry_not_applied: ({ tenant, to }) =>
+    change(keys.incident(tenant.account, to), { title: 'Old', owner_id: undefined, last_change: undefined }),
   incident_entry_missing: ({ tenant, from }) =>
     change(keys.incident(tenant.account, from), { last_change: { sequence: 9_999_999_999_999, old_title: 'Old' } }),
   merge_order_behind: async ({ tenant }) => {
@@ -124,6 +126,7 @@ describe('admin check and admin repair', () => {
     if (isOfTable) await startTable();
     const broken = await merged();
     const { account } = broken.tenant;
+    const intact = await snapshot(table, account);
     await BROKEN[kind](broken);
     const scope = isOfTable ? '' : ` --account ${account}`;
     const about = kind === 'account_missing' ? GONE : account;
@@ -146,6 +149,8 @@ describe('admin check and admin repair', () => {
     const { exitCode } = await admin(`repair --write${scope}`);
     if (!isOfTable) expect(exitCode).toBe(0);
     expect((await check()).found).toEqual(new Set());
+    if (kind === 'alert_misplaced' || kind === 'entry_not_applied')
+      expect(await snapshot(table, account)).toEqual(intact);
   });
 
   it('say in one line for each finding what is wrong, and where', async () => {
