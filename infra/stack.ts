@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
+import { allowedMethods, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
@@ -11,8 +11,6 @@ import { Monitoring } from './monitoring.ts';
 import { addNotices, addOutputs } from './outputs.ts';
 import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
-import { CanaryRollout } from './rollout.ts';
-import { addSmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { addBackups, createServiceTable } from './table.ts';
 
@@ -22,8 +20,6 @@ const ANSWER_TIMEOUT = Duration.seconds(29);
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
 const FINISH_TIMEOUT = Duration.minutes(5);
-/** Writing a batch takes seconds, or longer if the table is throttled. */
-const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -42,25 +38,23 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const logs: Record<string, ILogGroup> = {};
+    const functions = {} as Record<FunctionName, LambdaFunction>;
     const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'settings'>) => {
-      const { lambda } = new ServiceFunction(this, { name, settings, ...options });
-      logs[name] = lambda.logGroup;
-      return lambda;
+      functions[name] = new ServiceFunction(this, { name, settings, ...options }).lambda;
+      return functions[name];
     };
-    const operationFunctions = perOperation(({ name, summary }) =>
-      create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
-    );
-    const fallbackRoute = create('fallback-route', {
+    for (const { name, summary } of operations)
+      create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT });
+    create('fallback-route', {
       description: 'Answer every other path and method',
       environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
       timeout: Duration.seconds(5),
     });
-    const openApiDocument = create('openapi-document', {
+    create('openapi-document', {
       description: 'Serve openapi.json',
       timeout: Duration.seconds(5),
     });
-    const authorizer = create('usage-key-authorizer', {
+    create('usage-key-authorizer', {
       description: 'Authorizer: choose the gateway key that throttles a call',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
@@ -88,49 +82,32 @@ export class ServiceStack extends Stack {
           timeout,
         }),
     });
-
-    const ingestQueues = new IngestQueues(this, 'Feed', INGEST_TIMEOUT);
-    const ingestRecords = create('ingest-records', {
-      description: 'Write the records that are sent to the feed',
-      table,
-      environment: { ...environment, ...ingestQueues.environment },
-      timeout: INGEST_TIMEOUT,
-    });
-    ingestQueues.deliverTo(ingestRecords, {
+    const ingestQueues = new IngestQueues(this, 'Feed', {
+      create: ({ environment: ingestEnvironment, timeout }) =>
+        create('ingest-records', {
+          description: 'Write the records that are sent to the feed',
+          table,
+          environment: { ...environment, ...ingestEnvironment },
+          timeout,
+        }),
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
-
-    // `canary-forced` keeps the aliases of a canary, but moves all calls at once.
-    const rollout =
-      settings.rollout === 'all-at-once'
-        ? undefined
-        : new CanaryRollout(this, 'Rollout', {
-            immediate: settings.rollout === 'canary-forced',
-            logRetention: settings.logRetentionDays,
-          });
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
-      operationFunctions: perOperation((operation) => {
-        const fn = operationFunctions[operation.name];
-        return rollout?.add(operation, fn) ?? fn;
-      }),
-      fallbackRoute,
-      openApiDocument,
-      authorizer,
+      functions,
       sharedGatewayKey,
     });
-    const monitoring = new Monitoring(this, 'Watch', {
+    const { dashboard } = new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
-      functions: { ...operationFunctions, 'usage-key-authorizer': authorizer },
+      functions,
       mergeQueue,
       settings,
       ingestQueues,
       relay,
     });
-    if (settings.smokeKeySecret !== undefined) monitoring.notifyOf(addSmokeCall(this, url, settings.smokeKeySecret));
     addOutputs(this, {
       url,
       table,
@@ -138,11 +115,9 @@ export class ServiceStack extends Stack {
       mergeQueue,
       ingestQueues,
       relay,
-      dashboard: monitoring.dashboard,
-      logs: { ...logs, access: accessLog },
+      dashboard,
+      functions,
+      accessLog,
     });
   }
 }
-
-const perOperation = <Value>(make: (operation: ListedOperation) => Value) =>
-  Object.fromEntries(operations.map((operation) => [operation.name, make(operation)])) as Record<OperationName, Value>;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'] as const;
-/** Few enough for one transaction: larger merges of the previous release need its EventBridge pipe, which the emulator cannot connect to a queue. */
+/** Few enough for a merge in one transaction. */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
 /** The incident of the merge with this number. They alternate, so that each merge moves the alerts. */

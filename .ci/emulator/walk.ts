@@ -1,7 +1,7 @@
 /**
  * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
- * deploy the previous release, update to this tree while calls are running, deploy an ephemeral stage beside it, let an update fail, roll
- * back, destroy, adopt the table that was kept.
+ * deploy, update while calls are running, deploy an ephemeral stage beside it, let an update fail and roll back, destroy, and adopt the
+ * table that was kept.
  */
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -17,8 +17,7 @@ const sections = new Map(
   }),
 );
 
-/** The template with the alarms that settings add. */
-const template = deployed({ noTrafficMinutes: '60', smokeKeySecret: 'smoke' });
+const template = deployed();
 /** The descriptions of the alarms that notify somebody: parts of a composite alarm notify nobody. */
 const descriptions = ['Alarm', 'CompositeAlarm']
   .flatMap((type) => Object.values(resourcesOf(template, `AWS::CloudWatch::${type}`)))
