@@ -158,7 +158,8 @@ export class Monitoring extends Construct {
     ];
   }
 
-  private feedAlarms({ ingestQueues: { queue, deadLetters, failedMessages } }: MonitoringProps): Alarm[] {
+  private feedAlarms({ ingestQueues, functions }: MonitoringProps): Alarm[] {
+    const { queue, deadLetters, failedMessages } = ingestQueues;
     // This metric, too, omits messages that were received three times: they raise FeedFailing.
     const age = queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
     return [
@@ -169,7 +170,11 @@ export class Monitoring extends Construct {
       this.alarm(
         'FeedFailing',
         'Messages sent to the feed fail, or have become dead letters',
-        sumOf('Failed messages', { failed: failedMessages, deadLetters: visibleIn(deadLetters) }),
+        sumOf('Failures', {
+          failed: failedMessages,
+          crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
+          deadLetters: visibleIn(deadLetters),
+        }),
         { minutes: FEED_FAILING_MINUTES, datapoints: 2 },
       ),
       this.alarm('FeedRefused', 'Records sent to the feed are refused', serviceMetric(METRICS.refused)),

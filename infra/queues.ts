@@ -103,7 +103,7 @@ export class IngestQueues extends Construct {
   readonly refused: Queue;
   /** Messages that failed `maxReceiveCount` times. */
   readonly deadLetters: Queue;
-  /** Counts each delivery of a message that ingest-records reported as failed, or during which it crashed or could not be called. */
+  /** Counts each delivery of a message that ingest-records reported as failed, or for which it could not be called. */
   readonly failedMessages: Metric;
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
   readonly writersPolicy: ManagedPolicy;
