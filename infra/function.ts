@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -24,6 +24,14 @@ export interface ServiceFunctionProps {
   readonly timeout: Duration;
   readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
 }
+
+/** Creates a function of the stack. @param variables in addition to those that all functions have */
+export type CreateFunction = (
+  name: FunctionName,
+  description: string,
+  timeout: Duration,
+  variables?: Record<string, string>,
+) => LambdaFunction;
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
 export class ServiceFunction extends Construct {

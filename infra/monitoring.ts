@@ -86,57 +86,50 @@ export class Monitoring extends Construct {
     id: string,
     description: string,
     metric: IMetric,
-    { threshold = 1, minutes = 1, datapoints }: { threshold?: number; minutes?: number; datapoints?: number } = {},
+    threshold = 1,
+    minutes = 1,
+    datapointsToAlarm = minutes,
   ): Alarm {
     return new Alarm(this, id, {
       alarmDescription: `${description}. ${whatToDo(id)}`,
       metric,
       threshold,
       evaluationPeriods: minutes,
-      ...(datapoints !== undefined && { datapointsToAlarm: datapoints }),
+      datapointsToAlarm,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
   }
 
   private callAlarms({ accessLog, table, functions }: MonitoringProps): Alarm[] {
-    const throttles = Object.values(functions).map((fn) => fn.metricThrottles({ period: PERIOD }));
+    const errors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
+    const throttles = Object.values(functions).map((fn, index) => [
+      `function${index}`,
+      fn.metricThrottles({ period: PERIOD }),
+    ]);
+    const shareOfQuota = new MathExpression({
+      expression: 'used / SERVICE_QUOTA(used)',
+      usingMetrics: { used: LambdaFunction.metricAllConcurrentExecutions() },
+      label: 'Share of the quota',
+      period: PERIOD,
+    });
+    const throttledRows = sumOf('Throttled rows', {
+      reads: throttleEvents(table, 'Read'),
+      writes: throttleEvents(table, 'Write'),
+    });
+    const refused = addLineCount(this, accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
     return [
-      this.alarm(
-        'AuthorizerFailures',
-        'The authorizer fails',
-        functions['usage-key-authorizer'].metricErrors({ period: PERIOD }),
-        { minutes: 2 },
-      ),
+      this.alarm('AuthorizerFailures', 'The authorizer fails', errors, 1, 2),
       this.alarm(
         'FunctionsThrottled',
         'Lambda throttles functions',
-        sumOf('Throttled calls', Object.fromEntries(throttles.map((metric, index) => [`function${index}`, metric]))),
-        { minutes: 2 },
+        sumOf('Throttled calls', Object.fromEntries(throttles)),
+        1,
+        2,
       ),
-      this.alarm(
-        'ConcurrencyNearLimit',
-        "The account comes near Lambda's limit of concurrent executions",
-        new MathExpression({
-          expression: 'used / SERVICE_QUOTA(used)',
-          usingMetrics: { used: LambdaFunction.metricAllConcurrentExecutions() },
-          label: 'Share of the quota',
-          period: PERIOD,
-        }),
-        { threshold: NEAR_LIMIT, minutes: 2 },
-      ),
-      this.alarm(
-        'TableThrottled',
-        'DynamoDB throttles the table',
-        sumOf('Throttled rows', { reads: throttleEvents(table, 'Read'), writes: throttleEvents(table, 'Write') }),
-        { minutes: 2 },
-      ),
-      this.alarm(
-        'Flood',
-        'Over 50 calls a second are refused',
-        addLineCount(this, accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD }),
-        { threshold: FLOOD, minutes: 3 },
-      ),
+      this.alarm('ConcurrencyNearLimit', 'The account comes near its quota of executions', shareOfQuota, NEAR_LIMIT, 2),
+      this.alarm('TableThrottled', 'DynamoDB throttles the table', throttledRows, 1, 2),
+      this.alarm('Flood', 'Over 50 calls a second are refused', refused, FLOOD, 3),
     ];
   }
 
@@ -148,12 +141,9 @@ export class Monitoring extends Construct {
     });
     const age = relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM });
     return [
-      this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, { minutes: PENDING_MINUTES }),
+      this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES),
       this.alarm('DeadLetters', 'A merge could not be finished', visibleIn(deadLetters)),
-      this.alarm('RelayLate', 'Large merges and events have not been relayed from the table stream for a minute', age, {
-        threshold: RELAY_LATE_MS,
-        minutes: 5,
-      }),
+      this.alarm('RelayLate', 'Large merges and events wait in the stream for a minute', age, RELAY_LATE_MS, 5),
       this.alarm('RelayDeadLetters', 'A change could not be relayed', visibleIn(relay.deadLetters)),
     ];
   }
@@ -162,22 +152,15 @@ export class Monitoring extends Construct {
     const { queue, deadLetters, failedMessages } = ingestQueues;
     // This metric, too, omits messages that were received three times: they raise FeedFailing.
     const age = queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
+    const failures = sumOf('Failures', {
+      failed: failedMessages,
+      crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
+      deadLetters: visibleIn(deadLetters),
+    });
     return [
-      this.alarm('FeedBehind', 'Records sent to the feed wait for over five minutes', age, {
-        threshold: MAX_INGEST_AGE_SECONDS,
-        minutes: 2,
-      }),
-      this.alarm(
-        'FeedFailing',
-        'Messages sent to the feed fail, or have become dead letters',
-        sumOf('Failures', {
-          failed: failedMessages,
-          crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
-          deadLetters: visibleIn(deadLetters),
-        }),
-        { minutes: FEED_FAILING_MINUTES, datapoints: 2 },
-      ),
-      this.alarm('FeedRefused', 'Records sent to the feed are refused', serviceMetric(METRICS.refused)),
+      this.alarm('FeedBehind', 'Records of the feed wait for over five minutes', age, MAX_INGEST_AGE_SECONDS, 2),
+      this.alarm('FeedFailing', 'Messages of the feed fail, or are dead letters', failures, 1, FEED_FAILING_MINUTES, 2),
+      this.alarm('FeedRefused', 'Records of the feed are refused', serviceMetric(METRICS.refused)),
     ];
   }
 }

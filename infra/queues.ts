@@ -4,11 +4,12 @@ import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type Function as LambdaFunction, MetricType } from 'aws-cdk-lib/aws-lambda';
+import { MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
+import type { CreateFunction } from './function.ts';
 import { PERIOD } from './stack-metrics.ts';
 
 /** Creates a queue that keeps its messages as long as SQS allows. */
@@ -21,6 +22,8 @@ export const createQueue = (scope: Construct, id: string, options: QueueProps = 
   });
 
 const MERGES = {
+  /** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
+  timeout: Duration.minutes(5),
   /** Longer than an API call takes, so that the call has stopped moving alerts when the message is delivered. */
   deliveryDelay: Duration.seconds(5),
   /**
@@ -36,9 +39,7 @@ const MERGES = {
 } as const;
 
 export interface MergeQueueProps {
-  readonly finishMerges: LambdaFunction;
-  /** The time-out of `finishMerges`. */
-  readonly timeout: Duration;
+  readonly create: CreateFunction;
   /** Maximum concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
@@ -51,12 +52,13 @@ export class MergeQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { create, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
+    const finishMerges = create('finish-merges', 'Finish large merges that their calls left pending', MERGES.timeout);
     this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
       deliveryDelay: MERGES.deliveryDelay,
-      visibilityTimeout: timeout.plus(MERGES.retryDelay),
+      visibilityTimeout: MERGES.timeout.plus(MERGES.retryDelay),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
     });
     finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
@@ -84,8 +86,7 @@ const RECORDS = {
 } as const;
 
 export interface IngestQueuesProps {
-  /** Creates the function ingest-records with these options, in addition to those that all functions share. */
-  readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => LambdaFunction;
+  readonly create: CreateFunction;
   /** Whether messages are delivered. If not, they wait in the queue. */
   readonly enabled: boolean;
   /** Maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers. */
@@ -126,9 +127,9 @@ export class IngestQueues extends Construct {
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
     this.queue.grantSendMessages(this.writersPolicy);
 
-    const ingestRecords = create({
-      environment: { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl },
-      timeout: RECORDS.timeout,
+    const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
+      FEED_URL: this.queue.queueUrl,
+      REFUSED_URL: this.refused.queueUrl,
     });
     // `grantSendMessages` would allow more actions.
     this.refused.grant(ingestRecords, 'sqs:SendMessage');

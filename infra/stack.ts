@@ -5,8 +5,8 @@ import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
-import type { FunctionName } from './grants.ts';
+import { type CreateFunction, ServiceFunction } from './function.ts';
+import { type FunctionName, GRANTS } from './grants.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices, addOutputs } from './outputs.ts';
 import { IngestQueues, MergeQueue } from './queues.ts';
@@ -18,8 +18,8 @@ import { addBackups, createServiceTable } from './table.ts';
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer itself stops waiting after 0.9 s (`authorizerMs`); this time-out ends one that hangs. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
-const FINISH_TIMEOUT = Duration.minutes(5);
+/** Routes that read nothing. */
+const OTHER_TIMEOUT = Duration.seconds(5);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -39,57 +39,27 @@ export class ServiceStack extends Stack {
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
     const functions = {} as Record<FunctionName, LambdaFunction>;
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'settings'>) => {
-      functions[name] = new ServiceFunction(this, { name, settings, ...options }).lambda;
+    const create: CreateFunction = (name, description, timeout, variables) => {
+      const usesTable = GRANTS[name].length > 0;
+      functions[name] = new ServiceFunction(this, {
+        ...{ name, description, timeout, settings },
+        ...(usesTable && { table }),
+        environment: { ...(usesTable && environment), ...variables },
+      }).lambda;
       return functions[name];
     };
-    for (const { name, summary } of operations)
-      create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT });
-    create('fallback-route', {
-      description: 'Answer every other path and method',
-      environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
-      timeout: Duration.seconds(5),
+    for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
+    create('fallback-route', 'Answer every other path and method', OTHER_TIMEOUT, {
+      ALLOWED_METHODS: JSON.stringify(allowedMethods()),
     });
-    create('openapi-document', {
-      description: 'Serve openapi.json',
-      timeout: Duration.seconds(5),
+    create('openapi-document', 'Serve openapi.json', OTHER_TIMEOUT);
+    create('usage-key-authorizer', 'Authorizer: choose the gateway key that throttles a call', AUTHORIZER_TIMEOUT, {
+      SHARED_GATEWAY_KEY: sharedGatewayKey,
     });
-    create('usage-key-authorizer', {
-      description: 'Authorizer: choose the gateway key that throttles a call',
-      table,
-      environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
-      timeout: AUTHORIZER_TIMEOUT,
-    });
-    const finishMerges = create('finish-merges', {
-      description: 'Finish large merges that their calls left pending',
-      table,
-      environment,
-      timeout: FINISH_TIMEOUT,
-    });
-    const mergeQueue = new MergeQueue(this, 'Merges', {
-      finishMerges,
-      timeout: FINISH_TIMEOUT,
-      maxConcurrency: settings.mergeConcurrency,
-    });
-    const relay = new Relay(this, 'Relay', {
-      table,
-      mergeQueue: mergeQueue.queue,
-      create: ({ environment: relayEnvironment, timeout }) =>
-        create('relay', {
-          description: 'Send large merges to their queue, and events to the bus',
-          table,
-          environment: { ...environment, ...relayEnvironment },
-          timeout,
-        }),
-    });
+    const mergeQueue = new MergeQueue(this, 'Merges', { create, maxConcurrency: settings.mergeConcurrency });
+    const relay = new Relay(this, 'Relay', { create, table, mergeQueue: mergeQueue.queue });
     const ingestQueues = new IngestQueues(this, 'Feed', {
-      create: ({ environment: ingestEnvironment, timeout }) =>
-        create('ingest-records', {
-          description: 'Write the records that are sent to the feed',
-          table,
-          environment: { ...environment, ...ingestEnvironment },
-          timeout,
-        }),
+      create,
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });

@@ -146,13 +146,13 @@ async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy', () => deploy());
   await step('account, app key, data', addAccount);
-  await step('update under calls', () => underCalls(() => deploy('-c maxBodyBytes=2048')));
+  await step('update under calls', () => underCalls(() => deploy('-c maxBodyBytes=65536')));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certifyWrites);
   const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
-      const succeeded = await deploy('-c break=true -c maxBodyBytes=1024').then(
+      const succeeded = await deploy('-c break=true -c maxBodyBytes=32768').then(
         () => true,
         () => false,
       );

@@ -53,7 +53,8 @@ function conditionOf({ AlarmDescription, AlarmActions: _sent, ...alarm }: (typeo
     for (const { MetricStat } of parts) expect(MetricStat.Period).toBe(seconds);
   }
   const threshold = Number(Threshold.toFixed(6));
-  const periods = DatapointsToAlarm ? `${DatapointsToAlarm} of ${EvaluationPeriods}` : EvaluationPeriods;
+  const periods =
+    DatapointsToAlarm < EvaluationPeriods ? `${DatapointsToAlarm} of ${EvaluationPeriods}` : EvaluationPeriods;
   return `${metric} ${OPERATORS[ComparisonOperator]} ${threshold}, ${periods} × ${seconds} s`;
 }
 

@@ -137,6 +137,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(5);
+  expect(read).toHaveLength(7);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });
