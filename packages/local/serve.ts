@@ -7,7 +7,7 @@ import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
+import { SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
@@ -48,8 +48,7 @@ export async function serve(
   // Takes half a second, in which DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
-  const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
-  const demo = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const demo = await createAppKeys({ table, now: Date.now, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);

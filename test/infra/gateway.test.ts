@@ -31,7 +31,7 @@ describe('the local gateway does what the template says', () => {
         return allow('local-account-1');
       },
     });
-    expectResponse(await post(MERGE), 503, 'AUTHORIZER_FAILURE');
+    expectResponse(await post(MERGE), 503, 'DEFAULT_5XX');
     fails = false;
     for (const path of [MERGE, '/rum/resource/info?app_key=k', '/rum/resource/info?app_key=other']) await post(path);
     expect(called.filter((name) => name === 'usage-key-authorizer')).toHaveLength(3);

@@ -50,6 +50,8 @@ it('queues and stream call their functions with batches, of which only what fail
         ...{ EventSourceArn: 'FeedQueue.Arn', FunctionName: 'ingestrecordsFunction', Enabled: true, ...reported },
         MaximumBatchingWindowInSeconds: 1,
         ScalingConfig: { MaximumConcurrency: 10 },
+        // For the alarm FeedFailing.
+        MetricsConfig: { Metrics: ['EventCount'] },
       },
       expect.objectContaining({ ...stream, ...reported }),
     ]),

@@ -7,15 +7,7 @@ import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
-import {
-  change,
-  codeFindings,
-  concurrencyFindings,
-  type Finding,
-  leftoverFindings,
-  ok,
-  readSettings,
-} from './preflight-settings.ts';
+import { change, concurrencyFindings, type Finding, leftoverFindings, ok, readSettings } from './preflight-settings.ts';
 import { identify } from './target.ts';
 
 /** The folder with cdk.json and cdk.context.json. */
@@ -93,12 +85,9 @@ async function checkLambda(
   settings: DeploymentSettings,
   isDeployed: boolean,
 ): Promise<Finding[]> {
-  const { AccountLimit = {}, AccountUsage = {} } = await new Lambda(config).getAccountSettings({});
-  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
-  return [
-    ...concurrencyFindings({ all, free }, settings, isDeployed),
-    ...codeFindings(AccountUsage.TotalCodeSize ?? 0, TotalCodeSize, settings),
-  ];
+  const { AccountLimit = {} } = await new Lambda(config).getAccountSettings({});
+  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit;
+  return concurrencyFindings({ all, free }, settings, isDeployed);
 }
 
 async function checkApiGateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Finding[]> {
