@@ -66,7 +66,11 @@ const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters
 
 export const decisions = {
   'HEAD and OPTIONS are refused, like other methods': async (api) => {
-    for (const method of ['HEAD', 'OPTIONS']) expect((await api.request(RUM, { method })).status, method).toBe(405);
+    for (const path of PATHS)
+      for (const method of ['HEAD', 'OPTIONS']) {
+        const { status, headers } = await api.request(path, { method });
+        expect([status, headers.get('allow')], `${method} ${path}`).toEqual([405, 'POST']);
+      }
   },
   'An unknown path is 404 for every method': async (api) => {
     for (const method of ['GET', 'PUT']) refused(await api.call('/no/such', undefined, { method }), 'RouteNotFound');
@@ -84,7 +88,7 @@ export const decisions = {
   'A body is a JSON object in UTF-8 of at most 256 KiB': async (api) => {
     for (const raw of ['[]', '"x"', '7', 'null', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])
       refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter');
-    const ofSize = (bytes: number) => ({ raw: `{"no_cache":0,"x":"${'é'.repeat((bytes - 22) / 2)}"}` });
+    const ofSize = (bytes: number) => ({ raw: `{"no_cache":0,"xx":"${'é'.repeat((bytes - 22) / 2)}"}` });
     invalid(await api.call(RUM, undefined, ofSize(256 * 1_024)), 'no_cache');
     for (const bytes of [256 * 1_024 + 2, 1_000_000])
       refused(await api.call(RUM, undefined, ofSize(bytes)), 'EntityTooLarge');
