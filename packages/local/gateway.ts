@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly deployment: Deployment;
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
+  /** The clock of the throttles; by default one that never goes back. */
+  readonly now?: () => number;
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded or threw. */
   readonly onFailed?: ((functionName: string, error: Error) => void) | undefined;
@@ -39,7 +41,7 @@ const MAX_HEAD_BYTES = 128 * 1024;
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
-  const admitKey = createUsagePlans(deployment);
+  const admitKey = createUsagePlans(deployment, options.now);
   const refusal = (error: unknown, requestId: string) =>
     answerOf(deployment.responses, error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
 

@@ -58,10 +58,11 @@ export async function needsPost(api: ApiClient): Promise<void> {
 }
 
 export async function needsJson(api: ApiClient): Promise<void> {
+  const others = ['text/plain', 'application/jsonp', 'application/json-patch+json', 'text/plain; application/json'];
   for (const path of PATHS)
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+    for (const type of others)
       refused(await api.call(path, {}, { headers: { 'Content-Type': type } }), 'InvalidContentType');
-  for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json ; x=y'])
     data(await api.rum({}, { headers: { 'Content-Type': type } }));
 }
 

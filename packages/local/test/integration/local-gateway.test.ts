@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { operations } from '../../../../lib/http/operations.ts';
 import { decideMerge } from '../../../../lib/operations/merge-alerts/assignment.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
@@ -66,22 +65,6 @@ describe('the local gateway', () => {
     const unknown = Array.from({ length: 60 }, () => `/rum/resource/info?app_key=${newAppKey()}`);
     const answers = await Promise.all(unknown.map((path) => send(path)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-  });
-
-  it.each(
-    operations.flatMap(({ path }) =>
-      ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
-    ),
-  )('%s %s is MethodNotAllowed, with Allow', async (method, path) => {
-    const { status, headers, text } = await send(withKey(path), { method });
-    expect(status, text).toBe(405);
-    expect(headers.get('allow')).toBe('POST');
-  });
-
-  it('a key given twice, or in a header only, is Unauthorized', async () => {
-    const twice = await send(`/rum/resource/info?app_key=${appKey}&app_key=${appKey}`);
-    const header = await send('/rum/resource/info', { headers: { ...HEADERS, app_key: appKey, 'x-api-key': appKey } });
-    expect([twice.status, header.status]).toEqual([401, 401]);
   });
 
   it('the log line of a request has the request id of its answer, and never the query', async () => {
