@@ -231,14 +231,20 @@ describe('the import of an earlier export does not undo', () => {
   });
 });
 
-it('an import makes a retired host active again, with its stored status', async () => {
+it('an import makes a retired host active again, with its stored status; a retirement from before does nothing', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventoryLine = { ...host, ...inventory() };
-  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() }) };
+  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() - 2 * HOUR_MS }) };
   expect((await importLines(inventoryLine, status)).exitCode).toBe(0);
-  await admin(`host retire --account ${id} --stale-for 0s --yes`);
+  const retire = `host retire --account ${id} --stale-for 0s --yes`;
+  expect((await admin(retire)).out).toBe('1 host retired.\n');
   expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
   await importLines(inventoryLine);
   expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
+  // The status row was emptied, and gets a report again.
+  await importLines(status);
+  const { out } = await admin(retire, { now: () => Date.now() - HOUR_MS });
+  expect(out).toBe('0 hosts retired; 1 host had reported again.\n');
+  expect(await stored(table, keys.host(id, 'h'))).not.toHaveProperty('retired');
 });

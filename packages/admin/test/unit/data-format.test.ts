@@ -90,6 +90,11 @@ describe('the data format', () => {
         '4: is not valid JSON (column 1)',
       ],
     ],
+    [
+      'a time of more than five minutes ahead',
+      [{ ...host, at_ms: NOW + 300_000 }, item({ at_ms: NOW + 300_001 })],
+      ['2: at_ms is 300001 ms after the record was sent: set the clock, or leave at_ms out'],
+    ],
     ['a number that rounds', [item({ more: 1e20 })], [`1: ${INEXACT}`]],
     ['a number too small', [item({ more: { a: [1e-200] } })], [`1: ${INEXACT}`]],
     ['a lone surrogate', [item({ more: { a: ['\ud800'] } })], ['1: more must be well-formed Unicode']],
