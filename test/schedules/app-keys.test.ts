@@ -35,7 +35,7 @@ const load = (table: Table, ...lines: object[]) =>
     table,
     'data',
     lines.map((line) => JSON.stringify(line)),
-    { nowSeconds: 1 },
+    { nowMs: 1_000 },
   );
 
 async function ownAccount(table: Table) {

@@ -74,7 +74,7 @@ const data = [
   ...[recordAccount, usageAccount].flatMap(({ account }) => rumLines(account, nowMs)),
   ...otherAccountLines(other.account, entities),
 ];
-await loadData(table, 'certify', textsOf(data), { nowSeconds, gatewayKeys: createLocalGatewayKeys(table) });
+await loadData(table, 'certify', textsOf(data), { nowMs, gatewayKeys: createLocalGatewayKeys(table) });
 
 const defectiveUrls = new Map<Defect, Promise<string>>();
 const environment: Environment = {
