@@ -1,7 +1,7 @@
 /**
  * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
  * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and by the commands of their README, and
- * starts the MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
+ * starts the MCP server. Besides these packages it installs only what the lock file of `program/` names.
  */
 import { strict as assert } from 'node:assert';
 import { cpSync, globSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -101,9 +101,8 @@ async function runExamples(): Promise<void> {
   }
 }
 
-async function startMcpServer(client: string): Promise<void> {
-  const server = await pack('packages/mcp');
-  await install(client, server.filename);
+async function startMcpServer(): Promise<void> {
+  await shell(`cd '${root}' && npm run --silent build -w packages/mcp`);
   const clientInfo = { name: 'consumer', version: '1' };
   const messages = [
     { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
@@ -113,7 +112,7 @@ async function startMcpServer(client: string): Promise<void> {
   for (const version of [...NODE_VERSIONS, 24]) {
     // Keeps the server's input open until it has answered.
     const input = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
-    const run = `${nodeOf(version)} node_modules/incident-monitoring-rum-mcp/dist/main.js`;
+    const run = `${nodeOf(version)} '${root}packages/mcp/dist/main.js'`;
     assert.match(await inFolder(`${input} | ${run}`), /rum-1-primary/);
     reportDone(`Node ${version}: the MCP server shows the RUM resource`);
   }
@@ -130,4 +129,4 @@ await callInChromium();
 await runExamples();
 assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json')).product, 'rum');
 reportDone('the installed command shows the RUM resource');
-await startMcpServer(filename);
+await startMcpServer();
