@@ -110,7 +110,8 @@ export class IngestQueues extends Construct {
     this.queue.grant(events, 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
-    this.queue.grantSendMessages(this.writersPolicy);
+    // `grantSendMessages` would allow more actions.
+    this.queue.grant(this.writersPolicy, 'sqs:SendMessage');
   }
 
   /** The variables of ingest-records that name its queues. */

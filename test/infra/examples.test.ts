@@ -38,7 +38,8 @@ function transformed(paths: Record<string, string>, template: string, event: obj
 it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
   const [merged] = eventSamples().filter(({ type }) => type === 'AlertsMerged');
   const chat = example('events/chat.yaml');
-  expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type] });
+  const detail = { account_id: [expect.any(Number)] };
+  expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type], detail });
   const event = JSON.parse(JSON.stringify({ detail: merged?.detail }));
   const { account_id, alerts, incident_id, by } = event.detail;
   const { InputPathsMap, InputTemplate } = chat.target.InputTransformer;
