@@ -125,7 +125,8 @@ export class IngestQueues extends Construct {
     this.queue.grant(events, 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
-    this.queue.grantSendMessages(this.writersPolicy);
+    // `grantSendMessages` would allow more actions.
+    this.queue.grant(this.writersPolicy, 'sqs:SendMessage');
 
     const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
       FEED_URL: this.queue.queueUrl,

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -50,6 +51,17 @@ export class Relay extends Construct {
       RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
     });
     this.bus.grantPutEventsTo(this.lambda);
+    // Others of the AWS account could otherwise forge events.
+    this.bus.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'OnlyRelay',
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['events:PutEvents'],
+        resources: [this.bus.eventBusArn],
+        conditions: { ArnNotEquals: { 'aws:PrincipalArn': this.lambda.role?.roleArn } },
+      }),
+    );
     mergeQueue.grantSendMessages(this.lambda);
     this.deadLetters.grantSendMessages(this.lambda);
     this.lambda.addEventSource(

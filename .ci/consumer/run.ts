@@ -1,7 +1,7 @@
 /**
  * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
  * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and by the commands of their README, calls
- * the service with a generated client in Python, and starts the MCP server from its package. Installs only what lock files name.
+ * the service with a generated client in Python, and starts the MCP server on Node 20. Installs only what lock files name.
  */
 import { strict as assert } from 'node:assert';
 import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -112,8 +112,8 @@ async function callFromPython(staleHosts: string): Promise<void> {
   reportDone('openapi-python-client');
 }
 
-async function startMcpServer(client: string): Promise<void> {
-  await install(`${client} ${await pack('packages/mcp')}`);
+async function startMcpServer(): Promise<void> {
+  await shell(`cd '${root}' && npm run --silent build -w packages/mcp`);
   const clientInfo = { name: 'consumer', version: '1' };
   const messages = [
     { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
@@ -122,8 +122,7 @@ async function startMcpServer(client: string): Promise<void> {
   ].map((message) => `'${JSON.stringify({ jsonrpc: '2.0', ...message })}'`);
   // Keeps the server's input open until it has answered.
   const input = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
-  const main = 'node_modules/incident-monitoring-rum-mcp/dist/main.js';
-  assert.match(await inFolder(`${input} | ${NODE_20} ${main}`), /rum-1-primary/);
+  assert.match(await inFolder(`${input} | ${NODE_20} '${root}packages/mcp/dist/main.js'`), /rum-1-primary/);
   reportDone('Node 20: the MCP server shows the RUM resource');
 }
 
@@ -137,4 +136,4 @@ await callInChromium();
 await callFromPython(await runExamples());
 assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json')).product, 'rum');
 reportDone('the installed command shows the RUM resource');
-await startMcpServer(client);
+await startMcpServer();

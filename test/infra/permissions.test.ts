@@ -132,6 +132,26 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
 });
 
+it('only relay may publish events, and writers may only send to the feed', () => {
+  const [{ Statement: bus } = { Statement: undefined }] = Object.values(
+    propertiesOf('AWS::Events::EventBusPolicy', template),
+  );
+  expect(bus).toMatchObject({
+    ...{ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'events:PutEvents' },
+    Condition: { ArnNotEquals: { 'aws:PrincipalArn': 'relayRole.Arn' } },
+  });
+  const [{ PolicyDocument: writers } = { PolicyDocument: undefined }] = Object.values(
+    propertiesOf('AWS::IAM::ManagedPolicy', template),
+  );
+  expect(writers.Statement).toEqual(
+    [allow(['sqs:SendMessage'], 'FeedQueue.Arn')].map((statement) => ({
+      ...statement,
+      Action: 'sqs:SendMessage',
+      Resource: 'FeedQueue.Arn',
+    })),
+  );
+});
+
 it('API Gateway may call a function only for its route or as the authorizer of this API, and EventBridge only by its schedule', () => {
   const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
     ({ Action, FunctionName, Principal, SourceArn }) => {

@@ -185,7 +185,12 @@ describe('the command', () => {
       1,
       /^ConnectionError: .*\nCheck BASE_URL.*\n$/,
     ],
-    [['rum'], { BASE_URL: 'http://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/],
+    [
+      ['rum'],
+      { BASE_URL: 'https://nowhere.invalid' },
+      1,
+      /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/,
+    ],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
     [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],

@@ -74,6 +74,8 @@ describe('a service that npm start runs', () => {
     const { url } = service;
     const { host } = new URL(url);
     expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
+    const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy');
+    expect(policy).toMatch(/default-src 'none'; script-src 'self' 'nonce-.*frame-ancestors 'none'/);
     for (const path of ['/docs', '/docs/', '/'])
       for (const foreign of ['evil.example', `evil.example:${new URL(url).port}`, `${host}.evil.example`]) {
         const { status, body } = await ask(`${url}${path}`, { host: foreign, accept: 'text/html' });

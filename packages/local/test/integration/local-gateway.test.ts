@@ -127,7 +127,7 @@ it('the reference page shows the numbers of an answer as they were sent', () => 
     '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
   );
   for (const notJson of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(notJson as string)).toBeUndefined();
-  const page = docsPage('k');
+  const page = docsPage('k', 'n');
   // The copy in the page works without this module, so the function uses nothing outside itself.
   const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
   expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');

@@ -1,0 +1,76 @@
+/** The templates of `examples/events` and `examples/feed`, with the events that the service and AWS document. */
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { CfnInclude } from 'aws-cdk-lib/cloudformation-include';
+import { expect, it } from 'vitest';
+import { eventSamples } from '../../infra/generate/events.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
+import { SERVICE } from '../../lib/shared/log.ts';
+
+/** An example's template, with the pattern and the only target of its only rule. */
+function example(file: string) {
+  const stack = new Stack(new App());
+  new CfnInclude(stack, 'Example', { templateFile: `examples/${file}` });
+  const template = Template.fromStack(stack);
+  const [{ Properties: rule } = {}] = Object.values(template.findResources('AWS::Events::Rule'));
+  return { template, pattern: rule.EventPattern, target: rule.Targets[0] };
+}
+
+/**
+ * What an input transformer makes of an event. In a string of the template a variable is its text, elsewhere its JSON.
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
+ */
+function transformed(paths: Record<string, string>, template: string, event: object): string {
+  const valueAt = (name: string) => {
+    // A path is a $ and names, each after a dot.
+    const names = (/^\$((?:\.[\w-]+)+)$/.exec(paths[name] ?? '')?.[1] ?? expect.unreachable(name)).slice(1).split('.');
+    return names.reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], event);
+  };
+  const parts = template.split(/("(?:[^"\\]|\\.)*")/).map((part) =>
+    part.replace(/<([\w-]+)>/g, (_whole, name) => {
+      const value = valueAt(name);
+      return part.startsWith('"') && typeof value === 'string' ? value : JSON.stringify(value);
+    }),
+  );
+  return parts.join('');
+}
+
+it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
+  const [merged] = eventSamples().filter(({ type }) => type === 'AlertsMerged');
+  const chat = example('events/chat.yaml');
+  const detail = { account_id: [expect.any(Number)] };
+  expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type], detail });
+  const event = JSON.parse(JSON.stringify({ detail: merged?.detail }));
+  const { account_id, alerts, incident_id, by } = event.detail;
+  const { InputPathsMap, InputTemplate } = chat.target.InputTransformer;
+  expect(JSON.parse(transformed(InputPathsMap, InputTemplate, event))).toEqual({
+    text: `Account ${account_id}: ${alerts} alerts merged into incident ${incident_id} by ${by}`,
+  });
+});
+
+/** CloudWatch User Guide, "Alarm events and EventBridge": sample event of a single-metric alarm in ALARM, shortened. */
+const ALARM_EVENT = {
+  version: '0',
+  id: 'c4c1c1c9-6542-e61b-6ef0-8c4d36933a92',
+  'detail-type': 'CloudWatch Alarm State Change',
+  source: 'aws.cloudwatch',
+  account: '123456789012',
+  time: '2019-10-02T17:04:40Z',
+  region: 'us-east-1',
+  detail: { alarmName: 'ServerCpuTooHigh', state: { value: 'ALARM', timestamp: '2019-10-02T17:04:40.989+0000' } },
+};
+
+it('a CloudWatch alarm becomes an alert, the same however often its event comes', () => {
+  const { template: ruleTemplate, target } = example('feed/cloudwatch-alarms.yaml');
+  // A queue has only one policy: another would replace that of the service's stack.
+  ruleTemplate.resourceCountIs('AWS::SQS::QueuePolicy', 0);
+  const { InputPathsMap, InputTemplate } = target.InputTransformer;
+  const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
+  const body = transformed(InputPathsMap, template, ALARM_EVENT);
+  const sentMs = Date.parse(ALARM_EVENT.time) + 1_000;
+  const alert_id = expect.stringMatching(/^[0-9a-f]{24}$/);
+  expect(recordOf(body, sentMs)).toMatchObject({
+    record: { atMs: sentMs, entity: { kind: 'alert', account_id: 1, title: 'ServerCpuTooHigh', alert_id } },
+  });
+  expect(recordOf(body, sentMs)).toEqual(recordOf(body, sentMs));
+});
