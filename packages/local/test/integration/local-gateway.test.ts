@@ -96,7 +96,7 @@ describe('the local gateway', () => {
   it('a caller that disconnects before it has sent its body is logged as 499', async () => {
     const path = '/gone/away';
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"a":`);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"a":`);
     // The server sends 100 Continue: the request has come.
     await once(socket, 'data');
     socket.destroy();
