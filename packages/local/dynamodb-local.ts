@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { clientConfig, Endpoint } from '../../lib/dynamodb/client.ts';
 import { CliError } from '../admin/cli/io.ts';
 import type { StartedJava, SupervisorOptions } from './dynamodb-process.ts';
 
@@ -144,8 +144,7 @@ async function untilItAnswers(
       const answer = await client.send(new ListTablesCommand({ Limit: 1 })).catch((error: Error) => error);
       if (!(answer instanceof Error)) return;
       if (Date.now() > until) {
-        const { url } = splitEndpoint(endpoint);
-        throw new CliError(`DynamoDB does not respond at ${url} (${answer.name}): ${advice}`);
+        throw new CliError(`DynamoDB does not respond at ${new Endpoint(endpoint)} (${answer.name}): ${advice}`);
       }
       await sleep(100);
     }

@@ -25,9 +25,12 @@ export const line = (strings: TemplateStringsArray, ...values: unknown[]): strin
 export const countText = (count: number, noun: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`;
 
-/** Quotes a word for a shell, if necessary. */
-export const shellWord = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** A word of a command to paste: a placeholder if fish, cmd.exe, PowerShell or a POSIX shell could read more than a word in it. */
+export const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : 'TEXT-QUOTED-FOR-YOUR-SHELL');
+
+/** A command to paste. @param stored its last argument. It follows `--`, so that it is never read as an option. */
+export const commandText = (words: string, stored?: string) =>
+  [...words.split(' '), ...(stored === undefined ? [] : ['--', stored])].map(shellWord).join(' ');
 
 /** The last moment of JavaScript's dates, in Unix milliseconds. */
 const LAST_DATE_MS = 8.64e15;

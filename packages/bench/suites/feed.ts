@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { splitEndpoint } from '../../../lib/dynamodb/client.ts';
+import { Endpoint } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
@@ -48,7 +48,7 @@ type Ingest = ReturnType<typeof createIngest>;
 
 /** @returns the reports a second of the feed */
 async function compareWithDocumentClient(service: BenchService, ingest: Ingest, add: AddFigure): Promise<number> {
-  const { url, credentials } = splitEndpoint(service.endpoint);
+  const { url, credentials } = new Endpoint(service.endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   let atMs = Date.now() - 1_000_000;
   const newReports = () => {

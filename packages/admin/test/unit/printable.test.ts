@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../../test/support/any-text.ts';
-import { countText, line, printable, printableJson, shellWord, timeText } from '../../text/printable.ts';
+import { commandText, countText, line, printable, printableJson, timeText } from '../../text/printable.ts';
 
 describe('text on a terminal', () => {
   it.each([
@@ -45,14 +45,20 @@ it.each([
   expect(countText(count, 'alert')).toBe(text);
 });
 
-it.each([
-  ['a-b_1@%+=:,./', 'a-b_1@%+=:,./'],
-  ['', "''"],
-  [' a', "' a'"],
-  ['a ', "'a '"],
-  ["it's", "'it'\\''s'"],
-])('the word "%s" is %s in a shell', (word, quoted) => {
-  expect(shellWord(word)).toBe(quoted);
+describe('a command to paste', () => {
+  it('has a placeholder for a value that a shell could read as more than a word', () => {
+    expect(commandText('show host --account 1', 'a-b_1@%+=:,./')).toBe('show host --account 1 -- a-b_1@%+=:,./');
+    for (const id of ['', ' a', 'a b', "a\\'; touch x; #", 'é', '$(x)', 'a&b', 'a\nb', '"', '`x`', '~', '*', '{a,b}'])
+      expect(commandText('show host', id)).toBe('show host -- TEXT-QUOTED-FOR-YOUR-SHELL');
+  });
+
+  it('property: consists of characters that no shell interprets', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (words, stored) => {
+        expect(commandText(words, stored)).toMatch(/^[A-Za-z0-9_@%+=:,./ -]+$/);
+      }),
+    );
+  });
 });
 
 it.each([

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { clientConfig, PATIENT, splitEndpoint } from '../../../../lib/dynamodb/client.ts';
+import { clientConfig, Endpoint, PATIENT } from '../../../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
@@ -116,7 +116,7 @@ describe('a service that npm start runs', () => {
 
   it('tells nobody but its user where the tables are, and what events tell', async () => {
     const noted = listRunning().find(({ url }) => url === service.url);
-    const { url: withoutKey, credentials } = splitEndpoint(noted?.endpoint ?? '');
+    const { url: withoutKey, credentials } = new Endpoint(noted?.endpoint ?? '');
     expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
     expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);
     expect(await tablesAt(withoutKey)).toEqual([]);
@@ -126,7 +126,7 @@ describe('a service that npm start runs', () => {
   });
 });
 
-it('serves although it cannot write to its folder, and says how commands find it', async () => {
+it('serves although it cannot write to its folder, and says how commands find it, without credentials', async () => {
   const folder = copyService();
   // With a file in place of that folder not even root can write there.
   writeFileSync(join(folder, '.local'), '');
@@ -135,7 +135,8 @@ it('serves although it cannot write to its folder, and says how commands find it
   const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
   const service = await start(['--port', '0', '--data', data], env, folder);
   onTestFinished(() => void service.child.kill('SIGKILL'));
-  expect(service.output()).toContain(`set DYNAMODB_ENDPOINT=${dynamodbEndpoint()} for it.`);
+  expect(service.output()).toMatch(/^Warning: cannot write to \.local .* set DYNAMODB_ENDPOINT for both\.$/m);
+  expect(service.output()).not.toContain(new URL(dynamodbEndpoint()).username);
   expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 
