@@ -17,6 +17,12 @@ export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHOR
 /** JSON text with the same meaning that is safe to print. @param json without line breaks */
 export const printableJson = (json: string) => json.replace(UNSAFE, escaped);
 
+/** Text of several lines, which keeps its line breaks and its colours, each of which is the escape sequence `ESC [ NUMBERS m`. */
+export const printableLines = (text: string) =>
+  text.replace(UNSAFE, (unsafe, at: number) =>
+    unsafe === '\n' || (unsafe === '\u001b' && /^\[[\d;]*m/.test(text.slice(at + 1))) ? unsafe : escaped(unsafe),
+  );
+
 /** A template whose values are made {@link printable}. */
 export const line = (strings: TemplateStringsArray, ...values: unknown[]): string =>
   strings.reduce((text, string, index) => `${text}${printable(String(values[index - 1]))}${string}`);

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../../test/support/any-text.ts';
-import { commandText, countText, line, printable, printableJson, timeText } from '../../text/printable.ts';
+import {
+  commandText,
+  countText,
+  line,
+  printable,
+  printableJson,
+  printableLines,
+  timeText,
+} from '../../text/printable.ts';
 
 describe('text on a terminal', () => {
   it.each([
@@ -13,6 +21,12 @@ describe('text on a terminal', () => {
     ['a tag \u{e0041}', 'a tag \\udb40\\udc41'],
     ['joined \u200d and not \u200c', 'joined \u200d and not \u200c'],
   ])('%j is shown as %j', (text, shown) => expect(printable(text)).toBe(shown));
+
+  it('can have lines and colours of our own, and nothing else that a terminal executes', () => {
+    expect(printableLines('a\n\u001b[1;31mred\u001b[39m\u001b[2J\r\u009b\u202e')).toBe(
+      'a\n\u001b[1;31mred\u001b[39m\\u001b[2J\\u000d\\u009b\\u202e',
+    );
+  });
 
   it('keeps its meaning in JSON', () => {
     const json = JSON.stringify({ text: 'a\nb\u202e' });
