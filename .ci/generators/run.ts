@@ -49,7 +49,7 @@ function runReadmeCommand(beginning: string): Promise<string> {
 }
 await runReadmeCommand('openapi-python-client');
 const list = await runReadmeCommand('python examples');
-if (!/^[a-z]*-1-/m.test(list)) throw new Error(`stale_hosts.py lists no host:\n${list}`);
+if (!/^"[a-z]*-1-/m.test(list)) throw new Error(`stale_hosts.py lists no host:\n${list}`);
 await inFolder('cp -r examples/python/monitoring_client .');
 await inFolder('python/bin/mypy --strict --follow-imports=silent --no-error-summary calls.py');
 await inFolder('python/bin/python calls.py');
