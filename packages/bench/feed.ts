@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { connectTable, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { connectTable, Endpoint } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { forEach } from '../../lib/dynamodb/pool.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
@@ -52,7 +52,7 @@ function createFeed(endpoint: string, name: string) {
 
 /** What a careful user would write: only a later report replaces a row. As many writes are concurrent as in the feed. */
 function createBaseline(endpoint: string, TableName: string) {
-  const { url, credentials } = splitEndpoint(endpoint);
+  const { url, credentials } = new Endpoint(endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   return (reports: readonly string[], atMs: number) =>
     forEach(reports, async (report) => {

@@ -86,7 +86,7 @@ export async function serve(
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
-      `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: set DYNAMODB_ENDPOINT=${endpoint} for it.`,
+      `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: make .local writable and start again, or use a DynamoDB of your own and set DYNAMODB_ENDPOINT for both.`,
     );
   }
   if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));

@@ -77,7 +77,7 @@ export async function checkFirst({ port, data, events }: Options): Promise<void>
       throw new CliError(`Cannot read ${data} (${error.code}): check --data.`);
     });
   if (events !== undefined)
-    await appendFile(events, '').catch((error: NodeJS.ErrnoException) => {
+    await appendFile(events, '', { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new CliError(`Cannot write to ${events} (${error.code}): check --events.`);
     });
 }

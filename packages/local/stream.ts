@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBStreams, type GetRecordsOutput } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { Endpoint } from '../../lib/dynamodb/client.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
@@ -72,7 +72,7 @@ function handledOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchRespon
 
 /** Opens a table's stream. @throws when the endpoint has no stream for the table */
 export async function openStream(endpoint: string, tableName: string) {
-  const { url, credentials } = splitEndpoint(endpoint);
+  const { url, credentials } = new Endpoint(endpoint);
   const client = new DynamoDBStreams({ endpoint: url, region: 'local', credentials });
   const { Streams } = await client.listStreams({ TableName: tableName });
   const StreamArn = Streams?.[0]?.StreamArn;

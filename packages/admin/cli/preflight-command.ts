@@ -5,6 +5,7 @@ import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { Lambda } from '@aws-sdk/client-lambda';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import { line } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
 import { change, concurrencyFindings, type Finding, leftoverFindings, ok, readSettings } from './preflight-settings.ts';
@@ -50,7 +51,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
 const collect = (value: string, previous: string[]) => [...previous, value];
 
 const lineOf = ({ what, ...finding }: NamedFinding) =>
-  `${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
+  line`${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
 
 /** Runs all checks. One that fails becomes a finding, and does not end the others. */
 async function preflight({ region, stack: stackOption, context }: Options, env: Io['env']): Promise<NamedFinding[]> {

@@ -11,7 +11,7 @@ import { addFeedCommands } from './feed-command.ts';
 import { addFindCommand } from './find-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
-import type { Io } from './io.ts';
+import { type Io, say } from './io.ts';
 import { addLogsCommand } from './logs-command.ts';
 import { addMergeCommands } from './merges-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
@@ -71,7 +71,7 @@ export async function runAdmin(args: readonly string[], io: Io): Promise<number>
     return 0;
   } catch (error) {
     const { line, exitCode } = failureOf(error, io.signal.aborted);
-    if (line !== '') io.stderr.write(`${line}\n`);
+    if (line !== '') say(io, line);
     return exitCode;
   }
 }

@@ -286,7 +286,8 @@ describe('wrong use', () => {
   it.each<[args: string, exitCode: number, line: RegExp]>([
     ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
     ['account list --endpoint nonsense', 2, /^--endpoint must be a URL/],
-    ['account list --endpoint localhost:8000', 2, /^--endpoint must be a URL/],
+    ['account list --endpoint localhost:8000', 2, /^--endpoint must be a URL, such as .*\.\n$/],
+    ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL/],
     ['account list --stack s --table t', 2, /^--stack already names the table/],
     ['account list --region eu-west-1', 2, /^--region alone names no table/],
     ['account list --service http://127.0.0.1:1 --table t', 2, /^--service already names the table/],

@@ -49,6 +49,12 @@ describe('preflight', () => {
     expect(result.exitCode).toBe(changes.length > 0 ? 1 : 0);
   });
 
+  it('prints nothing of what AWS answers that commands a terminal or forges a line', async () => {
+    Object.assign(aws.region, { logsRole: 'role\n  ok\u001b[2J\u009b\u202e' });
+    const [line] = (await preflight('None')).out.split('\n').filter((text) => text.includes('role'));
+    expect(line).toContain('its role for logs is role\\n  ok\\u001b[2J\\u009b\\u202e. Other APIs use it');
+  });
+
   it('says what the lack of a reservation risks, and refuses invalid settings', async () => {
     expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
     for (const [context, message] of [

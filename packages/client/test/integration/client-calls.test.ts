@@ -210,6 +210,24 @@ describe('the command', () => {
     expect((await run(['fleet', '--cursor', 'here'], { BASE_URL })).err).toContain('Resume with --cursor here\n');
   });
 
+  it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
+    const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
+    const { items } = await client.browseFleet({ limit: 1 });
+    const made = JSON.stringify(items, (key, value) => (key === 'host_id' || key === 'edge_cluster' ? hostile : value));
+    const BASE_URL = await serve(({ url }, response) => {
+      const data = url?.startsWith('/monit') ? `{"items":${made}}` : JSON.stringify({ [hostile]: hostile });
+      const error = JSON.stringify({ code: hostile, message: hostile });
+      if (url?.startsWith('/alert')) response.writeHead(400).end(`{"request_id":"r","error":${error}}`);
+      else response.writeHead(200).end(`{"request_id":"r","data":${data}}`);
+    });
+    for (const command of [['fleet'], ['rum'], ['merge', id('a'), id('b')], ['delete', hostile, '--version', '1']])
+      for (const options of [[], ['--json']]) {
+        const { out, err } = await run([...command, ...options], { BASE_URL });
+        expect([command, out + err]).toEqual([command, expect.stringContaining('disk\\')]);
+        expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+      }
+  });
+
   it('says that it is waiting, and retries when the service is down after the first answer', async () => {
     let calls = 0;
     const server = createServer(async (request, response) => {

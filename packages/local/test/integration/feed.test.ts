@@ -1,5 +1,4 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
-import { request } from 'node:http';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -87,24 +86,10 @@ describe("the feed's queue", () => {
     expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedDeadLetters$/);
   });
 
-  it.each([
-    ['a Host header that does not name this machine', { Host: 'evil.example' }, 403],
-    ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
-  ])('refuses %s', async (_what, changed, status) => {
-    const allHeaders = {
-      'X-Amz-Target': 'AmazonSQS.SendMessage',
-      'Content-Type': 'application/x-amz-json-1.0',
-      ...changed,
-    };
-    const headers = Object.fromEntries(Object.entries(allHeaders).filter(([, value]) => value !== undefined));
+  it('refuses the query protocol, which a web page of another origin can send', async () => {
     const body = JSON.stringify({ QueueUrl: QueueUrl(), MessageBody: bodyOf(hostRecord('strange')) });
-    const answerStatus = await new Promise((resolve, reject) => {
-      const sent = request(service.url, { method: 'POST', headers }, (response) =>
-        resolve(response.resume().statusCode),
-      );
-      sent.on('error', reject).end(body);
-    });
-    expect(answerStatus).toBe(status);
+    const headers = { 'Content-Type': 'application/x-amz-json-1.0' };
+    expect((await fetch(service.url, { method: 'POST', headers, body })).status).toBe(404);
     await untilFeedIsEmpty();
     expect(await hostIds()).toEqual([]);
   });

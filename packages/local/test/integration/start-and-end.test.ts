@@ -1,7 +1,7 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,6 +11,7 @@ import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { CliError } from '../../../admin/cli/io.ts';
+import { createTable } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
@@ -175,8 +176,8 @@ async function startOnDirectory(...args: string[]) {
 it('one service at a time can use a directory of --db; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
   const service = await startOnDirectory('--data', data);
   // Only its user can read it.
-  const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
-  expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  const files = readdirSync(db).map((name) => join(db, name));
+  expect([db, ...files].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, ...files.map(() => 0o600)]);
   const second = startDynamoDb({ dbDirectory: db });
   await expect(second).rejects.toThrow(CliError);
   await expect(second).rejects.toThrow(
@@ -192,10 +193,30 @@ it('one service at a time can use a directory of --db; after the service or its 
   expect(await restarted.ended).toBe(1);
   expect(restarted.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
-  expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
+  const id = readFileSync(join(db, 'access-key-id'), 'utf8');
+  expect(readdirSync(db).sort()).toEqual([`${id}_local.db`, 'access-key-id', 'lock.sqlite']);
   // No lock is left behind.
   new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
 }, 180_000);
+
+it('never takes over a database that someone else has made in the directory of --db', async () => {
+  const dbDirectory = mkdtempSync(join(tmpdir(), 'db-'));
+  const { endpoint, stop } = await startDynamoDb({ dbDirectory });
+  await createTable(endpoint, 'mine', { stream: false });
+  // A stranger calls the port: DynamoDB Local makes a database for any access key id.
+  const stranger = '0'.repeat(32);
+  await createTable(Object.assign(new URL(endpoint), { username: stranger }).href, 'theirs', { stream: false });
+  await stop();
+  const file = join(dbDirectory, `${stranger}_local.db`);
+  await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(`${file} is not from this service: `);
+  rmSync(file);
+  const again = await startDynamoDb({ dbDirectory });
+  onTestFinished(again.stop);
+  expect(new URL(again.endpoint).username).toBe(new URL(endpoint).username);
+  writeFileSync(join(dbDirectory, 'access-key-id'), '');
+  await again.stop();
+  await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(/access-key-id .* move the directory away/);
+}, 60_000);
 
 describe('npm start --db after a crash or on a full disk', () => {
   const sampleFile = join(folder, 'sample.ndjson');
