@@ -132,7 +132,7 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
 });
 
-it('only relay may publish events, and writers may only send to the feed', () => {
+it('only relay may publish events', () => {
   const [{ Statement: bus } = { Statement: undefined }] = Object.values(
     propertiesOf('AWS::Events::EventBusPolicy', template),
   );
@@ -140,16 +140,6 @@ it('only relay may publish events, and writers may only send to the feed', () =>
     ...{ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'events:PutEvents' },
     Condition: { ArnNotEquals: { 'aws:PrincipalArn': 'relayRole.Arn' } },
   });
-  const [{ PolicyDocument: writers } = { PolicyDocument: undefined }] = Object.values(
-    propertiesOf('AWS::IAM::ManagedPolicy', template),
-  );
-  expect(writers.Statement).toEqual(
-    [allow(['sqs:SendMessage'], 'FeedQueue.Arn')].map((statement) => ({
-      ...statement,
-      Action: 'sqs:SendMessage',
-      Resource: 'FeedQueue.Arn',
-    })),
-  );
 });
 
 it('API Gateway may call a function only for its route or as the authorizer of this API, and EventBridge only by its schedule', () => {

@@ -25,9 +25,11 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
   return data(await api.page(ALL));
 }
 
-/** Writes data of an account to the table, without the service. */
+let storedMs = 0;
+/** Writes data of an account to the table, without the service. Each call is later than the one before: only later data replaces rows. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
-  await loadData(table, 'certify', textsOf(lines), { nowMs: Date.now() });
+  storedMs = Math.max(Date.now(), storedMs + 1);
+  await loadData(table, 'certify', textsOf(lines), { nowMs: storedMs });
 }
 
 /** Each value of a field is refused with a message that names the field. */
