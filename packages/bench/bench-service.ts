@@ -58,7 +58,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   await createTable(dynamoDb.endpoint, name, { stream: false });
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
-  await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+  await loadData(table, 'bench', lines, { nowMs: Date.now() });
   return {
     endpoint: dynamoDb.endpoint,
     table,

@@ -52,7 +52,7 @@ export async function refusedMerges(add: AddFigure): Promise<void> {
   const table = newTable();
   const accounts = [REFUSED_ACCOUNT, ...NEIGHBOURS];
   const lines = accounts.flatMap((account) => accountLines(account, keyOf(account)));
-  await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+  await loadData(table, 'bench', lines, { nowMs: Date.now() });
   const refused = await createAlerts(table, REFUSED_ACCOUNT, LARGE);
   const neighbours = await Promise.all(
     NEIGHBOURS.map(async (account) => ({ account, ...(await createAlerts(table, account, SMALL)) })),

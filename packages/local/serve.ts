@@ -12,9 +12,9 @@ import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
 import { createConsole } from '../admin/console/console.ts';
-import { DataError } from '../admin/data/check-lines.ts';
+import { checkData, DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
-import { checkAgainst, countsText, writeData } from '../admin/data/load.ts';
+import { countKinds, countsText, writeData } from '../admin/data/load.ts';
 import { connectFeed } from '../admin/feed/queues.ts';
 import { NoAnswerError, withAnswerTimeout } from '../admin/local-service/answer-timeout.ts';
 import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
@@ -154,11 +154,12 @@ async function loadTable(table: Table, { data, db, still }: Options): Promise<vo
     return;
   }
   const source = file ?? 'sample data';
-  const lines = file === undefined ? sampleData(Date.now(), { reporting: !still }) : linesOf(createReadStream(file));
-  const entities = await checkAgainst(table, source, lines);
+  const nowMs = Date.now();
+  const input = file === undefined ? sampleData(nowMs, { reporting: !still }) : linesOf(createReadStream(file));
+  const lines = await checkData(table, source, input, { nowMs });
   if (marker) writeFileSync(marker, file === undefined ? '' : resolve(file));
-  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
-  show(`Loaded ${source}: ${countsText(await writeData(table, entities, loading))}`);
+  await writeData(table, source, lines, { nowMs, gatewayKeys: createLocalGatewayKeys(table) });
+  show(`Loaded ${source}: ${countsText(countKinds(lines))}`);
   if (marker) rmSync(marker);
 }
 

@@ -24,7 +24,7 @@ const root = new URL('../../', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const table = await newTable();
 const gatewayKeys = createLocalGatewayKeys(table);
-await loadData(table, 'sample', sampleData(Date.now()), { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys });
+await loadData(table, 'sample', sampleData(Date.now()), { nowMs: Date.now(), gatewayKeys });
 const service = await startService({
   template: inject('template'),
   endpoint: dynamodbEndpoint(),

@@ -5,12 +5,10 @@ import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check-command.ts';
 import { AdminCommand } from './command.ts';
 import { failureOf } from './command-errors.ts';
-import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
 import { addFeedCommands } from './feed-command.ts';
 import { addFindCommand } from './find-command.ts';
-import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
 import { type Io, say } from './io.ts';
@@ -59,12 +57,10 @@ export function createProgram(io: Io): AdminCommand {
   addCheckCommands(program);
   addHostCommands(program);
   addFeedCommands(program);
-  addFleetCommands(program);
   addRelayCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
   addPreflightCommand(program, io);
-  addCompletionCommands(program);
   return program;
 }
 

@@ -4,10 +4,9 @@ import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { SQS } from '@aws-sdk/client-sqs';
 import { STS } from '@aws-sdk/client-sts';
-import { connectTable, Endpoint, isEndpoint, PATIENT, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
+import { connectTable, Endpoint, isEndpoint, PATIENT, type Table } from '../../../lib/dynamodb/client.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { createDirectFeed } from '../feed/direct.ts';
 import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
@@ -113,12 +112,6 @@ async function connectStack(stack: string, region: string | undefined): Promise<
     },
   };
 }
-
-/** Sends records to the feed; if its queues are unknown, writes them to the table as the feed's function does. */
-export const recordSenderOf = (
-  { feed, table }: Target,
-  { now, signal }: Pick<Io, 'now' | 'signal'>,
-): Pick<Feed, 'send'> => feed ?? createDirectFeed(withSignal(table, signal), now);
 
 /** @throws CliError if the target's outputs do not name the feed's queues */
 export function requireFeed({ feed }: Target): Feed {

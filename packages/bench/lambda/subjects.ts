@@ -116,7 +116,7 @@ export async function createRecorder(name: string, lines: readonly string[], cal
     return double.apply(request);
   });
   const table: Table = { ...inMemory, name };
-  await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+  await loadData(table, 'bench', lines, { nowMs: Date.now() });
   const handlers = benchHandlers(table);
   return async (subject: Subject, calls: number): Promise<Command[][][]> => {
     const roundsOfCalls: Command[][][] = [];

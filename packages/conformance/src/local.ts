@@ -62,7 +62,7 @@ export async function startEnvironment(): Promise<{ environment: Environment; st
     const table = connectTable({ name: tableName, endpoint, ...PATIENT });
     started.defer(() => table.client.destroy());
     const gatewayKeys = createLocalGatewayKeys(table);
-    await loadData(table, 'certify', textsOf(data), { nowSeconds, gatewayKeys });
+    await loadData(table, 'certify', textsOf(data), { nowMs, gatewayKeys });
 
     const defaultTemplate = synthesize();
     async function start(template = defaultTemplate, functionsEndpoint = endpoint): Promise<string> {

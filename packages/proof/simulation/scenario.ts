@@ -60,7 +60,7 @@ export const accountLine = (account_id: number, permissions: readonly string[] =
 /** Imports lines of a data file, as an operator does. */
 export async function loadLines(table: Table, ...lines: readonly object[]): Promise<void> {
   const texts = lines.map((line) => JSON.stringify(line));
-  await loadData(table, 'data', texts, { nowSeconds: 1 });
+  await loadData(table, 'data', texts, { nowMs: 1_000 });
 }
 
 /** Writes a record of the feed. `early` and `late` records are older than all merges, and `early` ones the oldest; the `latest` is the newest. */

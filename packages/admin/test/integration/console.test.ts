@@ -257,7 +257,7 @@ describe('the fleet', () => {
       const [, words = ''] = command.exec(filtered) ?? [];
       return (await admin(words, { now: () => nowMs })).out.match(/^host-\d{5}/gm);
     };
-    expect(await hostsOf(/admin -- (host list .*?--csv) --table t/, NOW)).toEqual([hostId(0), hostId(2), hostId(4)]);
+    expect(await hostsOf(/admin -- (host list .*?) --table t/, NOW)).toEqual([hostId(0), hostId(2), hostId(4)]);
     const inMonth = NOW + 31 * 86_400_000;
     expect(await hostsOf(/admin -- (host retire .*?--dry-run) --table t/, inMonth)).toHaveLength(10);
   });

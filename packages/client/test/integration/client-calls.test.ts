@@ -48,7 +48,7 @@ beforeAll(async () => {
       }),
     ),
   ];
-  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
   service = await startService({
     template: inject('template'),
     endpoint: dynamodbEndpoint(),

@@ -27,7 +27,7 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
 
 /** Writes data of an account to the table, without the service. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
-  await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
+  await loadData(table, 'certify', textsOf(lines), { nowMs: Date.now() });
 }
 
 /** Each value of a field is refused with a message that names the field. */

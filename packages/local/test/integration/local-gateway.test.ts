@@ -36,7 +36,7 @@ beforeAll(async () => {
     `{"kind":"host","account_id":${account},"host_id":"h1","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}`,
   ];
   await loadData(table, 'test', data, {
-    nowSeconds: Math.floor(Date.now() / 1000),
+    nowMs: Date.now(),
     gatewayKeys: createLocalGatewayKeys(table),
   });
   service = await serveTable(table, { onServed: (call) => served.push(call) });

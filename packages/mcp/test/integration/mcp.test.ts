@@ -39,7 +39,7 @@ beforeAll(async () => {
     ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
     `{"kind":"account","account_id":${LARGE_ACCOUNT},"name":"Large","permissions":[]}`,
   ];
-  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
   service = await serveTable(table);
 });
 afterAll(() => service.stop());

@@ -74,7 +74,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
     table,
     'data',
     ofEachKind.map((line) => JSON.stringify(line)),
-    { nowSeconds: 1 },
+    { nowMs: 1_000 },
   );
   for (const line of ofEachKind.filter(({ kind }) => FEED_KINDS.includes(kind)))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries()) {
