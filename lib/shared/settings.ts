@@ -10,8 +10,8 @@ type SettingSpec =
  * docs/deploy.md describes them for operators.
  */
 export const SETTINGS = {
-  /** Largest request body, decoded. With more than 3 MiB, the event could be larger than Lambda accepts. */
-  maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 3 * 1024 * 1024 },
+  /** Largest request body, decoded. The feed entry of a larger merge would not fit into one row. */
+  maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 384 * 1024 },
   /** How long a warm handler trusts a key that it has looked up. */
   appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
   /** How long a warm handler serves a RUM record without reading it again. */

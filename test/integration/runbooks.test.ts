@@ -42,7 +42,7 @@ describe('a runbook', () => {
     },
     'finish-merges': {
       ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
-      ...{ sequence: 1_795_000_000_000, error_name: 'UnmovableAlertsError' },
+      ...{ sequence: 1_795_000_000_000, error_name: 'AlertsTooLargeError' },
     },
     relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },
     'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },

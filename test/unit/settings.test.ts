@@ -35,7 +35,7 @@ describe('the settings', () => {
     const env = { TABLE_NAME: '', MAX_BODY_BYTES: '12k', RUM_CACHE_SECONDS: '-1', SERVICEMAP_ENABLED: 'no' };
     const message =
       'TABLE_NAME is required\n' +
-      'MAX_BODY_BYTES must be an integer from 1024 to 3145728, not "12k"\n' +
+      'MAX_BODY_BYTES must be an integer from 1024 to 393216, not "12k"\n' +
       'RUM_CACHE_SECONDS must be an integer from 0 to 3600, not "-1"\n' +
       'SERVICEMAP_ENABLED must be true or false, not "no"';
     expect(() => read(env)).toThrow(expect.objectContaining({ name: 'SettingsError', message }));
@@ -43,7 +43,7 @@ describe('the settings', () => {
   });
 
   it.each([
-    ['MAX_BODY_BYTES', ['1024', '3145728'], ['1023', '3145729', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
+    ['MAX_BODY_BYTES', ['1024', '393216'], ['1023', '393217', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
     ['APP_KEY_CACHE_SECONDS', ['0', '30'], ['31']],
     ['RUM_CACHE_SECONDS', ['0', '3600'], ['3601']],
     ['SERVICEMAP_ENABLED', ['true', 'false'], ['TRUE', '1']],

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTable } from '../../../lib/dynamodb/client.ts';
 import { mergeAlerts } from '../../../lib/http/operations.ts';
+import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
 import { benchHandlers, startBenchService } from '../bench-service.ts';
 import { accountLines, createAlerts } from '../data.ts';
 import { startLimitsProxy } from '../limits/limits-proxy.ts';

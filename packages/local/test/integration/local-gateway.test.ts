@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { operations } from '../../../../lib/http/operations.ts';
-import { decideMerge } from '../../../../lib/operations/merge-alerts/assignment.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -109,29 +108,24 @@ describe('the local gateway', () => {
     const incident = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const longAgo = Date.now() - 60_000;
-    const result = await commit(
-      table,
-      {
-        account: tenant.account,
-        entry: {
-          kind: 'merge',
-          incident_id: incident,
-          sequence: 1,
-          merge_id: 'm',
-          at_ms: longAgo,
-          by: 'k',
-          request_id: 'r',
-        },
-        alertIds: alerts,
-        decide: decideMerge({ incident_id: incident }),
-        assignments: new Map(),
+    const result = await commit(table, {
+      account: tenant.account,
+      entry: {
+        kind: 'merge',
+        incident_id: incident,
+        sequence: 1,
+        merge_id: 'm',
+        at_ms: longAgo,
+        by: 'k',
+        request_id: 'r',
         large: true,
-        incident: { incident_id: incident, title: '' },
-        order: mergeOrderOf(undefined),
       },
-      [],
-    );
-    expect(result.outcome).toBe('committed');
+      moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
+      rows: new Map(),
+      incident: { incident_id: incident, title: '' },
+      order: mergeOrderOf(undefined),
+    });
+    expect(result.committed).toBe(true);
     await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
   });
