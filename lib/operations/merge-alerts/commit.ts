@@ -4,6 +4,7 @@ import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../dynamodb/backof
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expression.ts';
 import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
+import { forEach } from '../../dynamodb/pool.ts';
 import { getRow } from '../../dynamodb/row.ts';
 import type { IncidentRow } from '../../dynamodb/rows.ts';
 import { readPastSignal, settle } from '../../dynamodb/settle.ts';
@@ -68,15 +69,17 @@ export async function commitAndMove<Result>(
   table: Table,
   { prepare, moveSignal, transactionItems }: CommitOptions<Result>,
 ): Promise<CommittedEntry | { result: Result }> {
+  const attempts: PreparedEntry[] = [];
   let order: MergeOrder | undefined;
   for (;;) {
     const preparation = await prepare(order);
     if ('result' in preparation) return preparation;
-    const { prepared } = preparation;
-    const { account, entry, moves, rows } = prepared;
-    const result = await commit(table, prepared);
-    order = result.order;
-    if (!result.committed) continue;
+    const result = await commit(table, preparation.prepared, attempts);
+    if ('order' in result) {
+      order = result.order;
+      continue;
+    }
+    const { account, entry, moves, rows } = result.committed;
     const committed = { entry, moves };
     if (!entry.large) return { committed };
     try {
@@ -120,47 +123,49 @@ function actionsOf(prepared: PreparedEntry): Action[] {
   return entry.large ? actions : [...actions, ...moveActions(account, entry.sequence, moves, rows)];
 }
 
-/** Not committed: `order` is the current merge order, if nothing else that the entry depends on has changed. */
-export type CommitResult =
-  | { committed: true; order?: undefined }
-  | { committed: false; order?: MergeOrder | undefined };
+/** `order`: not committed; the current merge order, if nothing else that the entry depends on has changed. */
+export type CommitResult = { committed: PreparedEntry } | { order: MergeOrder | undefined };
 
 /**
- * Tries to commit an entry in one transaction, with its moves if it is small. After a conflict or throttling, it sends the transaction
- * again unchanged, until it is applied or a condition fails: then no earlier sending can be applied later, since sequences only grow, and
- * another attempt does not commit the call twice. After a lost reply it looks for the entry in the feed.
+ * Tries to commit an entry in one transaction, with its moves if it is small. If the entry must be prepared again, it backs off before it
+ * returns. After a lost reply it looks for the entry in the feed.
+ * @param attempts earlier attempts of the same call, whose replies may have been lost; this one is added
  * @throws AlertsTooLargeError, of a small entry
  * @throws if the outcome is unknown because the feed cannot be read, or if the signal aborts and nothing is committed
  */
-export async function commit(table: Table, prepared: PreparedEntry): Promise<CommitResult> {
-  const { entry } = prepared;
+export async function commit(table: Table, prepared: PreparedEntry, attempts: PreparedEntry[]): Promise<CommitResult> {
+  attempts.push(prepared);
+  const { large = false } = prepared.entry;
   const actions = actionsOf(prepared);
-  const isCommitted = () => readPastSignal(table, (table) => hasEntry(table, prepared));
+  const find = () => readPastSignal(table, (table) => findCommitted(table, attempts));
+  let found: PreparedEntry | undefined = prepared;
   const write = {
     send: (table: Table) => transactOnce(table, actions),
-    verify: async (table: Table): Promise<TransactionResult | undefined> =>
-      (await hasEntry(table, prepared)) ? { outcome: 'applied' } : undefined,
+    async verify(table: Table): Promise<TransactionResult | undefined> {
+      found = await findCommitted(table, attempts);
+      return found && { outcome: 'applied' };
+    },
   };
-  for (let sent = 1; ; sent += 1) {
+  for (;;) {
     const result = await settle(table, write);
-    switch (result.outcome) {
-      case 'applied':
-        return { committed: true };
-      case 'refused':
-        throw refusalOf(result.error, actions);
-      case 'changed': {
-        const order = result.stored && mergeOrderOf(result.stored as Stored<'mergeOrder'>);
-        // Only the merge order has changed, so a small entry is not committed: that would have changed its alerts, too.
-        if (!(order && !entry.large) && (await isCommitted())) return { committed: true };
-        return { committed: false, order };
-      }
+    if (result.outcome === 'applied') return { committed: found ?? prepared };
+    if (result.outcome === 'refused') throw refusalOf(result.error, actions);
+    let order: MergeOrder | undefined = prepared.order;
+    if (result.outcome === 'changed') {
+      order = result.stored && mergeOrderOf(result.stored as Stored<'mergeOrder'>);
+      // Only the merge order has changed, so no small attempt was committed: that would have changed its alerts, too.
+      found = order && !large ? undefined : await find();
+      if (found) return { committed: found };
     }
     try {
-      await backoff(sent, result.outcome === 'throttled' ? THROTTLING : MERGE_ORDER_CONFLICT, table.signal);
+      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLING : MERGE_ORDER_CONFLICT, table.signal);
     } catch (error) {
-      if (!(await isCommitted())) throw error;
-      return { committed: true };
+      found = await find();
+      if (!found) throw error;
+      return { committed: found };
     }
+    // What may be applied later is sent again unchanged. Of two small attempts only one can be applied, since both change the same rows.
+    if (result.outcome === 'changed' || (!large && result.outcome !== 'in progress')) return { order };
   }
 }
 
@@ -174,10 +179,15 @@ function refusalOf(error: Error, actions: readonly Action[]): Error {
   return refused.length > 0 ? new AlertsTooLargeError(refused) : error;
 }
 
-/** Whether the feed has the entry: a single read, which DynamoDB makes before or after a whole transaction. */
-async function hasEntry(table: Table, { account, entry }: PreparedEntry): Promise<boolean> {
-  const key = keys.feedEntry(account, entry.incident_id, entry.sequence);
-  return (await getRow(table, key, ['merge_id']))?.merge_id === entry.merge_id;
+/** The attempt whose entry is in the feed, by single reads, which DynamoDB makes before or after a whole transaction. */
+async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): Promise<PreparedEntry | undefined> {
+  let found: PreparedEntry | undefined;
+  await forEach(attempts, async (attempt) => {
+    const { incident_id: incidentId, sequence, merge_id } = attempt.entry;
+    const row = await getRow(table, keys.feedEntry(attempt.account, incidentId, sequence), ['merge_id']);
+    if (row?.merge_id === merge_id) found = attempt;
+  });
+  return found;
 }
 
 /** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *order*). */

@@ -1,7 +1,7 @@
 /** The merge order of an account: one row, which every commit updates. `protocol.md` says why. */
 import { batchGet } from '../../dynamodb/batch-get.ts';
 import type { Table } from '../../dynamodb/client.ts';
-import { all, attribute, type Expression, expression, is, isBelow } from '../../dynamodb/expression.ts';
+import { all, attribute, expression, is, isBelow } from '../../dynamodb/expression.ts';
 import { collections, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryRows } from '../../dynamodb/query.ts';
 import { getRow, updateRow } from '../../dynamodb/row.ts';
@@ -43,19 +43,15 @@ export const isPending = ({ last, pending = [] }: MergeOrder, { sequence, large 
 /** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
 
-/** What an entry requires of the merge order, beside a lower `last`: the part that what it takes depends on (invariant *resolve*). */
-function isOrderAsRead({ kind, large }: FeedEntry, { last, lastLarge }: MergeOrder): Expression[] {
-  if (kind === 'merge_undone') return [is('last', last || undefined)];
-  return large ? [] : [is('last_large', lastLarge)];
-}
-
 /**
- * Makes an entry the last one (invariant *order*), and lists it in the account's log. A large entry becomes pending. When the condition
- * fails, the transaction returns the row of the merge order.
+ * Makes an entry the last one (invariant *order*), and lists it in the account's log. A large entry becomes pending. Requires the part of
+ * the merge order as read that the entry depends on (invariant *resolve*); when it has changed, the transaction returns the row.
  */
 export function orderActions(account: Int64, entry: FeedEntry, order: MergeOrder): Action[] {
-  const { sequence, incident_id, large } = entry;
-  const conditions = [isBelow('last', sequence), ...isOrderAsRead(entry, order)];
+  const { kind, sequence, incident_id, large } = entry;
+  const conditions = [isBelow('last', sequence)];
+  if (kind === 'merge_undone') conditions.push(is('last', order.last || undefined));
+  else if (!large) conditions.push(is('last_large', order.lastLarge));
   // `completed` is for the stream record of the write that completed an entry, so later writes remove it.
   const rest = expression`REMOVE #completed ADD #entries ${1}`;
   let update = expression`SET #last = ${sequence} ${rest}`;

@@ -9,7 +9,7 @@ import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
-import { type Entry, isMoved, type Move } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
 import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
 import validate from './validate-merge-alerts.ts';
@@ -57,22 +57,11 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
-/** What a merge would do if it were made now. */
-export interface MergePreview {
-  readonly entry: Entry['entry'];
-  readonly moves: readonly Move[];
-  /** The ids of alerts that are in their incident already. */
-  readonly stayed: readonly string[];
-}
-
 /**
- * Reads and checks the same as a merge, but writes nothing: its reads do not even count against the read budget.
+ * What a merge would do if it were made now. Reads and checks the same, but writes nothing: its reads do not even count against the read budget.
  * @throws ApiError as the merge would
  */
-export async function previewMerge(
-  deps: Pick<Deps, 'table' | 'now' | 'newId'>,
-  call: MergeCall,
-): Promise<MergePreview> {
+export async function previewMerge(deps: Pick<Deps, 'table' | 'now' | 'newId'>, call: MergeCall): Promise<Entry> {
   const prepare = createPreparer({
     call: { ...call, idempotencyKey: undefined },
     deps,
@@ -83,9 +72,7 @@ export async function previewMerge(
   });
   const preparation = await prepare(undefined);
   if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
-  const { entry, moves } = preparation.prepared;
-  const stayed = moves.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
-  return { entry, moves: moves.filter(isMoved), stayed };
+  return preparation.prepared;
 }
 
 /** Translates an error into the caller's refusal; any other error is returned as it is. */

@@ -164,21 +164,18 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
       const keysRead = from + chunk.length;
       const expectedUnits = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / keysRead));
       if (expectedUnits - takenUnits > SMALL_UNITS) {
-        await takeFromBudget(expectedUnits - takenUnits);
+        const { refusedBy } = await readBudget.take(account, signal, expectedUnits - takenUnits);
         takenUnits = expectedUnits;
+        if (refusedBy) {
+          const { limit, seconds: windowSeconds } = refusedBy.window;
+          throw refuse('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
+        }
       }
       if (isMissing) {
         unread = allKeys.length - keysRead;
         return;
       }
     }
-  }
-
-  async function takeFromBudget(units: number): Promise<void> {
-    const { refusedBy } = await readBudget.take(account, signal, units);
-    if (!refusedBy) return;
-    const { limit, seconds } = refusedBy.window;
-    throw refuse('mergesReadTooMuch', { limit, windowSeconds: seconds }, retryAfter(refusedBy, deps.now()));
   }
 
   /** Whether the same call was committed before. @throws ApiError when the Idempotency-Key was used with another body */

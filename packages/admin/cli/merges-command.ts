@@ -1,4 +1,5 @@
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
+import { isMoved } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -119,7 +120,9 @@ async function mergeAlerts(
     ...(owner !== undefined && { owner_id: owner }),
   };
   const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
-  const { entry, moves, stayed } = await preview();
+  const { entry, moves: all } = await preview();
+  const moves = all.filter(isMoved);
+  const stayed = all.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
   const json = {
     incident_id: incidentId,
     large: entry.large ?? false,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readFeed } from '../../../../lib/operations/merge-alerts/entry.ts';
-import { readAlert, readIncident } from '../../../../packages/admin/incidents/list.ts';
+import { readAlert, readIncident } from '../../../admin/incidents/list.ts';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, MERGE } from '../api-client.ts';
 import { OWNER, ROUNDED } from '../data.ts';
