@@ -1,13 +1,7 @@
 /** The access log: it has a line for each call, whether a function or API Gateway itself answered it. */
 import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import {
-  FilterPattern,
-  type IFilterPattern,
-  type ILogGroup,
-  type JsonPattern,
-  MetricFilter,
-} from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { metricsNamespace } from './stack-metrics.ts';
@@ -36,35 +30,25 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
   }),
 );
 
-const byResource = (comparison: '=' | '!=') =>
-  operations.map(({ path }) => FilterPattern.stringValue('$.resource', comparison, path));
-
+/** Matches lines of calls that were answered with this status, such as `429` or `5*`. */
+export const answeredWith = (status: string): JsonPattern => FilterPattern.stringValue('$.status', '=', status);
 /** Matches lines of calls to operations. */
-export const OPERATION_LINES: JsonPattern = FilterPattern.any(...byResource('='));
-/** Matches lines of calls to other paths. */
-export const OTHER_LINES: JsonPattern = FilterPattern.all(...byResource('!='));
-/** Matches lines of calls to operations that were answered with this status, such as `429` or `5*`. */
-export const answeredWith = (status: string): JsonPattern =>
-  FilterPattern.all(OPERATION_LINES, FilterPattern.stringValue('$.status', '=', status));
+export const OPERATION_LINES: JsonPattern = FilterPattern.any(
+  ...operations.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path)),
+);
 
-/**
- * Counts lines of the access log.
- * @param dimensions for separate counts: the field of each dimension, such as `$.resource`
- * @returns the metric with the number of lines
- */
+/** Counts lines of the access log. @returns the metric with the number of lines */
 export const addLineCount = (
   scope: Construct,
-  accessLog: ILogGroup,
+  logGroup: ILogGroup,
   metricName: string,
-  filterPattern: IFilterPattern,
-  dimensions?: Record<string, string>,
+  filterPattern: JsonPattern,
 ): Metric =>
   new MetricFilter(scope, metricName, {
-    logGroup: accessLog,
+    logGroup,
     filterPattern,
     metricNamespace: metricsNamespace,
     metricName,
     metricValue: '1',
-    // CloudWatch accepts a default value only without dimensions.
-    ...(dimensions ? { dimensions } : { defaultValue: 0 }),
+    defaultValue: 0,
   }).metric({ statistic: Stats.SUM });

@@ -18,26 +18,26 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type ListedOperation, type OperationName, openApiRoute, operations } from '../lib/http/operations.ts';
+import { type ListedOperation, openApiRoute, operations } from '../lib/http/operations.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
+import type { FunctionName } from './grants.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 /** The throttle that all callers without a gateway key share, per operation: calls a second, and burst. It bounds the cost of a flood. */
 const SHARED_THROTTLE = { rate: 200, burst: 400 };
 /** Smaller answers are not compressed, since it hardly shortens them. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
+/** The largest burst that API Gateway allows. */
+const MAX_BURST = 5_000;
+/** How long API Gateway keeps the authorizer's answer for an app key. */
+const AUTHORIZER_CACHE = Duration.minutes(1);
 /** The throttle of each route that no usage plan throttles: calls a second, and burst. */
 const OTHER_ROUTES_THROTTLE = { rate: 100, burst: 200 };
 
 export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
-  readonly operationFunctions: Readonly<Record<OperationName, IFunction>>;
-  /** Refuses every path and method that is not an operation. */
-  readonly fallbackRoute: IFunction;
-  /** Serves openapi.json. */
-  readonly openApiDocument: IFunction;
-  readonly authorizer: IFunction;
+  readonly functions: Readonly<Record<FunctionName, IFunction>>;
   /** Value of the gateway key that callers without a gateway key of their own share. */
   readonly sharedGatewayKey: string;
 }
@@ -65,7 +65,7 @@ export class ServiceApi extends Construct {
     const operationSettings = {
       ...withoutLogs,
       throttlingRateLimit: settings.stageRate,
-      throttlingBurstLimit: settings.stageBurst,
+      throttlingBurstLimit: Math.min(2 * settings.stageRate, MAX_BURST),
     };
     this.api = new RestApi(this, 'Api', {
       // CloudWatch groups the API's metrics by this name, so two stacks in a region must not share it.
@@ -94,7 +94,7 @@ export class ServiceApi extends Construct {
     (this.api.node.defaultChild as CfnRestApi).securityPolicy = 'TLS_1_2';
     // The address in CDK's own output ends in a slash; the stack's output `Url` replaces it.
     this.api.node.tryRemoveChild('Endpoint');
-    const methods = this.addRoutes(props);
+    const methods = this.addRoutes(props.functions);
     for (const response of gatewayResponses())
       this.api.addGatewayResponse(`Response${response.type.responseType}`, response);
     this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, ({ throttle }) => throttle);
@@ -107,14 +107,14 @@ export class ServiceApi extends Construct {
     return this.api.url.replace(/\/$/, '');
   }
 
-  private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
-    const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
-      handler: props.authorizer,
+  private addRoutes(functions: ServiceApiProps['functions']): Map<ListedOperation, Method> {
+    const authorizer = new RequestAuthorizer(this, 'Authorizer', {
+      handler: functions['usage-key-authorizer'],
       identitySources: [IdentitySource.queryString('app_key')],
-      resultsCacheTtl: Duration.seconds(props.settings.authorizerCacheSeconds),
+      resultsCacheTtl: AUTHORIZER_CACHE,
     });
     const integrate = (fn: IFunction) => new LambdaIntegration(fn, { allowTestInvoke: false });
-    const fallback = integrate(props.fallbackRoute);
+    const fallback = integrate(functions['fallback-route']);
     const withFallback = new Set<IResource>();
     const addFallback = (resource: IResource) => {
       if (!withFallback.has(resource)) resource.addMethod('ANY', fallback);
@@ -126,13 +126,13 @@ export class ServiceApi extends Construct {
     // No authorizer: callers read this document before they have an app key.
     const document = root.resourceForPath(openApiRoute.path);
     addFallback(document);
-    document.addMethod(openApiRoute.method, integrate(props.openApiDocument));
+    document.addMethod(openApiRoute.method, integrate(functions['openapi-document']));
     const methods = new Map<ListedOperation, Method>();
     for (const operation of operations) {
       const resource = root.resourceForPath(operation.path);
       // The resources above it in the path need a fallback, too: otherwise API Gateway itself would answer there.
       for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) addFallback(parent);
-      const integration = integrate(props.operationFunctions[operation.name]);
+      const integration = integrate(functions[operation.name]);
       methods.set(operation, resource.addMethod(operation.method, integration, { authorizer, apiKeyRequired: true }));
     }
     return methods;

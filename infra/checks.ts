@@ -1,6 +1,5 @@
-import { type App, type CfnElement, type Stack, Validations } from 'aws-cdk-lib';
+import { type App, type Stack, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { SmokeHook } from './smoke-hook.ts';
 
 const ID_PREFIX = 'AwsSolutions::AwsSolutions-';
 
@@ -54,11 +53,6 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
     reason: 'API Gateway requires this policy on its access-log role.',
   },
   {
-    rule: managedPolicy('AWSCodeDeployRoleForLambdaLimited'),
-    paths: /^Rollout\/[\w-]+-group\/ServiceRole$/,
-    reason: "AWS's managed policy for CodeDeploy deployments of Lambda functions (only with rollout=canary).",
-  },
-  {
     rule: managedPolicy('AWSBackupServiceRolePolicyForBackup'),
     paths: /^Backups\/Plan\/Table\/Role$/,
     reason: "AWS's managed policy for AWS Backup (only with backupVaultArn).",
@@ -72,10 +66,5 @@ export function addChecks(app: App, stack: Stack): void {
     const path = construct.node.path.slice(stack.node.path.length + 1);
     for (const { rule, paths, reason } of ACKNOWLEDGED)
       if (paths.test(path)) Validations.of(construct).acknowledge({ id: `${ID_PREFIX}${rule}`, reason });
-    if (construct instanceof SmokeHook && construct.node.scope)
-      Validations.of(construct.node.scope).acknowledge({
-        id: `${ID_PREFIX}IAM5[Resource::<${stack.getLogicalId(construct.lambda.node.defaultChild as CfnElement)}.Arn>:*]`,
-        reason: 'CodeDeploy calls this function: the CDK allows it to call each version.',
-      });
   }
 }

@@ -3,19 +3,24 @@ import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type OperationName, operations } from '../lib/http/operations.ts';
+import { operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
-import type { MergeQueue } from './queues.ts';
+import type { FunctionName } from './grants.ts';
+import type { IngestQueues, MergeQueue } from './queues.ts';
 import { eventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
 
 export interface DashboardProps {
   readonly api: RestApi;
   readonly table: ITableV2;
-  readonly functions: Readonly<Record<OperationName | 'usage-key-authorizer', IFunction>>;
+  readonly functions: Readonly<Record<FunctionName, IFunction>>;
   readonly mergeQueue: MergeQueue;
+  readonly ingestQueues: IngestQueues;
 }
 
-export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardProps): Dashboard {
+export function addDashboard(
+  scope: Construct,
+  { api, table, functions, mergeQueue, ingestQueues: { queue, failedMessages } }: DashboardProps,
+): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
@@ -35,6 +40,14 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
           eventMetric('merge_finished_late'),
           mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible(),
         ]),
+      ],
+      [
+        graph('Feed: messages sent, messages failed', [queue.metricNumberOfMessagesSent(), failedMessages]),
+        graph('Feed: age of the oldest message, s', [queue.metricApproximateAgeOfOldestMessage()]),
+        graph(
+          'Feed: records, late, refused',
+          [METRICS.records, METRICS.late, METRICS.refused].map((name) => serviceMetric(name)),
+        ),
       ],
       [heading('Who is throttled?')],
       [

@@ -1,4 +1,4 @@
-/** What differs between the functions: construct id, memory, and share of the reserved concurrency. Tools read it without the CDK. */
+/** What differs between the functions: memory, and share of the reserved concurrency. Tools read it without the CDK. */
 import type { FunctionName } from './grants.ts';
 
 type PerFunction<Value> = Readonly<Partial<Record<FunctionName, Value>>>;

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
@@ -25,33 +25,35 @@ export interface ServiceFunctionProps {
   readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
 }
 
-/** What all functions of the stack have in common: runtime, log group, and a role that may only write to this log group. */
-export function commonProps(scope: Construct, retention: RetentionDays) {
-  const logGroup = new LogGroup(scope, 'Logs', { retention, removalPolicy: RemovalPolicy.DESTROY });
-  // In place of AWS's managed policy, which allows writing to every log group.
-  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-  logGroup.grantWrite(role);
-  return {
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    loggingFormat: LoggingFormat.JSON,
-    logGroup,
-    role,
-  };
-}
+/** Creates a function of the stack. @param variables in addition to those that all functions have */
+export type CreateFunction = (
+  name: FunctionName,
+  description: string,
+  timeout: Duration,
+  variables?: Record<string, string>,
+) => LambdaFunction;
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
 export class ServiceFunction extends Construct {
-  readonly name: FunctionName;
   readonly lambda: NodejsFunction;
 
   constructor(scope: Construct, props: ServiceFunctionProps) {
     const { name, table, settings } = props;
     super(scope, name);
     const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
-    this.name = name;
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // In place of AWS's managed policy, which allows writing to every log group.
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
-      ...commonProps(this, settings.logRetentionDays),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup,
+      role,
       entry: `${root}functions/${name}.ts`,
       handler: 'handler',
       description: props.description,
@@ -60,8 +62,6 @@ export class ServiceFunction extends Construct {
       memorySize: memoryMbOf(name),
       timeout: props.timeout,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
-      // Earlier versions are kept for a rollback; a new version is deleted if its deployment fails.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       environment: {
         METRICS_NAMESPACE: metricsNamespace,
         ...(table && { TABLE_NAME: table.tableName }),

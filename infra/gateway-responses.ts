@@ -3,28 +3,18 @@ import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
 import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
- * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two
- * defaults are for types without an entry. None has the code `InternalError`, which means a bug in a function: when API Gateway itself
- * answers with 5xx, no function did, mostly because Lambda throttled it.
+ * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two defaults are
+ * for all other types: they also set the status. `DEFAULT_5XX` stands for functions and authorizers that fail, time out or are throttled.
+ * None has the code `InternalError`, which means a bug in a function: when API Gateway itself answers with 5xx, no function did.
  */
 const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
+  // A resource policy that the operator added.
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
-  [ResponseType.API_CONFIGURATION_ERROR, 'ServiceUnavailable'],
-  [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'ServiceUnavailable'],
-  [ResponseType.AUTHORIZER_FAILURE, 'ServiceUnavailable'],
-  [ResponseType.BAD_REQUEST_BODY, 'InvalidParameter'],
-  [ResponseType.BAD_REQUEST_PARAMETERS, 'InvalidParameter'],
-  [ResponseType.EXPIRED_TOKEN, 'Unauthorized'],
-  [ResponseType.INTEGRATION_FAILURE, 'ServiceUnavailable'],
-  [ResponseType.INTEGRATION_TIMEOUT, 'ServiceUnavailable'],
   // The account's gateway key is in no usage plan: the operator has to add it.
   [ResponseType.INVALID_API_KEY, 'ServiceUnavailable'],
-  [ResponseType.INVALID_SIGNATURE, 'Unauthorized'],
   // A method other than the seven that `ANY` stands for. An unknown path never gets this response, since `/{proxy+}` matches it.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'MethodNotAllowed'],
-  [ResponseType.QUOTA_EXCEEDED, 'RequestTooFrequently'],
   [ResponseType.REQUEST_TOO_LARGE, 'EntityTooLarge'],
-  [ResponseType.RESOURCE_NOT_FOUND, 'RouteNotFound'],
   [ResponseType.THROTTLED, 'RequestTooFrequently'],
   // No app_key in the query string: the authorizer's identity source is empty.
   [ResponseType.UNAUTHORIZED, 'Unauthorized'],
@@ -33,6 +23,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
     'BadRequest',
     'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.',
   ],
+  // A web ACL that the operator added: docs/deploy.md.
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],
   [ResponseType.DEFAULT_5XX, 'ServiceUnavailable'],

@@ -1,5 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
-import { type AlarmBase, type Dashboard, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  ComparisonOperator,
+  type Dashboard,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -8,25 +16,20 @@ import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
-import { addCallerAlarms } from './caller-alarms.ts';
+import { addLineCount, answeredWith } from './access-log.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
-import { ServiceFunction } from './function.ts';
-import type { IngestQueues } from './queues.ts';
 import type { Relay } from './relay.ts';
-import { addServiceLevelAlarms } from './service-level.ts';
-import {
-  createRunbookAlarm,
-  eventMetric,
-  PERIOD,
-  SLOW_P99_MS,
-  serviceMetric,
-  throttleEvents,
-} from './stack-metrics.ts';
+import { addServiceLevelAlarms, whatToDo } from './service-level.ts';
+import { PERIOD, serviceMetric, sumOf, throttleEvents } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE_SECONDS = 300;
+/**
+ * A message that fails comes again after at most 15 minutes. One alone raises FeedFailing when it fails twice within this time, usually
+ * after ten seconds, and after six minutes if the function crashes.
+ */
+const FEED_FAILING_MINUTES = 20;
 /**
  * Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes. So a merge that is pending after six
  * minutes has had a failed attempt.
@@ -36,32 +39,33 @@ const PENDING_MINUTES = 6;
 const RELAY_LATE_MS = 60_000;
 /** Alarm at this share of the account's concurrent executions. */
 const NEAR_LIMIT = 0.8;
+/** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
+const FLOOD = 3_000;
 
 export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
-  readonly settings: DeploymentSettings;
-  readonly ingestQueues: IngestQueues;
+  readonly settings: Pick<DeploymentSettings, 'alarmEmail' | 'alarmTopicArn'>;
   readonly relay: Relay;
 }
 
 /** The dashboard, and the alarms, each with a runbook in docs/operate.md. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
-  private readonly actions: readonly SnsAction[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    this.actions = this.topics(props.settings).map((topic) => new SnsAction(topic));
-    const alarms = [...addServiceLevelAlarms(this, props.accessLog), ...addCallerAlarms(this, props)];
-    for (const alarm of alarms) this.notifyOf(alarm);
-    this.addCapacityAlarms(props.settings.concurrencyLimit);
-    this.addOperationAlarms(props);
-    this.addTableAlarms(props);
-    this.addQueueAlarms(props);
+    const actions = this.topics(props.settings).map((topic) => new SnsAction(topic));
+    const alarms = [
+      ...addServiceLevelAlarms(this, props.accessLog),
+      ...this.callAlarms(props),
+      ...this.mergeAlarms(props),
+      ...this.feedAlarms(props),
+    ];
+    for (const alarm of alarms) alarm.addAlarmAction(...actions);
     this.dashboard = addDashboard(this, props);
   }
 
-  private topics({ alarmEmail, alarmTopicArn }: DeploymentSettings): ITopic[] {
+  private topics({ alarmEmail, alarmTopicArn }: MonitoringProps['settings']): ITopic[] {
     const topics: ITopic[] = [];
     if (alarmEmail !== undefined) topics.push(this.createTopic(alarmEmail));
     if (alarmTopicArn !== undefined) topics.push(Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn));
@@ -77,88 +81,88 @@ export class Monitoring extends Construct {
     return topic;
   }
 
-  /** Sends the alarm to the topics that the settings name. */
-  notifyOf(alarm: AlarmBase): void {
-    alarm.addAlarmAction(...this.actions);
+  /** An alarm that is raised when the metric reaches the threshold in `datapoints` of the last `minutes`. No data counts as below it. */
+  private alarm(
+    id: string,
+    description: string,
+    metric: IMetric,
+    threshold = 1,
+    minutes = 1,
+    datapointsToAlarm = minutes,
+  ): Alarm {
+    return new Alarm(this, id, {
+      alarmDescription: `${description}. ${whatToDo(id)}`,
+      metric,
+      threshold,
+      evaluationPeriods: minutes,
+      datapointsToAlarm,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
   }
 
-  private alarm(id: string, description: string, ...condition: [metric: IMetric, threshold: number, periods?: number]) {
-    this.notifyOf(createRunbookAlarm(this, id, description, ...condition));
-  }
-
-  /** Alarms on the throttles of every function that is in the stack by now, and on the concurrency of the account in the region. */
-  private addCapacityAlarms(concurrencyLimit: number): void {
-    const scope = new Construct(this, 'Capacity');
-    const alarm = (id: string, description: string, metric: IMetric, threshold: number) =>
-      this.notifyOf(createRunbookAlarm(scope, id, description, metric, threshold, 2));
-    const functions = Stack.of(this)
-      .node.findAll()
-      .filter((construct) => construct instanceof ServiceFunction);
-    for (const { name, lambda } of functions)
-      alarm(`Throttled-${name}`, `Lambda throttles ${name}`, lambda.metricThrottles({ period: PERIOD }), 1);
-    alarm(
-      'ConcurrencyNearLimit',
-      'The account comes near its limit of concurrent executions',
-      LambdaFunction.metricAllConcurrentExecutions({ period: PERIOD }),
-      Math.ceil(NEAR_LIMIT * concurrencyLimit),
-    );
-  }
-
-  private addOperationAlarms({ functions }: MonitoringProps): void {
-    for (const { name } of operations)
-      this.alarm(
-        `Slow-${name}`,
-        `${name}: the slowest 1 % of calls take ${SLOW_P99_MS} ms or more`,
-        functions[name].metricDuration({ period: PERIOD, statistic: Stats.p(99) }),
-        SLOW_P99_MS,
-        5,
-      );
-    const authorizerErrors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
-    this.alarm('AuthorizerFailures', 'The authorizer fails', authorizerErrors, 1, 2);
-    this.alarm(
-      'AccountsUnprovisioned',
-      'Accounts without a gateway key share the throttle of unknown callers',
-      eventMetric('account_without_gateway_key'),
-      1,
-    );
-  }
-
-  private addTableAlarms({ table, relay }: MonitoringProps): void {
-    this.alarm('TableReadThrottled', 'DynamoDB throttles reads', throttleEvents(table, 'Read'), 1, 2);
-    this.alarm('TableWriteThrottled', 'DynamoDB throttles writes', throttleEvents(table, 'Write'), 1, 2);
-    this.alarm(
-      'RelayLate',
-      'Large merges and events have not been relayed from the table stream for a minute',
-      relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM }),
-      RELAY_LATE_MS,
-      5,
-    );
-  }
-
-  private addQueueAlarms({ mergeQueue, ingestQueues, relay }: MonitoringProps): void {
-    const visibleIn = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });
-    this.alarm('DeadLetters', 'A merge could not be finished', visibleIn(mergeQueue.deadLetters), 1);
-    this.alarm('RelayDeadLetters', 'A change could not be relayed', visibleIn(relay.deadLetters), 1);
-    this.alarm(
-      'FeedDeadLetters',
-      'Messages sent to the feed could not be processed',
-      visibleIn(ingestQueues.deadLetters),
-      1,
-    );
-    this.alarm('FeedRefused', 'Records sent to the feed are refused', serviceMetric(METRICS.refused, {}), 1);
-    // Does not use the age of the oldest message, since that metric omits messages that were received three times.
-    const pending = new MathExpression({
-      expression: 'waiting + inFlight',
-      usingMetrics: {
-        waiting: visibleIn(mergeQueue.queue),
-        inFlight: mergeQueue.queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
-      },
-      label: 'Merges pending',
+  private callAlarms({ accessLog, table, functions }: MonitoringProps): Alarm[] {
+    const errors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
+    const throttles = Object.values(functions).map((fn, index) => [
+      `function${index}`,
+      fn.metricThrottles({ period: PERIOD }),
+    ]);
+    const shareOfQuota = new MathExpression({
+      expression: 'used / SERVICE_QUOTA(used)',
+      usingMetrics: { used: LambdaFunction.metricAllConcurrentExecutions() },
+      label: 'Share of the quota',
       period: PERIOD,
     });
-    this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES);
-    // This metric, too, omits messages that were received three times: if they go on failing, they raise FeedDeadLetters.
-    const age = ingestQueues.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
-    this.alarm('FeedBehind', 'Records sent to the feed wait for over five minutes', age, MAX_INGEST_AGE_SECONDS, 2);
+    const throttledRows = sumOf('Throttled rows', {
+      reads: throttleEvents(table, 'Read'),
+      writes: throttleEvents(table, 'Write'),
+    });
+    const refused = addLineCount(this, accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
+    return [
+      this.alarm('AuthorizerFailures', 'The authorizer fails', errors, 1, 2),
+      this.alarm(
+        'FunctionsThrottled',
+        'Lambda throttles functions',
+        sumOf('Throttled calls', Object.fromEntries(throttles)),
+        1,
+        2,
+      ),
+      this.alarm('ConcurrencyNearLimit', 'The account comes near its quota of executions', shareOfQuota, NEAR_LIMIT, 2),
+      this.alarm('TableThrottled', 'DynamoDB throttles the table', throttledRows, 1, 2),
+      this.alarm('Flood', 'Over 50 calls a second are refused', refused, FLOOD, 3),
+    ];
+  }
+
+  private mergeAlarms({ mergeQueue: { queue, deadLetters }, relay }: MonitoringProps): Alarm[] {
+    // Does not use the age of the oldest message, since that metric omits messages that were received three times.
+    const pending = sumOf('Merges pending', {
+      waiting: visibleIn(queue),
+      inFlight: queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
+    });
+    const age = relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM });
+    return [
+      this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES),
+      this.alarm('DeadLetters', 'A merge could not be finished', visibleIn(deadLetters)),
+      this.alarm('RelayLate', 'Large merges and events wait in the stream for a minute', age, RELAY_LATE_MS, 5),
+      this.alarm('RelayDeadLetters', 'A change could not be relayed', visibleIn(relay.deadLetters)),
+    ];
+  }
+
+  private feedAlarms({ ingestQueues, functions }: MonitoringProps): Alarm[] {
+    const { queue, deadLetters, failedMessages } = ingestQueues;
+    // This metric, too, omits messages that were received three times: they raise FeedFailing.
+    const age = queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
+    const failures = sumOf('Failures', {
+      failed: failedMessages,
+      crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
+      deadLetters: visibleIn(deadLetters),
+    });
+    return [
+      this.alarm('FeedBehind', 'Records of the feed wait for over five minutes', age, MAX_INGEST_AGE_SECONDS, 2),
+      this.alarm('FeedFailing', 'Messages of the feed fail, or are dead letters', failures, 1, FEED_FAILING_MINUTES, 2),
+      this.alarm('FeedRefused', 'Records of the feed are refused', serviceMetric(METRICS.refused)),
+    ];
   }
 }
+
+const visibleIn = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });

@@ -3,8 +3,10 @@ import { Annotations, CfnOutput, type Stack } from 'aws-cdk-lib';
 import type { UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { reservedExecutions } from './function-settings.ts';
+import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -40,8 +42,8 @@ export interface OutputProps {
   readonly ingestQueues: IngestQueues;
   readonly relay: Relay;
   readonly dashboard: Dashboard;
-  /** By the name of the function; `access` is the access log. */
-  readonly logs: Readonly<Record<string, ILogGroup>>;
+  readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
+  readonly accessLog: ILogGroup;
 }
 
 /** The name of the output for a function's log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
@@ -54,7 +56,7 @@ export const logsOutputOf = (name: string) =>
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(
   stack: Stack,
-  { url, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, logs }: OutputProps,
+  { url, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, functions, accessLog }: OutputProps,
 ): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
@@ -76,6 +78,7 @@ export function addOutputs(
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
   add('DashboardUrl', `https://${region}.console.aws.amazon.com/${dashboardPath}`, 'Health, throttling and cost');
-  for (const [name, group] of Object.entries(logs))
-    add(logsOutputOf(name), group.logGroupName, name === 'access' ? 'Access log of the API' : `Log of ${name}`);
+  add('AccessLogs', accessLog.logGroupName, 'Access log of the API');
+  for (const [name, { logGroup }] of Object.entries(functions))
+    add(logsOutputOf(name), logGroup.logGroupName, `Log of ${name}`);
 }

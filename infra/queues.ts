@@ -1,13 +1,16 @@
 /** The queues that invoke functions: one for large merges, one for the records that other systems send. */
 import { Duration, Stack } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
+import type { CreateFunction } from './function.ts';
+import { PERIOD } from './stack-metrics.ts';
 
 /** Creates a queue that keeps its messages as long as SQS allows. */
 export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
@@ -19,6 +22,8 @@ export const createQueue = (scope: Construct, id: string, options: QueueProps = 
   });
 
 const MERGES = {
+  /** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
+  timeout: Duration.minutes(5),
   /** Longer than an API call takes, so that the call has stopped moving alerts when the message is delivered. */
   deliveryDelay: Duration.seconds(5),
   /**
@@ -34,9 +39,7 @@ const MERGES = {
 } as const;
 
 export interface MergeQueueProps {
-  readonly finishMerges: LambdaFunction;
-  /** The time-out of `finishMerges`. */
-  readonly timeout: Duration;
+  readonly create: CreateFunction;
   /** Maximum concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
@@ -49,12 +52,13 @@ export class MergeQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { create, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
+    const finishMerges = create('finish-merges', 'Finish large merges that their calls left pending', MERGES.timeout);
     this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
       deliveryDelay: MERGES.deliveryDelay,
-      visibilityTimeout: timeout.plus(MERGES.retryDelay),
+      visibilityTimeout: MERGES.timeout.plus(MERGES.retryDelay),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
     });
     finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
@@ -67,6 +71,8 @@ export class MergeQueue extends Construct {
 }
 
 const RECORDS = {
+  /** Writing a batch takes seconds, or longer if the table is throttled. */
+  timeout: Duration.minutes(1),
   /** Lambda gathers up to `batchSize` messages for at most `batchWindow`, so that several records for one row become one write. */
   batchSize: 100,
   batchWindow: Duration.seconds(1),
@@ -79,6 +85,14 @@ const RECORDS = {
   maxReceiveCount: 100,
 } as const;
 
+export interface IngestQueuesProps {
+  readonly create: CreateFunction;
+  /** Whether messages are delivered. If not, they wait in the queue. */
+  readonly enabled: boolean;
+  /** Maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers. */
+  readonly maxConcurrency: number;
+}
+
 /**
  * Other systems send records to the ingest queue, from which ingest-records writes them to the table. Settings, outputs, alarms and
  * commands call it the *feed* (docs/feed.md). The feed of an incident is something else: its history.
@@ -90,16 +104,17 @@ export class IngestQueues extends Construct {
   readonly refused: Queue;
   /** Messages that failed `maxReceiveCount` times. */
   readonly deadLetters: Queue;
+  /** Counts each delivery of a message that ingest-records reported as failed, or for which it could not be called. */
+  readonly failedMessages: Metric;
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
   readonly writersPolicy: ManagedPolicy;
 
-  /** @param timeout of ingest-records */
-  constructor(scope: Construct, id: string, timeout: Duration) {
+  constructor(scope: Construct, id: string, { create, ...options }: IngestQueuesProps) {
     super(scope, id);
     this.refused = createQueue(this, 'Refused');
     this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
-      visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * timeout.toSeconds()),
+      visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * RECORDS.timeout.toSeconds()),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
     });
     // Granted in this stack, since a queue has only one policy: one from another stack would replace it, and with it the rule for TLS.
@@ -110,28 +125,29 @@ export class IngestQueues extends Construct {
     this.queue.grant(events, 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
-    this.queue.grantSendMessages(this.writersPolicy);
-  }
+    // `grantSendMessages` would allow more actions.
+    this.queue.grant(this.writersPolicy, 'sqs:SendMessage');
 
-  /** The variables of ingest-records that name its queues. */
-  get environment(): Record<string, string> {
-    return { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl };
-  }
-
-  /**
-   * Delivers messages to ingest-records. While `enabled` is false, they wait in the queue.
-   * @param options `maxConcurrency`: maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers
-   */
-  deliverTo(ingestRecords: LambdaFunction, options: { enabled: boolean; maxConcurrency: number }): void {
-    ingestRecords.addEventSource(
-      new SqsEventSource(this.queue, {
-        batchSize: RECORDS.batchSize,
-        maxBatchingWindow: RECORDS.batchWindow,
-        reportBatchItemFailures: true,
-        ...options,
-      }),
-    );
+    const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
+      FEED_URL: this.queue.queueUrl,
+      REFUSED_URL: this.refused.queueUrl,
+    });
     // `grantSendMessages` would allow more actions.
     this.refused.grant(ingestRecords, 'sqs:SendMessage');
+    const source = new SqsEventSource(this.queue, {
+      batchSize: RECORDS.batchSize,
+      maxBatchingWindow: RECORDS.batchWindow,
+      reportBatchItemFailures: true,
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      ...options,
+    });
+    ingestRecords.addEventSource(source);
+    this.failedMessages = new Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'FailedInvokeEventCount',
+      dimensionsMap: { EventSourceMappingUUID: source.eventSourceMappingId },
+      statistic: Stats.SUM,
+      period: PERIOD,
+    });
   }
 }

@@ -1,10 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
-import { type Function as RelayFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { CreateFunction } from './function.ts';
 import { createQueue } from './queues.ts';
 
 const ANY_VALUE = [{ exists: true }];
@@ -28,31 +30,38 @@ const MAX_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
 
 export interface RelayProps {
+  readonly create: CreateFunction;
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
-  /** Creates the function with these options, in addition to those that all functions share. */
-  readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
 }
 
 /** Relays changes from the table's stream to the merge queue and the event bus. A change that cannot be relayed becomes a dead letter. */
 export class Relay extends Construct {
-  readonly lambda: RelayFunction;
+  readonly lambda: LambdaFunction;
   readonly bus: EventBus;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { table, mergeQueue, create }: RelayProps) {
+  constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
-    this.lambda = create({
-      timeout: TIMEOUT,
-      environment: {
-        EVENT_BUS: this.bus.eventBusName,
-        MERGE_QUEUE_URL: mergeQueue.queueUrl,
-        RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
-      },
+    this.lambda = create('relay', 'Send large merges to their queue, and events to the bus', TIMEOUT, {
+      EVENT_BUS: this.bus.eventBusName,
+      MERGE_QUEUE_URL: mergeQueue.queueUrl,
+      RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
     });
     this.bus.grantPutEventsTo(this.lambda);
+    // Others of the AWS account could otherwise forge events.
+    this.bus.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'OnlyRelay',
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['events:PutEvents'],
+        resources: [this.bus.eventBusArn],
+        conditions: { ArnNotEquals: { 'aws:PrincipalArn': this.lambda.role?.roleArn } },
+      }),
+    );
     mergeQueue.grantSendMessages(this.lambda);
     this.deadLetters.grantSendMessages(this.lambda);
     this.lambda.addEventSource(

@@ -9,10 +9,12 @@ import {
   MathExpression,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
-import { whatToDo } from './stack-metrics.ts';
+
+/** The sentence that names the runbook of an alarm. */
+export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.toLowerCase()}`;
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -35,7 +37,7 @@ export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): 
   const scope = new Construct(parent, 'ServiceLevel');
   const usingMetrics = {
     answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
-    failed: addLineCount(scope, accessLog, 'FailedCalls', answeredWith('5*')),
+    failed: addLineCount(scope, accessLog, 'FailedCalls', FilterPattern.all(OPERATION_LINES, answeredWith('5*'))),
   };
   return BURN_RATES.map(({ id, rate, long, short }) => {
     const windowAlarm = (name: string, period: Duration, expression: string) =>

@@ -5,8 +5,6 @@ import { MIN_RESERVED } from './function-settings.ts';
 
 const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
 
-const ROLLOUTS = ['all-at-once', 'canary', 'canary-forced'] as const;
-
 /** The log retentions that can be chosen: those of CloudWatch Logs up to two years. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
@@ -45,14 +43,12 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     settingValue({ type: 'flag', default: fallback }, contextValue(name), (requirement) =>
       addProblem(name, requirement),
     ) === true;
-  const oneOf = <Value extends string | number>(name: string, values: readonly Value[], fallback: Value): Value => {
-    const value = text(name, new RegExp(`^(${values.join('|')})$`), `one of ${values.join(', ')}`);
-    return values.find((allowed) => String(allowed) === value) ?? fallback;
-  };
 
   const settings = {
-    rollout: oneOf('rollout', ROLLOUTS, 'all-at-once'),
-    logRetentionDays: oneOf('logRetentionDays', RETENTION_DAYS, 30),
+    logRetentionDays: Number(
+      text('logRetentionDays', new RegExp(`^(${RETENTION_DAYS.join('|')})$`), `one of ${RETENTION_DAYS.join(', ')}`) ??
+        30,
+    ),
     stackName:
       text('stackName', /^[A-Za-z][A-Za-z0-9-]{0,63}$/, '1 to 64 letters, digits or hyphens, a letter first') ??
       DEFAULT_STACK_NAME,
@@ -60,19 +56,13 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
     ...settingValues(contextValue, addProblem),
-    authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
     stageRate: integer('stageRate', 1000, 1, 10_000),
-    stageBurst: integer('stageBurst', 2000, 1, 5_000),
-    concurrencyLimit: integer('concurrencyLimit', 1000, 10, 1_000_000),
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
-    // The maximum is a day, although CloudWatch allows alarms over seven days.
-    noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
-    smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };
   if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))

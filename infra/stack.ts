@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
+import { allowedMethods, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
-import type { FunctionName } from './grants.ts';
+import { type CreateFunction, ServiceFunction } from './function.ts';
+import { type FunctionName, GRANTS } from './grants.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices, addOutputs } from './outputs.ts';
 import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
-import { CanaryRollout } from './rollout.ts';
-import { addSmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { addBackups, createServiceTable } from './table.ts';
 
@@ -20,10 +18,8 @@ import { addBackups, createServiceTable } from './table.ts';
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer itself stops waiting after 0.9 s (`authorizerMs`); this time-out ends one that hangs. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** Moving the alerts of the largest merge takes seconds, or longer if the table is slow. */
-const FINISH_TIMEOUT = Duration.minutes(5);
-/** Writing a batch takes seconds, or longer if the table is throttled. */
-const INGEST_TIMEOUT = Duration.minutes(1);
+/** Routes that read nothing. */
+const OTHER_TIMEOUT = Duration.seconds(5);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -42,95 +38,46 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const logs: Record<string, ILogGroup> = {};
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'settings'>) => {
-      const { lambda } = new ServiceFunction(this, { name, settings, ...options });
-      logs[name] = lambda.logGroup;
-      return lambda;
+    const functions = {} as Record<FunctionName, LambdaFunction>;
+    const create: CreateFunction = (name, description, timeout, variables) => {
+      const usesTable = GRANTS[name].length > 0;
+      functions[name] = new ServiceFunction(this, {
+        ...{ name, description, timeout, settings },
+        ...(usesTable && { table }),
+        environment: { ...(usesTable && environment), ...variables },
+      }).lambda;
+      return functions[name];
     };
-    const operationFunctions = perOperation(({ name, summary }) =>
-      create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
-    );
-    const fallbackRoute = create('fallback-route', {
-      description: 'Answer every other path and method',
-      environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
-      timeout: Duration.seconds(5),
+    for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
+    create('fallback-route', 'Answer every other path and method', OTHER_TIMEOUT, {
+      ALLOWED_METHODS: JSON.stringify(allowedMethods()),
     });
-    const openApiDocument = create('openapi-document', {
-      description: 'Serve openapi.json',
-      timeout: Duration.seconds(5),
+    create('openapi-document', 'Serve openapi.json', OTHER_TIMEOUT);
+    create('usage-key-authorizer', 'Authorizer: choose the gateway key that throttles a call', AUTHORIZER_TIMEOUT, {
+      SHARED_GATEWAY_KEY: sharedGatewayKey,
     });
-    const authorizer = create('usage-key-authorizer', {
-      description: 'Authorizer: choose the gateway key that throttles a call',
-      table,
-      environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
-      timeout: AUTHORIZER_TIMEOUT,
-    });
-    const finishMerges = create('finish-merges', {
-      description: 'Finish large merges that their calls left pending',
-      table,
-      environment,
-      timeout: FINISH_TIMEOUT,
-    });
-    const mergeQueue = new MergeQueue(this, 'Merges', {
-      finishMerges,
-      timeout: FINISH_TIMEOUT,
-      maxConcurrency: settings.mergeConcurrency,
-    });
-    const relay = new Relay(this, 'Relay', {
-      table,
-      mergeQueue: mergeQueue.queue,
-      create: ({ environment: relayEnvironment, timeout }) =>
-        create('relay', {
-          description: 'Send large merges to their queue, and events to the bus',
-          table,
-          environment: { ...environment, ...relayEnvironment },
-          timeout,
-        }),
-    });
-
-    const ingestQueues = new IngestQueues(this, 'Feed', INGEST_TIMEOUT);
-    const ingestRecords = create('ingest-records', {
-      description: 'Write the records that are sent to the feed',
-      table,
-      environment: { ...environment, ...ingestQueues.environment },
-      timeout: INGEST_TIMEOUT,
-    });
-    ingestQueues.deliverTo(ingestRecords, {
+    const mergeQueue = new MergeQueue(this, 'Merges', { create, maxConcurrency: settings.mergeConcurrency });
+    const relay = new Relay(this, 'Relay', { create, table, mergeQueue: mergeQueue.queue });
+    const ingestQueues = new IngestQueues(this, 'Feed', {
+      create,
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
-
-    // `canary-forced` keeps the aliases of a canary, but moves all calls at once.
-    const rollout =
-      settings.rollout === 'all-at-once'
-        ? undefined
-        : new CanaryRollout(this, 'Rollout', {
-            immediate: settings.rollout === 'canary-forced',
-            logRetention: settings.logRetentionDays,
-          });
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
-      operationFunctions: perOperation((operation) => {
-        const fn = operationFunctions[operation.name];
-        return rollout?.add(operation, fn) ?? fn;
-      }),
-      fallbackRoute,
-      openApiDocument,
-      authorizer,
+      functions,
       sharedGatewayKey,
     });
-    const monitoring = new Monitoring(this, 'Watch', {
+    const { dashboard } = new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
-      functions: { ...operationFunctions, 'usage-key-authorizer': authorizer },
+      functions,
       mergeQueue,
       settings,
       ingestQueues,
       relay,
     });
-    if (settings.smokeKeySecret !== undefined) monitoring.notifyOf(addSmokeCall(this, url, settings.smokeKeySecret));
     addOutputs(this, {
       url,
       table,
@@ -138,11 +85,9 @@ export class ServiceStack extends Stack {
       mergeQueue,
       ingestQueues,
       relay,
-      dashboard: monitoring.dashboard,
-      logs: { ...logs, access: accessLog },
+      dashboard,
+      functions,
+      accessLog,
     });
   }
 }
-
-const perOperation = <Value>(make: (operation: ListedOperation) => Value) =>
-  Object.fromEntries(operations.map((operation) => [operation.name, make(operation)])) as Record<OperationName, Value>;

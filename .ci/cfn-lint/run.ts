@@ -10,13 +10,9 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
   {
     alarmEmail: 'operator@example.com',
     alarmTopicArn: 'arn:aws:sns:eu-central-1:123456789012:on-call',
-    noTrafficMinutes: '30',
-    smokeKeySecret: 'smoke-key',
     reservedConcurrency: '200',
   },
   { stackName: 'Preview', ephemeral: 'true' },
-  { rollout: 'canary', alarmEmail: 'operator@example.com' },
-  { rollout: 'canary-forced' },
   { backupVaultArn: 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies' },
   { adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' },
 ];

@@ -1,18 +1,18 @@
 /**
  * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
- * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and by the commands of their README, and
- * starts the MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
+ * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and by the commands of their README, calls
+ * the service with a generated client in Python, and starts the MCP server on Node 20. Installs only what lock files name.
  */
 import { strict as assert } from 'node:assert';
-import { cpSync, globSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
 import { launchBrowser } from '../../test/browser/surroundings.ts';
-import { root, shell, startService } from '../support/processes.ts';
+import { pythonTool, root, shell, startService } from '../support/processes.ts';
 
-const NODE_VERSIONS = [20, 22];
 const INCIDENT = sampleId('incident 0');
+const ALERTS = [0, 1, 2].map((index) => sampleId(`alert ${index}`));
 
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'consumer-'));
 const folder = temporary.path;
@@ -22,13 +22,12 @@ const inFolder = (line: string, variables: Record<string, string> = {}) =>
   shell(`cd '${folder}' && ${line}`, { ...env, ...variables });
 const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
-/** Packs a workspace. @returns the file in the folder, and how many files it contains */
-async function pack(workspace: string): Promise<{ filename: string; files: unknown[] }> {
-  const [packed] = JSON.parse(await shell(`npm pack -w ${workspace} --json --pack-destination '${folder}'`));
-  return packed;
+/** Packs a workspace. @returns the file in the folder */
+async function pack(workspace: string): Promise<string> {
+  const [{ filename }] = JSON.parse(await shell(`npm pack -w ${workspace} --json --pack-destination '${folder}'`));
+  return `./${filename}`;
 }
-const install = (...files: string[]) =>
-  inFolder(`npm install --no-save --no-audit --no-fund --ignore-scripts ${files.map((file) => `./${file}`).join(' ')}`);
+const install = (files: string) => inFolder(`npm install --no-save --no-audit --no-fund --ignore-scripts ${files}`);
 
 async function compile(): Promise<void> {
   const withNode = `*.ts *.mjs --allowJs --checkJs --exactOptionalPropertyTypes --types node`;
@@ -59,38 +58,36 @@ async function callInChromium(): Promise<void> {
 }
 
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** The command of examples/README.md that contains this text, run in the root folder. The values replace its words in capitals, in order. */
+/** The command of examples/README.md that contains this text. The values replace its words in capitals, in order. */
 function readmeCommand(text: string, values: readonly (string | number)[] = []): string {
   const [command] = /[^`]*/.exec(readme.slice(readme.lastIndexOf('`', readme.indexOf(text)) + 1)) ?? [];
   if (!readme.includes(text) || !command) throw new Error(`examples/README.md does not say how to run ${text}`);
   const remaining = [...values];
-  return `cd '${root}' && ${command.replace(/\b[A-Z]+\b/g, () => String(remaining.shift()))}`;
+  return command.replace(/\b[A-Z]+\b/g, () => String(remaining.shift()));
 }
+const inRoot = (command: string) => `cd '${root}' && ${command}`;
 
-const nodeOf = (version: number) => `node_modules/node-${version}-linux-${process.arch}/bin/node`;
+/** The oldest Node that the documents promise. */
+const NODE_20 = `node_modules/node-20-linux-${process.arch}/bin/node`;
+/** A list of hosts, without what differs between the languages, and the ages, which grow. */
+const comparable = (list: string) => list.replace(/["\r]/g, '').replace(/\d+$/gm, 'age');
 
-async function runExamples(): Promise<void> {
-  for (const file of globSync('examples/{node,shell,python}/*', { cwd: root }))
-    assert.ok(file.endsWith('/call.sh') || readme.includes(file), `examples/README.md must name ${file}`);
+/** @returns the list of stale hosts, which is the same in all languages */
+async function runExamples(): Promise<string> {
   await shell(readmeCommand('npm run build'));
-  const alerts = join(folder, 'alerts.txt');
-  writeFileSync(alerts, `${[0, 1, 2].map((index) => sampleId(`alert ${index}`)).join('\n')}\n`);
-  type Values = readonly (string | number)[];
-  const variants: [name: string, command: (example: string, values?: Values) => string][] = [
-    ...NODE_VERSIONS.map((version): (typeof variants)[number] => [
-      `Node ${version}`,
-      (example, values = []) => `${nodeOf(version)} ${example}.mjs ${values.join(' ')}`,
-    ]),
-    ['README, JavaScript', (example, values) => readmeCommand(`examples/node/${example}.mjs`, values)],
-    ['README, shell', (example, values) => readmeCommand(`examples/shell/${example}.sh`, values)],
-  ];
+  writeFileSync(join(folder, 'alerts.txt'), `${ALERTS.join('\n')}\n`);
+  type Command = (example: string, values?: readonly (string | number)[]) => string;
+  const variants: Readonly<Record<string, Command>> = {
+    'Node 20': (example, values = []) => `${NODE_20} ${example}.mjs ${values.join(' ')}`,
+    'README, JavaScript': (example, values) => inRoot(readmeCommand(`examples/node/${example}.mjs`, values)),
+    'README, shell': (example, values) => inRoot(readmeCommand(`examples/shell/${example}.sh`, values)),
+  };
   let firstList: string | undefined;
-  for (const [name, command] of variants) {
-    const list = (await inFolder(command('stale-hosts'))).replaceAll('"', '').replace(/\d+$/gm, 'age');
+  for (const [name, command] of Object.entries(variants)) {
+    const list = comparable(await inFolder(command('stale-hosts')));
     firstList ??= list;
     assert.equal(list, firstList, `${name} lists the same hosts`);
-    assert.ok(list.split('\n').length > 20, list);
-    assert.match(await inFolder(command('merge-from-file', [INCIDENT, alerts])), /^3 alerts /);
+    assert.match(await inFolder(command('merge-from-file', [INCIDENT, join(folder, 'alerts.txt')])), /^3 alerts /);
     // Reading the fleet uses a fifth of the calls that are allowed per minute, so each variant runs watch-fleet once: the first with a
     // limit that the fleet stays within, the others with one that it exceeds.
     const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, 1];
@@ -99,35 +96,44 @@ async function runExamples(): Promise<void> {
     assert.match(await inFolder(`(${command('stale-hosts')}) 2>&1 || true`, { APP_KEY: 'wrong' }), /Unauthorized/);
     reportDone(`${name}: the examples run, and say why a call is refused`);
   }
+  assert.ok(firstList && firstList.split('\n').length > 20, firstList);
+  return firstList;
 }
 
-async function startMcpServer(client: string): Promise<void> {
-  const server = await pack('packages/mcp');
-  await install(client, server.filename);
+/** Generates a client by the command of the README, and makes calls with it: those of the example, and those of calls.py. */
+async function callFromPython(staleHosts: string): Promise<void> {
+  const withTools = { PATH: `${pythonTool('')}:${process.env.PATH}`, ALERTS: ALERTS.join(' '), INCIDENT };
+  cpSync(join(root, 'openapi.json'), join(folder, 'openapi.json'));
+  cpSync(join(root, 'examples/python'), join(folder, 'examples/python'), { recursive: true });
+  cpSync(join(import.meta.dirname, 'calls.py'), join(folder, 'examples/python/calls.py'));
+  await inFolder(readmeCommand('openapi-python-client'), withTools);
+  assert.equal(comparable(await inFolder(readmeCommand('stale_hosts.py'), withTools)), staleHosts);
+  await inFolder('cd examples/python && mypy --strict --follow-imports=silent calls.py && python calls.py', withTools);
+  reportDone('openapi-python-client');
+}
+
+async function startMcpServer(): Promise<void> {
+  await shell(`cd '${root}' && npm run --silent build -w packages/mcp`);
   const clientInfo = { name: 'consumer', version: '1' };
   const messages = [
     { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
     { method: 'notifications/initialized' },
     { id: 2, method: 'tools/call', params: { name: 'get_rum_resource', arguments: {} } },
   ].map((message) => `'${JSON.stringify({ jsonrpc: '2.0', ...message })}'`);
-  for (const version of [...NODE_VERSIONS, 24]) {
-    // Keeps the server's input open until it has answered.
-    const input = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
-    const run = `${nodeOf(version)} node_modules/incident-monitoring-rum-mcp/dist/main.js`;
-    assert.match(await inFolder(`${input} | ${run}`), /rum-1-primary/);
-    reportDone(`Node ${version}: the MCP server shows the RUM resource`);
-  }
+  // Keeps the server's input open until it has answered.
+  const input = `(printf '%s\\n' ${messages.join(' ')}; sleep 3)`;
+  assert.match(await inFolder(`${input} | ${NODE_20} '${root}packages/mcp/dist/main.js'`), /rum-1-primary/);
+  reportDone('Node 20: the MCP server shows the RUM resource');
 }
 
-const { filename, files } = await pack('packages/client');
-assert.ok(files.length < 20, `the package has ${files.length} files`);
+const client = await pack('packages/client');
 cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true });
 cpSync(join(root, 'examples/node'), folder, { recursive: true });
 await inFolder('npm ci --no-audit --no-fund --ignore-scripts');
-await install(filename);
+await install(client);
 await compile();
 await callInChromium();
-await runExamples();
+await callFromPython(await runExamples());
 assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json')).product, 'rum');
 reportDone('the installed command shows the RUM resource');
-await startMcpServer(filename);
+await startMcpServer();

@@ -7,24 +7,14 @@ import { promisify } from 'node:util';
 export const root = new URL('../..', import.meta.url).pathname;
 /** The path of a tool that `.ci/install-python-tools` installed. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
-/** The shell command that builds a tool of `.ci/go-tools/go.mod`, and runs it in that folder. */
-export const goTool = (name: string) => `go -C '${root}.ci/go-tools' tool ${name}`;
-
-/** Number of lines, from the end of a failed command's output, that its error contains. */
-const LAST_LINES = 80;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs a command to its end. @returns its standard output @throws an error with its last lines, when it fails */
-export async function run(
-  command: string,
-  args: readonly string[],
-  env: Environment = {},
-  cwd: string = root,
-): Promise<string> {
-  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+/** Runs a command in the root folder. @returns its standard output @throws an error with the last lines that it printed, when it fails */
+export async function run(command: string, args: readonly string[], env: Environment = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   const { stdout } = await promisify(execFile)(command, [...args], options).catch((error) => {
-    const printed = `${error.stdout}\n${error.stderr}`.trim().split('\n').slice(-LAST_LINES).join('\n');
+    const printed = `${error.stdout}\n${error.stderr}`.trim().split('\n').slice(-80).join('\n');
     throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${printed}`);
   });
   return stdout;
@@ -53,10 +43,10 @@ export function startServer(command: string, args: readonly string[], options: S
   return { child, kill, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts the service of a tree as the README says, but with sample data that do not change, and waits until it serves. */
-export async function startService(args: readonly string[] = [], cwd: string = root) {
+/** Starts the service as the README says, but with sample data that do not change, and waits until it serves. */
+export async function startService(args: readonly string[] = []) {
   const server = startServer('npm', ['start', '--silent', '--', '--port', '0', '--still', ...args], {
-    cwd,
+    cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const timer = setTimeout(server.kill, 60_000);

@@ -1,5 +1,6 @@
 // Lists the stale hosts of the account as CSV: node stale-hosts.mjs > stale.csv
-// A value that a spreadsheet would take for a formula gets a leading quote. Control characters become question marks.
+// Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Control, format and line
+// separator characters become question marks.
 import { createClient } from 'incident-monitoring-rum-client';
 
 const client = createClient({
@@ -13,9 +14,9 @@ const client = createClient({
 /** @param {string | number | undefined} value */
 function cell(value = '') {
   const text = String(value)
-    .replace(/\p{Cc}/gu, '?')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
     .replace(/^[=+@-]/, "'$&");
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${text.replaceAll('"', '""')}"`;
 }
 
 console.log('host_id,edge_cluster,agent_version,max_age_ms');

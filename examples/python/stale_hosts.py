@@ -1,6 +1,7 @@
 """Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client generates from openapi.json.
 
-A value that a spreadsheet would take for a formula gets a leading quote. Control characters become question marks.
+Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Characters that are not
+printable, such as control characters, become question marks.
 """
 
 import csv
@@ -22,10 +23,11 @@ client = Client(
 
 
 def cell(value: object) -> str:
-    return re.sub(r"^([=+@-])", r"'\1", re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(value)))
+    text = "".join(character if character.isprintable() else "?" for character in str(value))
+    return re.sub(r"^([=+@-])", r"'\1", text)
 
 
-writer = csv.writer(sys.stdout)
+writer = csv.writer(sys.stdout, quoting=csv.QUOTE_ALL)
 writer.writerow(["host_id", "edge_cluster", "agent_version", "max_age_ms"])
 cursor = UNSET
 while True:

@@ -3,7 +3,7 @@
  * fails if the file is out of date.
  */
 import { writeFileSync } from 'node:fs';
-import { DATA_LINES, FEED_KINDS, FEED_LINES, REMOVABLE_FIELDS } from '../../lib/ingest/kinds.ts';
+import { FEED_KINDS, LINES, REMOVABLE_FIELDS } from '../../lib/ingest/kinds.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
@@ -17,9 +17,7 @@ const withNull = (properties: object) =>
   );
 
 function recordSchema(): object {
-  const { retired_host, ...feedLines } = FEED_LINES;
-  const lines = FEED_KINDS.map((kind) => [kind, { ...DATA_LINES, ...feedLines }[kind]] as const);
-  const schemas = [...lines, ['host', retired_host] as const];
+  const schemas = [...FEED_KINDS.map((kind) => [kind, LINES[kind]] as const), ['host', LINES.retired_host] as const];
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A record of the feed',

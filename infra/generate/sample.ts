@@ -1,15 +1,7 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
 import { createHash } from 'node:crypto';
+import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
-import {
-  type Condition,
-  hasReports,
-  hasSnapshot,
-  inventoryIn,
-  PHASE_ROUNDS,
-  reportedStatus,
-  statusIn,
-} from './simulated-fleet.ts';
 
 /** The app keys of the sample. They are public, so only for local use. */
 export const DEMO_KEYS = {
@@ -37,6 +29,18 @@ const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value 
 /** More hosts of this cluster are stale, as if its network failed. */
 const WORST_CLUSTER = 'fra-2';
 
+type Condition =
+  | 'active'
+  | 'truncated'
+  | 'degraded'
+  | 'health_newer'
+  | 'failed'
+  | 'stale'
+  | 'initializing'
+  | 'disabled'
+  | 'unsupported'
+  | 'no_data';
+
 /** Most hosts are healthy; the rest cover every other state. */
 function conditionOf(index: number, cluster: string): Condition {
   const slot = index % 50;
@@ -50,6 +54,58 @@ function conditionOf(index: number, cluster: string): Condition {
   if (slot < 45) return 'initializing';
   if (slot < 47) return 'disabled';
   return slot < 49 ? 'unsupported' : 'no_data';
+}
+
+/** The `capability_status`, if it is not `running`. */
+const CAPABILITIES: Readonly<Partial<Record<Condition, string>>> = {
+  failed: 'failed',
+  initializing: 'starting',
+  disabled: 'disabled',
+  unsupported: 'unsupported',
+};
+
+const hasReports = (condition: Condition) => !['disabled', 'unsupported', 'no_data'].includes(condition);
+const hasSnapshot = (condition: Condition) => hasReports(condition) && condition !== 'initializing';
+
+/** The inventory row of a host in some condition. */
+const inventoryIn = (
+  condition: Condition,
+  host: Omit<HostRow, 'enabled' | 'capability_status' | 'snapshot_ready' | 'reason_codes'>,
+): HostRow => ({
+  ...host,
+  enabled: condition !== 'disabled',
+  ...(condition !== 'no_data' && { capability_status: CAPABILITIES[condition] ?? 'running' }),
+  snapshot_ready: hasSnapshot(condition),
+  ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
+});
+
+/**
+ * What a host in some condition reports. Without a snapshot, the report has none of the snapshot's fields.
+ * @param size how many nodes and edges the graph has, each as a fraction from 0 to 1
+ */
+function reportIn(
+  condition: Condition,
+  host_id: string,
+  atMs: number,
+  size: readonly [nodes: number, edges: number],
+): Partial<HostStatusRow> {
+  const ready = hasSnapshot(condition);
+  const nodes = 8 + Math.floor(size[0] * 60);
+  return {
+    host_id,
+    ...(ready && {
+      received_at_ms: atMs,
+      observed_at_ms: atMs - 350,
+      node_count: nodes,
+      edge_count: Math.floor(nodes * (1.2 + size[1])),
+    }),
+    authoritative: ready && condition !== 'stale',
+    graph_available: ready,
+    snapshot_truncated: condition === 'truncated',
+    snapshot_degraded: condition === 'degraded',
+    health_at_ms: atMs + (condition === 'health_newer' ? 1_500 : -100),
+    ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
+  };
 }
 
 /** The time between two reports of a host. */
@@ -74,9 +130,12 @@ function hostLines(index: number, nowMs: number, intervalMs: number): string[] {
   });
   if (!hasReports(condition)) return [line('host', host)];
   const atMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
-  const status = statusIn(condition, host_id, atMs, [chance(`nodes ${index}`), chance(`edges ${index}`)]);
-  return [line('host', host), line('host_status', status)];
+  const report = reportIn(condition, host_id, atMs, [chance(`nodes ${index}`), chance(`edges ${index}`)]);
+  return [line('host', host), line('host_status', report)];
 }
+
+/** Rounds after which other hosts stop reporting, or degrade. */
+const PHASE_ROUNDS = 10;
 
 /**
  * What the hosts of one slot report in a round, as records for the ingest queue. Now and then an active host stops reporting for some
@@ -91,8 +150,8 @@ export function sampleReports(slot: number, slots: number, round: number, nowMs:
     const isSilent = condition === 'stale' || (condition === 'active' && draw < 0.03);
     if (isSilent || !hasReports(condition)) continue;
     const size = [chance(`nodes ${index} ${round}`), chance(`edges ${index} ${round}`)] as const;
-    const status = statusIn(condition === 'active' && draw > 0.96 ? 'degraded' : condition, host_id, nowMs, size);
-    lines.push(line('host_status', reportedStatus(status)));
+    const report = reportIn(condition === 'active' && draw > 0.96 ? 'degraded' : condition, host_id, nowMs, size);
+    lines.push(line('host_status', report));
   }
   return lines;
 }

@@ -22,7 +22,9 @@ export interface Caller {
 }
 
 const CACHE_SIZE = 10_000;
-/** How long an unknown key is cached at most. It is short, since the key may be created meanwhile. */
+/** How long a key that exists is cached, and a revoked one may still be accepted. */
+const KEY_MS = 30_000;
+/** How long an unknown key is cached. It is short, since the key may be created meanwhile. */
 const UNKNOWN_KEY_MS = 3_000;
 
 /** A key's last use is stored at most once in this time. */
@@ -51,15 +53,14 @@ interface AppKeysOptions {
 }
 
 /**
- * Looks app keys up, with a cache. Concurrent calls share the lookup of a key. A key that exists is cached for `appKeyCacheSeconds` from
- * the start of its lookup, an unknown one for at most three seconds.
+ * Looks app keys up, with a cache. Concurrent calls share the lookup of a key. A key that exists is cached for 30 s from the
+ * start of its lookup, an unknown one for three.
  */
 export function createAppKeys(
-  { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
+  { table, now, timeLimits }: Pick<Deps, 'table' | 'now' | 'timeLimits'>,
   { cacheSize = CACHE_SIZE, lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
 ) {
-  const cacheMs = settings.appKeyCacheSeconds * 1000;
-  const lifetimeMs = (row: MaybeRow) => (row ? cacheMs : Math.min(cacheMs, UNKNOWN_KEY_MS));
+  const lifetimeMs = (row: MaybeRow) => (row ? KEY_MS : UNKNOWN_KEY_MS);
   const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: cacheSize });
   const pending = new Map<string, Promise<MaybeRow>>();
 

@@ -29,7 +29,7 @@ export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortS
 
 export interface TableOptions {
   name: string;
-  /** URL of a DynamoDB-compatible server, see {@link splitEndpoint}; absent: AWS. */
+  /** URL of a DynamoDB-compatible server, see {@link Endpoint}; absent: AWS. */
   endpoint?: string | undefined;
   /** Region of AWS; absent: that of the environment. */
   region?: string | undefined;
@@ -42,19 +42,41 @@ export interface TableOptions {
 /** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local accepts only letters and digits. */
 const LOCAL = 'local';
 
+/** Whether a text can be an endpoint. `localhost:8000` is a URL, too, with the protocol `localhost:`. */
+export const isEndpoint = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
 /**
- * Splits the URL of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`, whose credentials are percent-encoded. DynamoDB
- * Local has separate tables for each access key id, and checks no secret.
+ * The address of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`, whose credentials are percent-encoded. It prints
+ * itself without them. DynamoDB Local has separate tables for each access key id, and checks no secret.
  */
-export function splitEndpoint(text: string) {
-  const url = new URL(text);
-  const credentials = {
-    accessKeyId: decodeURIComponent(url.username) || LOCAL,
-    secretAccessKey: decodeURIComponent(url.password) || LOCAL,
-  };
-  url.username = '';
-  url.password = '';
-  return { url: url.href.replace(/\/$/, ''), credentials };
+export class Endpoint {
+  /** Without the credentials. */
+  readonly url: string;
+  readonly #username: string;
+  readonly #password: string;
+
+  /** @throws TypeError, whose message does not quote the text */
+  constructor(text: string) {
+    if (!isEndpoint(text)) throw new TypeError('an endpoint must be a URL, such as http://localhost:8000');
+    const url = new URL(text);
+    this.#username = decodeURIComponent(url.username);
+    this.#password = decodeURIComponent(url.password);
+    url.username = '';
+    url.password = '';
+    this.url = url.href.replace(/\/$/, '');
+  }
+
+  get hasCredentials(): boolean {
+    return this.#username !== '' || this.#password !== '';
+  }
+
+  get credentials() {
+    return { accessKeyId: this.#username || LOCAL, secretAccessKey: this.#password || LOCAL };
+  }
+
+  toString(): string {
+    return this.url;
+  }
 }
 
 /** Milliseconds. Three attempts of a call that hangs stay within the deadline of a request. */
@@ -91,7 +113,7 @@ export function clientConfig({
   maxAttempts = 3,
   timeouts = TIMEOUTS,
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
-  const server = endpoint ? splitEndpoint(endpoint) : undefined;
+  const server = endpoint ? new Endpoint(endpoint) : undefined;
   return {
     maxAttempts,
     retryMode: 'standard',

@@ -1,20 +1,22 @@
-/** Checks import lines and feed records by {@link DATA_LINES} and {@link FEED_LINES}. */
+/** Checks lines of import and the feed by {@link LINES}. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { int64Keyword, withInt64 } from '../shared/int64-keyword.ts';
-import { isInt64 } from '../shared/json.ts';
+import { isInt64, parseJson } from '../shared/json.ts';
+import { positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
 import {
-  DATA_LINES,
-  FEED_KINDS,
-  FEED_LINES,
-  KINDS,
+  type Entity,
   type Kind,
+  LINES,
   type LineSchema,
   MAX_DELETABLE_VERSION,
   REMOVABLE_FIELDS,
   UNIX_SECONDS,
 } from './kinds.ts';
+
+/** Maximum bytes of a line in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
+export const MAX_LINE_BYTES = 65_536;
 
 /** Compiles a schema at its first use, and keeps it. */
 const ajv = new Ajv({ allErrors: true, messages: false, useDefaults: true });
@@ -26,27 +28,37 @@ function validatorOf(schema: LineSchema): ValidateFunction {
   return validate;
 }
 
-/** Problems of a parsed import line; empty if it is an `Entity`. */
-export const problemsOf = (line: unknown) => lineProblems(line, 'data');
+/** The entity of a line, if that has no problems. @param kinds those that are accepted */
+export function entityOf<OfKind extends Kind>(
+  text: string,
+  kinds: readonly OfKind[],
+): { problems: string[]; entity?: Entity<OfKind> } {
+  if (Buffer.byteLength(text) > MAX_LINE_BYTES) return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
+  let parsed: unknown;
+  try {
+    parsed = parseJson(text);
+  } catch {
+    // The parser's message quotes the line, which may contain an app key.
+    const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
+    return { problems: [`is not valid JSON (column ${column})`] };
+  }
+  const problems = problemsOf(parsed, kinds);
+  return problems.length === 0 ? { problems, entity: parsed as Entity<OfKind> } : { problems };
+}
 
-/** Problems of a parsed feed record. */
-export const recordProblems = (record: unknown) => lineProblems(record, 'feed');
-
-function lineProblems(line: unknown, source: 'data' | 'feed'): string[] {
+/** Problems of a parsed line; empty if it is an entity of one of the kinds. */
+export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
   const { kind, retired } = line as { kind?: Kind; retired?: unknown };
-  const kinds: readonly (Kind | undefined)[] = source === 'data' ? KINDS : FEED_KINDS;
   if (kind === undefined || !kinds.includes(kind)) return [`kind must be one of ${kinds.join(', ')}`];
-  const schemaName = kind === 'host' && retired !== undefined ? 'retired_host' : kind;
-  const hasFeedSchema = source === 'feed' && schemaName in FEED_LINES;
-  const schema = hasFeedSchema ? FEED_LINES[schemaName as keyof typeof FEED_LINES] : DATA_LINES[kind];
+  const schema = LINES[kind === 'host' && retired !== undefined ? 'retired_host' : kind];
   const fields = schema.properties as Fields;
   const validate = validatorOf(schema);
-  validate(hasFeedSchema && kind === 'host_status' ? withoutRemoved(line) : line);
+  validate(kind === 'host_status' ? withoutRemoved(line) : line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
-  if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
+  if (kind === 'alert' && 'alert_id' in line === 'source_id' in line)
     problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${NAME_PROBLEM}`);

@@ -1,6 +1,4 @@
-/** Converts entities to rows, and checks their size. */
-import { marshall } from '@aws-sdk/util-dynamodb';
-import { itemBytes, MAX_ITEM_BYTES } from '../dynamodb/item-size.ts';
+/** Converts entities to rows. */
 import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Entity } from './kinds.ts';
@@ -61,40 +59,4 @@ function storable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storable);
   if (typeof value !== 'object' || value === null) return value;
   return new Map(Object.entries(value).map(([name, member]) => [name, storable(member)]));
-}
-
-/** Bytes that a row leaves free for what a merge or a deletion writes to it. */
-const HEADROOM_BYTES = 2 * 1024;
-/** Maximum bytes of a row's key. */
-const MAX_KEY_BYTES = 600;
-const MAX_BYTES = MAX_ITEM_BYTES - HEADROOM_BYTES;
-
-/** These fields count towards the headroom, so that a row that the service has written to can always be imported again. */
-const WRITTEN_BY_THE_SERVICE = new Set([
-  'incident_id',
-  'owner_id',
-  'version',
-  'deleted_at_ms',
-  'deleted_by',
-  'deleted_request_id',
-  'undone_deletion',
-]);
-
-/** A line with fewer characters never makes a row that is too large: DynamoDB counts at most three bytes for a character of JSON. */
-const MIN_CHECKED_LENGTH = 80_000;
-
-/**
- * Why the row of an entity is too large, counting the headroom; undefined if it is not.
- * @param text the line of the entity
- */
-export function sizeProblem(
-  { kind: _kind, account_id: _account, ...fields }: Entity,
-  text: string,
-): string | undefined {
-  if (text.length < MIN_CHECKED_LENGTH) return undefined;
-  const counted = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
-  const bytes = itemBytes(marshall(storable(counted), { removeUndefinedValues: true })) + MAX_KEY_BYTES;
-  return bytes <= MAX_BYTES
-    ? undefined
-    : `makes a row of ${bytes} bytes, more than the ${MAX_BYTES} allowed: shorten it`;
 }

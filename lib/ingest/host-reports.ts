@@ -175,7 +175,7 @@ function writeToUnreadRow(cells: Cells): Write {
   return { update: changes.update(), condition: all(...conditions) };
 }
 
-/** A write on condition that the row still has the orders and the time to live that were read. */
+/** A write on condition that the row still has the time to live and the orders that were read: those that it changes or counts from. */
 function writeToReadRow(row: StoredOrders, laterCells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = [is('ttl', row.ttl)];
@@ -191,13 +191,15 @@ function writeToReadRow(row: StoredOrders, laterCells: Cells): Write {
   }
   for (const [group, fields] of GROUPS) {
     const isTouched = fields.some((field) => cells.has(field));
-    if (isTouched) conditions.push(is(group, row[group]));
+    // The time to live counts from all orders.
+    const isRead = isTouched || removal !== undefined;
+    if (isRead) conditions.push(is(group, row[group]));
     const orders = fields.map((field) => BigInt(cells.get(field)?.order ?? storedOrder(row, group, field)));
     const highest = orders.reduce((high, order) => (order > high ? order : high), 0n);
     if (isTouched) changes.set(group, highest);
     for (const [index, field] of fields.entries()) {
       const cell = cells.get(field);
-      if (isTouched && fields.length > 1) conditions.push(is(ownOrder(field), row[ownOrder(field)]));
+      if (isRead && fields.length > 1) conditions.push(is(ownOrder(field), row[ownOrder(field)]));
       if (cell) changes.setCell(field, cell, highest, fields.length > 1);
       else {
         if (isTouched && orders[index] !== highest) changes.set(ownOrder(field), orders[index]);

@@ -1,5 +1,5 @@
 /**
- * The kinds of entities that import and the feed accept. The checks of both, `feed.schema.json` and the documented lines of
+ * The kinds of entities that import and the feed accept. Their checks, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
 import { getRumResource, operations } from '../http/operations.ts';
@@ -65,7 +65,8 @@ const SCHEMAS = {
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
   host,
-  host_status: STATUS_SCHEMA,
+  // A report may have only some of the fields.
+  host_status: { required: ['host_id'], properties: STATUS_SCHEMA.properties },
   rum_resource: { required: resourceFields, properties: { ...rumSchemas(resourceFields), deleted: flag } },
   rum_usage: { required: USAGE_FIELDS, properties: rumSchemas(USAGE_FIELDS) },
   work_item: {
@@ -84,8 +85,14 @@ const SCHEMAS = {
     properties: { incident_id: objectId, title: { type: 'string', maxLength: 512 }, owner_id: int64 },
   },
   alert: {
-    required: ['alert_id', 'title'],
-    properties: { alert_id: objectId, title: text, incident_id: objectId },
+    // `check-line.ts` checks that there is either the id or the source's own id, from which `recordOfEntity` makes one.
+    required: ['title'],
+    properties: {
+      alert_id: objectId,
+      title: text,
+      incident_id: objectId,
+      source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
+    },
   },
 } as const satisfies Record<string, KindSchema>;
 
@@ -118,31 +125,19 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
   };
 }
 
-const { host_id: hostId, ...statusFields } = STATUS_SCHEMA.properties;
-/** The fields that a status report removes if they are null. */
+const { host_id: _hostId, ...statusFields } = STATUS_SCHEMA.properties;
+/** The fields that a status report removes if they are null. It is checked without them. */
 export const REMOVABLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(statusFields));
 
-/** The schemas of import lines, by kind. */
-export const DATA_LINES = Object.fromEntries(
-  KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])]),
-) as unknown as Readonly<Record<Kind, LineSchema>>;
-
-/**
- * The schemas of feed records that differ from those of import lines: a status report may have only some of the fields, an alert may have a
- * `source_id`, and a host may be retired. A status report is checked without the fields that it removes.
- */
-export const FEED_LINES = {
-  host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...statusFields } }),
-  // A source that has no ObjectIDs sends its own id as `source_id`, from which `recordOf` makes the alert's id.
-  alert: lineSchema('alert', {
-    required: ['title'],
-    properties: { ...SCHEMAS.alert.properties, source_id: { type: 'string', minLength: 1, maxLength: 1_024 } },
-  }),
+type LineName = Kind | 'retired_host';
+/** The schemas of lines, by kind; that of a host which is retired is another one. */
+export const LINES = {
+  ...Object.fromEntries(KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])])),
   retired_host: lineSchema('host', {
     required: ['host_id', 'retired'],
     properties: { ...host.properties, retired: { const: true } },
   }),
-} as const;
+} as Readonly<Record<LineName, LineSchema>>;
 
 /**
  * The field that identifies an entity of a kind within its account. An account has only one entity of each other kind, except app keys,

@@ -150,16 +150,16 @@ async function writeIncident(table: Table, records: readonly FeedRecord[]): Prom
     const changed = await changedByMerges(table, entity, stored, atMs);
     const applied = { ...(!changed.title && { title }), ...(!changed.owner && { owner_id }) };
     update = set({ incident_id, ...applied, feed_order: order });
-    condition = isAsRead(stored, ['feed_order', 'last_change', 'loaded_after']);
+    condition = isAsRead(stored, ['feed_order', 'last_change']);
   }
 }
 
 /** Whether merges after `atMs` have changed the title of an incident, and whether its owner. */
 async function changedByMerges(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
-  const { last_change: last, loaded_after: loadedAfter = 0 } = row;
+  const { last_change: last } = row;
   if (!last || last.sequence <= atMs) return { title: false, owner: false };
   const items = await readFeed(table, account_id, String(incident_id));
-  const laterEntries = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > Math.max(atMs, loadedAfter));
+  const laterEntries = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > atMs);
   return {
     title: last.old_title !== undefined || laterEntries.some(({ new_title }) => new_title !== undefined),
     owner: last.old_owner_id !== undefined || laterEntries.some(({ new_owner_id }) => new_owner_id !== undefined),

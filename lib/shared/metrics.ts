@@ -6,14 +6,10 @@ export const METRICS = {
   calls: 'Calls',
   duration: 'Duration',
   events: 'Events',
-  failed: 'Failed',
   records: 'Records',
   late: 'LateRecords',
   refused: 'RefusedRecords',
 } as const;
-
-/** Error codes for failures of the service itself: a rollout compares how often each version answers with them. */
-const FAILURE_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable']);
 
 /** Something that an operator must know. */
 export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
@@ -39,12 +35,9 @@ export interface MetricsSink {
  */
 export function createMetrics({
   namespace = METRICS.namespace,
-  version,
   now = Date.now,
 }: {
   namespace?: string | undefined;
-  /** The function's version. If it is present, failures are also counted: in total, and for each version. */
-  version?: string | undefined;
   now?: () => number;
 } = {}): MetricsSink {
   /**
@@ -64,9 +57,6 @@ export function createMetrics({
     call(operation, code, durationMs) {
       const values = { [METRICS.calls]: 1, [METRICS.duration]: durationMs };
       emit([['service', 'operation', 'code']], { operation, code }, values);
-      if (version === undefined || !FAILURE_CODES.has(code)) return;
-      const byOperation = ['service', 'operation'];
-      emit([byOperation, [...byOperation, 'version']], { operation, version }, { [METRICS.failed]: 1 });
     },
     records({ records, late, refused }) {
       emit([['service']], {}, { [METRICS.records]: records, [METRICS.late]: late, [METRICS.refused]: refused });

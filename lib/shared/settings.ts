@@ -12,10 +12,6 @@ type SettingSpec =
 export const SETTINGS = {
   /** Largest request body, decoded. The feed entry of a larger merge would not fit into one row. */
   maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 384 * 1024 },
-  /** How long a warm handler trusts a key that it has looked up. */
-  appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
-  /** How long a warm handler serves a RUM record without reading it again. */
-  rumCacheSeconds: { env: 'RUM_CACHE_SECONDS', type: 'integer', default: 60, min: 0, max: 3600 },
   /** Whether operations that write are refused, as before a restore. */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /** Whether this deployment has the service-map subsystem. */
@@ -34,8 +30,6 @@ export interface Settings extends SettingValues {
   dynamodbEndpoint: string | undefined;
   /** `METRICS_NAMESPACE`: the namespace of this stack's own metrics. */
   metricsNamespace: string | undefined;
-  /** `AWS_LAMBDA_FUNCTION_VERSION`; undefined for `$LATEST`, where no versions are published. */
-  functionVersion: string | undefined;
   /** `QUIET`: logs only errors and why calls failed, and no metrics. For `npm start`, which prints each call itself. */
   quiet: boolean;
 }
@@ -93,8 +87,6 @@ export const settingValues = (
     }),
   ) as SettingValues;
 
-const publishedVersion = (version: string | undefined) => (version === '$LATEST' ? undefined : version);
-
 /** Reads the settings. @throws SettingsError that names every missing or invalid variable, and what it must be */
 export function readSettings(env: Environment = PROCESS_ENV): Settings {
   const problems: string[] = [];
@@ -116,7 +108,6 @@ export function readSettings(env: Environment = PROCESS_ENV): Settings {
       (name, requirement) => addProblem(SETTINGS[name].env, requirement),
     ),
     metricsNamespace: textOf('METRICS_NAMESPACE'),
-    functionVersion: publishedVersion(textOf('AWS_LAMBDA_FUNCTION_VERSION')),
     quiet: flag('QUIET'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));

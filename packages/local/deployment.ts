@@ -4,7 +4,7 @@ import { eventSourcesOf, queueName } from './queues.ts';
 import { streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import type { Throttle } from './token-buckets.ts';
-import type { Throttles, UsagePlan } from './usage-plans.ts';
+import type { UsagePlan, UsagePlans } from './usage-plans.ts';
 
 export type Deployment = ReturnType<typeof readDeployment>;
 
@@ -15,10 +15,8 @@ export interface Route {
   /** The resource's path: an exact one, or one that ends in `{proxy+}`. */
   readonly path: string;
   readonly functionName: string;
-  /** Whether the authorizer runs. */
+  /** Whether the authorizer runs, which chooses a gateway key. */
   readonly authorized: boolean;
-  /** Whether a gateway key is required. */
-  readonly keyRequired: boolean;
 }
 
 /**
@@ -52,15 +50,13 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
   };
 
   const authorizer = onlyResourceOf('AWS::ApiGateway::Authorizer');
-  const api = onlyResourceOf('AWS::ApiGateway::RestApi');
   return {
     /** By method and path, such as `POST /alert/merge`. */
     routes: new Map(
       [...routesOf(template)].map(([name, { Properties }]): [string, Route] => {
         const [method = '', path = ''] = name.split(' ');
         const functionName = nameOf(functionIdOf(Properties.Integration.Uri));
-        const authorized = Properties.AuthorizationType === 'CUSTOM';
-        return [name, { method, path, functionName, authorized, keyRequired: Properties.ApiKeyRequired === true }];
+        return [name, { method, path, functionName, authorized: Properties.AuthorizationType === 'CUSTOM' }];
       }),
     ),
     functions: Object.fromEntries(
@@ -83,11 +79,8 @@ export function readDeployment(template: Template, tableName: string, queueUrl =
       ({ Properties }): GatewayResponse => Properties,
     ),
     ...plansOf(template),
-    stageThrottles: stageThrottlesOf(onlyResourceOf('AWS::ApiGateway::Stage').MethodSettings),
-    /** Request bodies of these types arrive in base64. */
-    binaryMediaTypes: (api.BinaryMediaTypes ?? []) as readonly string[],
     /** Smaller bodies, in bytes, are neither compressed nor decompressed. */
-    minCompressionSize: Number(api.MinimumCompressionSize),
+    minCompressionSize: Number(onlyResourceOf('AWS::ApiGateway::RestApi').MinimumCompressionSize),
     /** The event source that passes the table's stream to a function. */
     stream: streamOf(template, nameOf),
     eventSources: eventSourcesOf(template, nameOf),
@@ -108,7 +101,7 @@ const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value
  * Reads the usage plans, each with the gateway keys that the template attaches to it. The output `AccountPlanId` names the plan of the
  * accounts' keys.
  */
-function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlans'> {
+function plansOf(template: Template): UsagePlans {
   const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
   const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
   const plans = mapValues(
@@ -126,25 +119,4 @@ function plansOf(template: Template): Pick<Throttles, 'accountPlan' | 'otherPlan
   const { [template.Outputs?.AccountPlanId?.Value.Ref ?? '']: accountPlan, ...others } = plans;
   if (!accountPlan) throw new Error('the template has no output AccountPlanId that names a usage plan');
   return { accountPlan, otherPlans: Object.values(others) };
-}
-
-/** A method setting of `AWS::ApiGateway::Stage`. */
-interface MethodSetting {
-  /** `/*`, or a path in which every slash except the first is written `~1`. */
-  ResourcePath: string;
-  HttpMethod: string;
-  ThrottlingRateLimit?: number;
-  ThrottlingBurstLimit?: number;
-}
-
-/** @throws if no throttle applies to all methods */
-function stageThrottlesOf(settings: readonly MethodSetting[]): Throttles['stageThrottles'] {
-  const throttles: Record<string, Throttle> = {};
-  for (const { ResourcePath, HttpMethod, ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } of settings) {
-    const path = ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/');
-    if (rate !== undefined && burst !== undefined) throttles[`${path}/${HttpMethod}`] = { rate, burst };
-  }
-  const { '/*/*': others, ...methods } = throttles;
-  if (!others) throw new Error('the stage has no throttle for all methods');
-  return { methods, others };
 }

@@ -1,6 +1,7 @@
 /**
  * The API reference page of the local gateway: Swagger UI from its npm package, without external resources. Its calls go to this service.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
@@ -33,8 +34,15 @@ export function exactJson(text: string): string | undefined {
   }
 }
 
-/** @param appKey prefilled for calls from the page; absent: the reader enters one */
-export const docsPage = (appKey: string | undefined) => `<!doctype html>
+/** Lets the page run its own scripts and call its own service, and lets no page frame it. Swagger UI sets styles on elements. */
+const policyOf = (nonce: string) =>
+  `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/**
+ * @param appKey prefilled for calls from the page; absent: the reader enters one
+ * @param nonce of the page's own script, for its policy
+ */
+export const docsPage = (appKey: string | undefined, nonce: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -62,7 +70,7 @@ nav strong { flex: 1 0 20rem; }
 </nav></header>
 <main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script>
+<script nonce="${nonce}">
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
@@ -115,9 +123,11 @@ export function answerDocs(
   // Browsers ask for HTML; API callers ask for JSON.
   if (path === '/' && request.headers.accept?.includes('text/html'))
     response.writeHead(302, { Location: '/docs' }).end();
-  else if (path === '/docs' || path === '/docs/')
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(docsPage(appKey));
-  else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
+  else if (path === '/docs' || path === '/docs/') {
+    const nonce = randomBytes(16).toString('base64');
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policyOf(nonce) };
+    response.writeHead(200, headers).end(docsPage(appKey, nonce));
+  } else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
   else return false;
   return true;
 }

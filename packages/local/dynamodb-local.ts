@@ -1,24 +1,40 @@
 import { fork } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { clientConfig, Endpoint } from '../../lib/dynamodb/client.ts';
 import { CliError } from '../admin/cli/io.ts';
 import type { StartedJava, SupervisorOptions } from './dynamodb-process.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const SUPERVISOR = fileURLToPath(new URL('./dynamodb-process.ts', import.meta.url));
 
+/** The ports of DynamoDB Local, which SECURITY.md says to block: below those that operating systems give to other programs. */
+const [FIRST_PORT, LAST_PORT] = [21_000, 21_999];
+
 /** A port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+export const freePort = () => listenOnce(0, '127.0.0.1');
+
+/** Listens, then stops. @returns the port @throws when the port is in use */
+async function listenOnce(wanted: number, host?: string): Promise<number> {
+  const server = createServer().listen(wanted, host);
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   await once(server.close(), 'close');
   return port;
+}
+
+/** A port for DynamoDB Local that is free on all interfaces at this moment. */
+async function freeDynamoDbPort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = await listenOnce(randomInt(FIRST_PORT, LAST_PORT + 1)).catch(() => undefined);
+    if (port !== undefined) return port;
+  }
+  throw new CliError(`No port from ${FIRST_PORT} to ${LAST_PORT} is free for DynamoDB Local.`);
 }
 
 /** Advice to append to a message; empty for a database in memory. */
@@ -38,7 +54,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     await untilItAnswers(existing, 3_000, 'check DYNAMODB_ENDPOINT.');
     return { endpoint: existing, ended: new Promise<string>(() => {}), stop: async () => {} };
   }
-  const port = await freePort();
+  const port = await freeDynamoDbPort();
   const { started, failure, ended, stop } = startSupervisor({ port, dbDirectory });
   try {
     const endpoint = `http://${(await started).accessKeyId}@127.0.0.1:${port}`;
@@ -128,8 +144,7 @@ async function untilItAnswers(
       const answer = await client.send(new ListTablesCommand({ Limit: 1 })).catch((error: Error) => error);
       if (!(answer instanceof Error)) return;
       if (Date.now() > until) {
-        const { url } = splitEndpoint(endpoint);
-        throw new CliError(`DynamoDB does not respond at ${url} (${answer.name}): ${advice}`);
+        throw new CliError(`DynamoDB does not respond at ${new Endpoint(endpoint)} (${answer.name}): ${advice}`);
       }
       await sleep(100);
     }

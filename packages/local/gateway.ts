@@ -19,13 +19,12 @@ export interface Served {
   requestId: string;
 }
 
-/** Status logged when the caller disconnected before the answer; nginx uses this number and name. */
-const CLIENT_CLOSED_REQUEST = 499;
-
 export interface GatewayOptions {
   readonly deployment: Deployment;
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
+  /** The clock of the throttles; by default one that never goes back. */
+  readonly now?: () => number;
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded or threw. */
   readonly onFailed?: ((functionName: string, error: Error) => void) | undefined;
@@ -35,8 +34,6 @@ export interface GatewayOptions {
 
 /** Maximum bytes of an event, as JSON, that Lambda accepts. */
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
-/** API Gateway's time-out. */
-const MAX_WAIT_MS = 29_000;
 /** Maximum bytes of a request head for Node's parser: more than API Gateway allows, so that the gateway itself refuses longer ones. */
 const MAX_HEAD_BYTES = 128 * 1024;
 
@@ -44,26 +41,17 @@ const MAX_HEAD_BYTES = 128 * 1024;
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
-  const usagePlans = createUsagePlans(deployment);
+  const admitKey = createUsagePlans(deployment, options.now);
   const refusal = (error: unknown, requestId: string) =>
     answerOf(deployment.responses, error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
 
   /** @throws GatewayRefusal of the type `failure` when the function fails */
   async function call<Result>(functionName: string, event: unknown, failure: string): Promise<Result> {
-    let timer: NodeJS.Timeout | undefined;
     try {
-      return await Promise.race([
-        options.invoke(functionName, event) as Promise<Result>,
-        new Promise<never>((_resolve, reject) => {
-          timer = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), MAX_WAIT_MS);
-        }),
-      ]);
+      return (await options.invoke(functionName, event)) as Result;
     } catch (error) {
-      if (error instanceof GatewayRefusal) throw error;
       options.onFailed?.(functionName, error as Error);
       throw new GatewayRefusal(failure);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -81,18 +69,12 @@ export function createGateway(options: GatewayOptions): Server {
     return route;
   }
 
-  /** @throws GatewayRefusal unless the throttles and, if the route requires one, the gateway key allow the call */
+  /** Calls the authorizer for a route that has one. @throws GatewayRefusal unless the throttle of the gateway key allows the call */
   async function admit(event: APIGatewayProxyEvent, route: Route): Promise<void> {
-    const throttleName = `${route.path}/${route.method}`;
-    let gatewayKey: string | undefined;
-    if (route.authorized) {
-      const { principalId, usageIdentifierKey } = await authorize(event, route);
-      event.requestContext.authorizer = { principalId };
-      gatewayKey = usageIdentifierKey ?? undefined;
-    }
-    const verdict = route.keyRequired
-      ? usagePlans.admit(gatewayKey ?? '', throttleName)
-      : usagePlans.admitToStage(throttleName);
+    if (!route.authorized) return;
+    const { principalId, usageIdentifierKey } = await authorize(event, route);
+    event.requestContext.authorizer = { principalId };
+    const verdict = admitKey(usageIdentifierKey ?? '', `${route.path}/${route.method}`);
     if (verdict !== 'passed') throw new GatewayRefusal(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
   }
 
@@ -103,7 +85,7 @@ export function createGateway(options: GatewayOptions): Server {
     const target = readTarget(request);
     const method = methodOf(request);
     const route = findRoute(method, target.path);
-    const event = toEvent({ request, target, method, body, route, requestId }, deployment);
+    const event = toEvent({ request, target, method, body, route, requestId });
     await admit(event, route);
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) throw new GatewayRefusal('EVENT_TOO_LARGE');
     const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
@@ -114,16 +96,7 @@ export function createGateway(options: GatewayOptions): Server {
     const began = performance.now();
     const requestId = requestIdOf(request);
     const result = await handle(request, requestId).catch((error: unknown) => refusal(error, requestId));
-    const report = (status: number, code: string) =>
-      onServed?.({
-        method: request.method ?? '',
-        path: readTarget(request).path,
-        status,
-        code,
-        durationMs: performance.now() - began,
-        requestId,
-      });
-    if (request.socket.destroyed) return report(CLIENT_CLOSED_REQUEST, 'ClientClosedRequest');
+    if (request.socket.destroyed) return; // the caller has gone
     const headers = result.headers as Record<string, string>;
     const accepted = request.headers['accept-encoding']?.toString();
     const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
@@ -135,7 +108,14 @@ export function createGateway(options: GatewayOptions): Server {
       ...(!request.complete && { Connection: 'close' }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
-    report(result.statusCode, codeOf(result));
+    onServed?.({
+      method: request.method ?? '',
+      path: readTarget(request).path,
+      status: result.statusCode,
+      code: codeOf(result),
+      durationMs: performance.now() - began,
+      requestId,
+    });
   }
 
   /** Answers a request for which Node makes no `ServerResponse`: one with a malformed head, or a CONNECT. */

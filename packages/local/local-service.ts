@@ -49,18 +49,18 @@ export async function startService(options: LocalServiceOptions) {
     dead_letters: queues.count(deployment.queueOutputs.DeadLettersUrl ?? ''),
   });
 
-  /**
-   * Answers a request that is not for the API. The `Host` header must name this machine: otherwise a page of another site, whose name resolves
-   * to this machine, could read the answer. The console and the queues check that themselves.
-   */
+  /** Answers a request that is not for the API, or whose Host header does not name this machine. */
   function answerOther(request: IncomingMessage, response: ServerResponse): boolean {
     const { path } = readTarget(request);
+    if (!isLoopbackHost(request.headers.host)) {
+      response.writeHead(403, { 'Content-Type': 'text/plain' }).end('Use the address that was printed.\n');
+      return true;
+    }
     if (options.console && /^\/console(\/|$)/.test(path)) {
       options.console(request, response);
       return true;
     }
     if (queues.answer(request, response)) return true;
-    if (!isLoopbackHost(request.headers.host, request.socket.localPort)) return false;
     if (answerEvents(request, response, options.eventsFile)) return true;
     if (request.method !== 'GET') return false;
     if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);
@@ -108,10 +108,7 @@ export async function startService(options: LocalServiceOptions) {
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName), (message) => {
-      queues.send(stream.deadLetters, JSON.stringify(message));
-      options.onFailed?.(stream.functionName, new Error("gave up a record of the table's stream"));
-    });
+    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName));
   } catch (error) {
     streamProblem = (error as Error).message;
   }

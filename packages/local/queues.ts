@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
-import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 
@@ -91,15 +90,9 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
-      const { host, 'x-amz-target': target } = request.headers;
-      if (request.method !== 'POST' || !String(target).startsWith('AmazonSQS.')) return false;
-      if (isLoopbackHost(host, request.socket.localPort))
-        requestHandler(request, response).catch(() => response.destroy());
-      else
-        response
-          .writeHead(403, { 'Content-Type': 'application/x-amz-json-1.0' })
-          .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
-      return true;
+      const isCall = request.method === 'POST' && String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
+      if (isCall) requestHandler(request, response).catch(() => response.destroy());
+      return isCall;
     },
     url: (name: string) => queueOf(name).QueueUrl,
     send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),

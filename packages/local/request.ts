@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { decompress } from './compression.ts';
-import type { Deployment, Route } from './deployment.ts';
+import type { Route } from './deployment.ts';
 import { GatewayRefusal } from './gateway-response.ts';
 
 const MAX_URL_BYTES = 10_240;
@@ -67,14 +67,6 @@ function toMaps(pairs: Iterable<readonly [string, string]>) {
   };
 }
 
-/** A body as API Gateway passes it on: base64 for a binary media type, otherwise text, even if its bytes are not UTF-8. */
-function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
-  if (bytes.length === 0) return { body: null, isBase64Encoded: false };
-  const type = contentType.split(';')[0]?.trim().toLowerCase();
-  const isBinary = binaryMediaTypes.some((binary) => binary === '*/*' || binary === type);
-  return { body: bytes.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
-}
-
 interface RoutedRequest {
   readonly request: IncomingMessage;
   readonly target: ReturnType<typeof readTarget>;
@@ -85,10 +77,8 @@ interface RoutedRequest {
 }
 
 /** The event that API Gateway's REST proxy integration (format 1.0) sends for a request. */
-export function toEvent(
-  { request, target: { path, pathAsSent, query }, method, body, route, requestId }: RoutedRequest,
-  { binaryMediaTypes }: Pick<Deployment, 'binaryMediaTypes'>,
-): APIGatewayProxyEvent {
+export function toEvent({ request, target, method, body, route, requestId }: RoutedRequest): APIGatewayProxyEvent {
+  const { path, pathAsSent, query } = target;
   const { rawHeaders } = request;
   const headers = toMaps(
     rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [])),
@@ -125,6 +115,8 @@ export function toEvent(
         userAgent: request.headers['user-agent'] ?? null,
       } as APIGatewayProxyEvent['requestContext']['identity'],
     },
-    ...bodyOf(body, request.headers['content-type'] ?? 'application/json', binaryMediaTypes),
+    // In base64, since the stack declares all media types as binary.
+    body: body.length === 0 ? null : body.toString('base64'),
+    isBase64Encoded: body.length > 0,
   };
 }

@@ -7,14 +7,14 @@ import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
+import { SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
 import { createConsole } from '../admin/console/console.ts';
-import { DataError } from '../admin/data/check-lines.ts';
+import { checkData, DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
-import { checkAgainst, countsText, writeData } from '../admin/data/load.ts';
+import { countKinds, countsText, writeData } from '../admin/data/load.ts';
 import { connectFeed } from '../admin/feed/queues.ts';
 import { NoAnswerError, withAnswerTimeout } from '../admin/local-service/answer-timeout.ts';
 import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
@@ -28,7 +28,6 @@ import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
 import type { Options } from './start-options.ts';
-import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd registers a function that stops a started part
@@ -41,7 +40,6 @@ export async function serve(
   fail: (error: unknown) => void,
 ): Promise<void> {
   const preparing = prepareTable(options, atEnd, fail);
-  if (options.watch) return serveAndWatch(options, (await preparing).endpoint, atEnd);
   // An editor's terminal may have attached a debugger already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
@@ -50,8 +48,7 @@ export async function serve(
   // Takes half a second, in which DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
-  const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
-  const demo = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const demo = await createAppKeys({ table, now: Date.now, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
@@ -89,7 +86,7 @@ export async function serve(
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
-      `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: set DYNAMODB_ENDPOINT=${endpoint} for it.`,
+      `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: make .local writable and start again, or use a DynamoDB of your own and set DYNAMODB_ENDPOINT for both.`,
     );
   }
   if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));
@@ -154,11 +151,12 @@ async function loadTable(table: Table, { data, db, still }: Options): Promise<vo
     return;
   }
   const source = file ?? 'sample data';
-  const lines = file === undefined ? sampleData(Date.now(), { reporting: !still }) : linesOf(createReadStream(file));
-  const entities = await checkAgainst(table, source, lines);
+  const nowMs = Date.now();
+  const input = file === undefined ? sampleData(nowMs, { reporting: !still }) : linesOf(createReadStream(file));
+  const lines = await checkData(table, source, input, { nowMs });
   if (marker) writeFileSync(marker, file === undefined ? '' : resolve(file));
-  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
-  show(`Loaded ${source}: ${countsText(await writeData(table, entities, loading))}`);
+  await writeData(table, source, lines, { nowMs, gatewayKeys: createLocalGatewayKeys(table) });
+  show(`Loaded ${source}: ${countsText(countKinds(lines))}`);
   if (marker) rmSync(marker);
 }
 

@@ -22,7 +22,6 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
 ${FAILURE_LINES.join('\n')}
   --events FILE  append each event that the service publishes to FILE, a line of JSON each
   --still      the sample's hosts send no reports, so that the fleet does not change
-  --watch      restart when a source file changes; data is kept
   --inspect    let a debugger attach to port 9229
   --help       show this help
 `;
@@ -53,7 +52,6 @@ function parse() {
         events: text,
         fail: { type: 'string', multiple: true, default: [] },
         still: flag,
-        watch: flag,
         inspect: flag,
         help: flag,
       },
@@ -79,7 +77,7 @@ export async function checkFirst({ port, data, events }: Options): Promise<void>
       throw new CliError(`Cannot read ${data} (${error.code}): check --data.`);
     });
   if (events !== undefined)
-    await appendFile(events, '').catch((error: NodeJS.ErrnoException) => {
+    await appendFile(events, '', { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new CliError(`Cannot write to ${events} (${error.code}): check --events.`);
     });
 }

@@ -14,13 +14,13 @@ async function main(): Promise<void> {
   }
   function fail(error: unknown): void {
     if (isEnding) return;
-    process.stderr.write(`${messageOf(error)}\n`);
+    const { message, stack } = error as Error;
+    process.stderr.write(error instanceof CliError ? `${message}\n` : `Cannot start the service: ${stack}\n`);
     void end(error instanceof UsageError ? 2 : 1);
   }
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed
-  process.on('disconnect', () => end(0)); // the `--watch` process that started this one was killed
   // When npm is killed, it does not stop its child.
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
@@ -43,14 +43,6 @@ function whenOrphaned(callback: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => process.ppid === parent || callback(), PARENT_CHECK_MS);
   timer.unref();
-}
-
-/** The text to print for a failure: one line, except for a syntax error, whose stack shows its position. */
-function messageOf(error: unknown): string {
-  if (error instanceof CliError) return error.message;
-  const { name, message, stack } = error as Error;
-  if (error instanceof SyntaxError) return `Cannot start the service: ${stack}`;
-  return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 
 await main();

@@ -2,10 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBStreams, type GetRecordsOutput } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { Endpoint } from '../../lib/dynamodb/client.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
 import type { LocalFunction } from './local-functions.ts';
-import { queueName } from './queues.ts';
 import { resourcesOf, type Template } from './template.ts';
 
 const POLL_MS = 500;
@@ -18,17 +17,9 @@ export interface StreamSettings {
   /** Event patterns: a record is passed on if it matches one of them. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
-  /** A failing record is given up once it is older than this. */
-  readonly maxAgeMs: number;
-  /** The queue that receives the positions of records that were given up. */
-  readonly deadLetters: string;
 }
 
-/**
- * Reads the event source mapping of the table's stream. Settings that are not read have the values that test/infra/queues expects, which this
- * module implements: from the oldest record on, with failed batches halved and retried until a record is too old.
- * @param functionName gives the name for a function's logical id
- */
+/** Reads the event source mapping of the table's stream. @param functionName gives the name for a function's logical id */
 export function streamOf(template: Template, functionName: (id: string) => string): StreamSettings {
   const mapping = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
     .map(({ Properties }) => Properties)
@@ -37,8 +28,6 @@ export function streamOf(template: Template, functionName: (id: string) => strin
     functionName: functionName(mapping.FunctionName.Ref),
     patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
     batchSize: mapping.BatchSize,
-    maxAgeMs: mapping.MaximumRecordAgeInSeconds * 1_000,
-    deadLetters: queueName(mapping.DestinationConfig.OnFailure.Destination['Fn::GetAtt'][0]),
   };
 }
 
@@ -56,44 +45,23 @@ export function matches(pattern: unknown, record: unknown): boolean {
   );
 }
 
-/**
- * Passes records to a function in batches. As Lambda does, it continues at the first failed record, halves a batch that fails at its first
- * record, and retries a single record until that is too old.
- * @param giveUp called with a record that is given up
- */
+/** Passes records to a function in batches. As Lambda does, it continues at the first record that failed, after a second. */
 export async function deliver(
   records: readonly DynamoDBRecord[],
-  { batchSize, maxAgeMs }: Pick<StreamSettings, 'batchSize' | 'maxAgeMs'>,
+  batchSize: number,
   { invoke }: LocalFunction,
-  giveUp: (record: DynamoDBRecord) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let position = 0;
-  let size = batchSize;
-  for (;;) {
-    const batch = records.slice(position, position + size);
-    const [first] = batch;
-    if (first === undefined) return;
+  for (let position = 0; position < records.length; ) {
+    const batch = records.slice(position, position + batchSize);
     const handled = await invoke({ Records: batch }).then(
       (result) => handledOf(batch, result as DynamoDBBatchResponse | undefined),
       () => 0,
     );
-    if (handled === 0 && batch.length > 1) {
-      size = Math.ceil(batch.length / 2);
-      continue;
-    }
-    if (handled === 0 && ageMsOf(first) <= maxAgeMs) {
-      await sleep(RETRY_MS, undefined, { signal });
-      continue;
-    }
-    if (handled === 0) giveUp(first);
-    position += Math.max(1, handled);
-    size = batchSize;
+    position += handled;
+    if (handled < batch.length) await sleep(RETRY_MS, undefined, { signal });
   }
 }
-
-const ageMsOf = ({ dynamodb }: DynamoDBRecord) =>
-  Date.now() - (dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * 1_000;
 
 /** Number of records before the first failed one. */
 function handledOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
@@ -104,13 +72,12 @@ function handledOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchRespon
 
 /** Opens a table's stream. @throws when the endpoint has no stream for the table */
 export async function openStream(endpoint: string, tableName: string) {
-  const { url, credentials } = splitEndpoint(endpoint);
+  const { url, credentials } = new Endpoint(endpoint);
   const client = new DynamoDBStreams({ endpoint: url, region: 'local', credentials });
   const { Streams } = await client.listStreams({ TableName: tableName });
   const StreamArn = Streams?.[0]?.StreamArn;
   if (StreamArn === undefined) throw new Error('the table has no stream');
   return {
-    streamArn: StreamArn,
     async shardIds(): Promise<string[]> {
       const { StreamDescription } = await client.describeStream({ StreamArn });
       return (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
@@ -134,7 +101,6 @@ export async function openStream(endpoint: string, tableName: string) {
 
 /**
  * Passes the records of the table's stream that match a pattern to a function, in order and from the beginning.
- * @param onGivenUp called with the message that Lambda sends to the dead-letter queue for a record that is given up: its position
  * @returns a function that stops it
  * @throws when the endpoint has no stream for the table
  */
@@ -143,7 +109,6 @@ export async function followStream(
   tableName: string,
   settings: StreamSettings,
   target: LocalFunction,
-  onGivenUp: (message: object) => void,
 ): Promise<() => Promise<void>> {
   const stream = await openStream(endpoint, tableName);
   const ending = new AbortController();
@@ -151,20 +116,10 @@ export async function followStream(
   const followed = new Map<string, Promise<void>>();
 
   async function followShard(shardId: string): Promise<void> {
-    const giveUp = ({ dynamodb }: DynamoDBRecord) =>
-      onGivenUp({
-        DDBStreamBatchInfo: {
-          streamArn: stream.streamArn,
-          shardId,
-          startSequenceNumber: dynamodb?.SequenceNumber,
-          endSequenceNumber: dynamodb?.SequenceNumber,
-          batchSize: 1,
-        },
-      });
     for await (const records of stream.pagesOf(shardId)) {
       signal.throwIfAborted();
       const matching = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
-      await deliver(matching, settings, target, giveUp, signal);
+      await deliver(matching, settings.batchSize, target, signal);
       if (records.length === 0) await sleep(POLL_MS, undefined, { signal });
     }
   }

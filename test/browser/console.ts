@@ -205,7 +205,7 @@ async function fillHostile(table: Table, url: string): Promise<void> {
     { kind: 'alert', alert_id, title: HOSTILE_TEXT },
     { kind: 'work_item', work_item_id: 'w', version: 1, title: `${HOSTILE_TEXT}${fire}` },
   ].map((line) => JSON.stringify({ account_id: HOSTILE_ACCOUNT, ...line }));
-  await loadData(table, 'test', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+  await loadData(table, 'test', lines, { nowMs: Date.now() });
   const body = JSON.stringify({ alert_ids: [alert_id], incident_id, comment: HOSTILE_TEXT + '🔥'.repeat(900) });
   const headers = { 'Content-Type': 'application/json' };
   const merged = await untilAnswered(async () => {

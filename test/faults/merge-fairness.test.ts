@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
-import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
+import { type LoadResult, type MergeLoad, runMergeLoad } from '../support/merge-load.ts';
 import { testDeps } from '../support/service.ts';
 import { connectDouble, type Request, type Send, type Transaction } from '../support/table/client.ts';
 import { TableDouble } from '../support/table/table-double.ts';

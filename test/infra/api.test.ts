@@ -22,7 +22,7 @@ it('a route calls the function of its operation, openapi-document or fallback-ro
     return parts.map((_part, index) => parts.slice(0, index + 1).join('/') || '/');
   });
   expect(Object.fromEntries(found)).toEqual({
-    ...Object.fromEntries(OPERATIONS.map(([route, name]) => [route, [name, 'CUSTOM', 'ServiceLabelCaller', true]])),
+    ...Object.fromEntries(OPERATIONS.map(([route, name]) => [route, [name, 'CUSTOM', 'ServiceAuthorizer', true]])),
     'GET /openapi.json': ['openapi-document', 'NONE', undefined, undefined],
     ...Object.fromEntries(
       [...pathsBetween, '/{proxy+}'].map((path) => [`ANY ${path}`, ['fallback-route', 'NONE', undefined, undefined]]),

@@ -10,8 +10,6 @@ const SETTINGS = {
   METRICS_NAMESPACE,
   TABLE_NAME: 'Table',
   MAX_BODY_BYTES: '262144',
-  APP_KEY_CACHE_SECONDS: '30',
-  RUM_CACHE_SECONDS: '60',
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
@@ -57,22 +55,15 @@ describe('the settings', () => {
     stageName: 'v2',
     writesFrozen: 'true',
     serviceMapEnabled: 'false',
-    appKeyCacheSeconds: '7',
-    rumCacheSeconds: '8',
-    authorizerCacheSeconds: '9',
     maxBodyBytes: '2048',
     stageRate: '11',
-    stageBurst: '12',
     logRetentionDays: '90',
     mergeConcurrency: '3',
     feedConcurrency: '4',
   });
 
   it('reach each function that uses them', () => {
-    const variables = {
-      ...{ MAX_BODY_BYTES: '2048', APP_KEY_CACHE_SECONDS: '7', RUM_CACHE_SECONDS: '8' },
-      ...{ WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' },
-    };
+    const variables = { MAX_BODY_BYTES: '2048', WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' };
     for (const [name, , , environment] of FUNCTIONS)
       if ('TABLE_NAME' in environment)
         expect(functionsOf(changed).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
@@ -89,8 +80,7 @@ describe('the settings', () => {
     const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', changed).Properties;
     expect(StageName).toBe('v2');
     for (const { HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings)
-      if (HttpMethod === 'POST') expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([11, 12]);
-    expect(only('AWS::ApiGateway::Authorizer', changed).Properties.AuthorizerResultTtlInSeconds).toBe(9);
+      if (HttpMethod === 'POST') expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([11, 22]);
   });
 
   it('reach each log: those of the functions and the access log', () => {
@@ -112,12 +102,4 @@ it.each([
   const reserved = [...functions].map(([name, { Properties }]) => [name, Properties.ReservedConcurrentExecutions]);
   expect(Object.fromEntries(reserved.filter(([, share]) => share !== undefined))).toEqual(Object.fromEntries(expected));
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(total);
-});
-
-it.each([
-  [{}, 800],
-  [{ concurrencyLimit: '10' }, 8],
-])('four fifths of the account’s concurrency raise an alarm: %o', (context, Threshold) => {
-  const { WatchCapacityConcurrencyNearLimit } = propertiesOf('AWS::CloudWatch::Alarm', deployed(context));
-  expect(WatchCapacityConcurrencyNearLimit).toMatchObject({ Threshold });
 });

@@ -1,36 +1,19 @@
-/** The answers of API Gateway itself: status, code and headers for each type in its documentation. */
+/** The answers of API Gateway itself, for each type in its documentation that a call to this API can get. */
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
-import { deployed, propertiesOf } from '../support/stack.ts';
-
-const answers = new Map(
-  Object.values(propertiesOf('AWS::ApiGateway::GatewayResponse', deployed())).map((answer) => [
-    answer.ResponseType,
-    answer,
-  ]),
-);
+import { answerOf } from '../../packages/local/gateway-response.ts';
+import { deployment, startGateway } from '../support/fake-functions.ts';
 
 type Row = [type: string, status: number, code: ErrorCode, headers?: Record<string, string>, message?: string];
-const WAIT = { 'Retry-After': "'1'" };
-const ANSWERS: Row[] = [
+const WAIT = { 'Retry-After': '1' };
+const OWN: Row[] = [
   ['ACCESS_DENIED', 403, 'AccessDenied'],
-  ['API_CONFIGURATION_ERROR', 503, 'ServiceUnavailable', WAIT],
-  ['AUTHORIZER_CONFIGURATION_ERROR', 503, 'ServiceUnavailable', WAIT],
-  ['AUTHORIZER_FAILURE', 503, 'ServiceUnavailable', WAIT],
-  ['BAD_REQUEST_BODY', 400, 'InvalidParameter'],
-  ['BAD_REQUEST_PARAMETERS', 400, 'InvalidParameter'],
   ['DEFAULT_4XX', 400, 'BadRequest'],
   ['DEFAULT_5XX', 503, 'ServiceUnavailable', WAIT],
-  ['EXPIRED_TOKEN', 401, 'Unauthorized'],
-  ['INTEGRATION_FAILURE', 503, 'ServiceUnavailable', WAIT],
-  ['INTEGRATION_TIMEOUT', 503, 'ServiceUnavailable', WAIT],
   ['INVALID_API_KEY', 503, 'ServiceUnavailable', WAIT],
-  ['INVALID_SIGNATURE', 401, 'Unauthorized'],
-  ['MISSING_AUTHENTICATION_TOKEN', 405, 'MethodNotAllowed', { Allow: "'POST'" }],
-  ['QUOTA_EXCEEDED', 429, 'RequestTooFrequently', WAIT],
+  ['MISSING_AUTHENTICATION_TOKEN', 405, 'MethodNotAllowed', { Allow: 'POST' }],
   ['REQUEST_TOO_LARGE', 413, 'EntityTooLarge'],
-  ['RESOURCE_NOT_FOUND', 404, 'RouteNotFound'],
   ['THROTTLED', 429, 'RequestTooFrequently', WAIT],
   ['UNAUTHORIZED', 401, 'Unauthorized'],
   [
@@ -42,34 +25,41 @@ const ANSWERS: Row[] = [
   ],
   ['WAF_FILTERED', 403, 'AccessDenied'],
 ];
+/** Types whose default status is 5xx: `DEFAULT_5XX` answers for them. */
+const FAILURES = [
+  ...['API_CONFIGURATION_ERROR', 'AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE'],
+  ...['INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT'],
+].map((type): Row => [type, 503, 'ServiceUnavailable', WAIT]);
 
-describe('a gateway response', () => {
-  it('exists for every response type', () => {
-    expect([...answers.keys()].sort()).toEqual(ANSWERS.map(([type]) => type));
+describe('an answer of API Gateway itself', () => {
+  it('has a gateway response, or is one of the failures that share DEFAULT_5XX', () => {
+    expect(deployment.responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(OWN.map(([type]) => type));
   });
 
-  it.each(ANSWERS)(
-    '%s is %d %s, with the request id in body and header',
+  it.each([...OWN, ...FAILURES])(
+    '%s is %d %s in the envelope, with the request id in body and header',
     (type, status, code, more = {}, message = en.codes[code]) => {
-      const { StatusCode, ResponseParameters, ResponseTemplates } = answers.get(type);
-      const headers = {
-        'Svc-Request-Id': 'context.requestId',
-        'Content-Language': "'en'",
-        Vary: "'Accept-Language'",
-        'Cache-Control': "'no-store'",
+      const { statusCode, headers, body } = answerOf(deployment.responses, type, 'an-id');
+      expect([statusCode, JSON.parse(body)]).toEqual([status, { request_id: 'an-id', error: { code, message } }]);
+      expect(headers).toEqual({
+        'Content-Type': 'application/json',
+        'x-amzn-RequestId': 'an-id',
+        'Svc-Request-Id': 'an-id',
+        'Content-Language': 'en',
+        Vary: 'Accept-Language',
+        'Cache-Control': 'no-store',
         ...more,
-      };
-      expect(StatusCode).toBe(String(status));
-      expect(ResponseParameters).toEqual(
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value])),
-      );
-      expect(Object.keys(ResponseTemplates)).toEqual(['application/json']);
-      expect(JSON.parse(ResponseTemplates['application/json'])).toEqual({
-        request_id: '$context.requestId',
-        error: { code, message },
       });
       // API Gateway would take it for a variable.
       expect(message).not.toContain('$');
     },
   );
+
+  it('reaches the caller when the authorizer fails', async () => {
+    const gateway = await startGateway(deployment, { authorize: () => Promise.reject(new Error('secret')) });
+    const { status, text, headers } = await gateway.post('/alert/merge?app_key=k');
+    const { request_id, error } = JSON.parse(text);
+    expect([status, error.code, request_id]).toEqual([503, 'ServiceUnavailable', headers.get('svc-request-id')]);
+    expect([headers.get('retry-after'), headers.get('content-language')]).toEqual(['1', 'en']);
+  });
 });

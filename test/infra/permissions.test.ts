@@ -132,6 +132,16 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
 });
 
+it('only relay may publish events', () => {
+  const [{ Statement: bus } = { Statement: undefined }] = Object.values(
+    propertiesOf('AWS::Events::EventBusPolicy', template),
+  );
+  expect(bus).toMatchObject({
+    ...{ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'events:PutEvents' },
+    Condition: { ArnNotEquals: { 'aws:PrincipalArn': 'relayRole.Arn' } },
+  });
+});
+
 it('API Gateway may call a function only for its route or as the authorizer of this API, and EventBridge only by its schedule', () => {
   const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
     ({ Action, FunctionName, Principal, SourceArn }) => {
@@ -140,14 +150,14 @@ it('API Gateway may call a function only for its route or as the authorizer of t
       return `${Principal.split('.')[0]} ${FunctionName.replace(/Function\.Arn$/, '')} ${route}`;
     },
   );
-  // Without fallback-route (`refuseroute`), which serves every other path and method. Logical ids keep the first names of functions.
-  expect(callers.filter((caller) => !/^apigateway refuseroute \*\//.test(caller)).sort()).toEqual([
+  // Without fallback-route, which serves every other path and method.
+  expect(callers.filter((caller) => !/^apigateway fallbackroute \*\//.test(caller)).sort()).toEqual([
     'apigateway browsefleet POST/monit/servicemap/fleet',
     'apigateway deleteworkitem POST/incident/work-item/delete',
-    'apigateway describeapi GET/openapi.json',
     'apigateway getrumresource POST/rum/resource/info',
-    'apigateway labelcaller ',
     'apigateway mergealerts POST/alert/merge',
+    'apigateway openapidocument GET/openapi.json',
+    'apigateway usagekeyauthorizer ',
     'events finishmerges MergesSweep.Arn',
   ]);
 });

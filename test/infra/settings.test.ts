@@ -13,7 +13,6 @@ describe('a wrong setting stops synthesis with an error message', () => {
     ['serviceMapEnabled', 'yes', 'true or false'],
     ['maxBodyBytes', '1e6', 'an integer from 1024 to 393216'],
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
-    ['rollout', 'slowly', 'one of all-at-once, canary, canary-forced'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
     ['alarmEmail', 'ops', 'an e-mail address'],
@@ -21,13 +20,12 @@ describe('a wrong setting stops synthesis with an error message', () => {
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
     // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
-    ['smokeKeySecret', 'a b', 'the name of a secret in Secrets Manager'],
   ])('%s = %s', (name, value, requirement) => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${requirement}, not "${value}".`);
   });
 
   it('and several settings with a line each', () => {
-    expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
+    expect(() => read({ stageRate: '0', alarmEmail: 'ops' })).toThrow(/^Context stageRate .*\nContext alarmEmail .*$/);
   });
 });
 
@@ -36,18 +34,12 @@ it.each(['aws', 'aws-cn', 'aws-us-gov'])('a table of the partition %s can be ado
   expect(read({ adoptTable })).toMatchObject({ adoptTable });
 });
 
-// API Gateway takes at most 10,000 calls a second of an account and keeps an authorizer's answer for an hour at the most; a
-// the feed entry of a larger merge does not fit into a row; decisions.md lets a revoked key live on for 30 s.
+// API Gateway takes at most 10,000 calls a second of an account; the feed entry of a larger merge does not fit into a row.
 it.each([
-  ['appKeyCacheSeconds', 0, 30],
-  ['rumCacheSeconds', 0, 3600],
-  ['authorizerCacheSeconds', 0, 3600],
   ['maxBodyBytes', 1024, 393_216],
   ['stageRate', 1, 10_000],
-  ['stageBurst', 1, 5_000],
   ['mergeConcurrency', 2, 1000],
   ['feedConcurrency', 2, 1000],
-  ['noTrafficMinutes', 0, 1440],
 ])('%s is an integer from %d to %d', (name, min, max) => {
   for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });
   for (const value of [min - 1, max + 1])

@@ -79,10 +79,10 @@ it('an app key is taken out of the event before anything can log it, also when i
 });
 
 /** The look-up of keys in a warm function, with a clock and a client of its own. */
-function newLookUp({ settings = {}, recordsUse = false } = {}) {
+function newLookUp({ recordsUse = false } = {}) {
   const clock = { now: NOW };
   const connection = connectAgain(table);
-  const newInstance = () => createAppKeys(testDeps(connection, { now: () => clock.now, settings }), { recordsUse });
+  const newInstance = () => createAppKeys(testDeps(connection, { now: () => clock.now }), { recordsUse });
   const tap = tapWire(connection);
   return {
     clock,
@@ -94,12 +94,11 @@ function newLookUp({ settings = {}, recordsUse = false } = {}) {
 }
 
 describe('a warm handler', () => {
-  it.each<[string, { settings?: object; lookUpMs: number; trustedMs: number }]>([
+  it.each<[string, { lookUpMs: number; trustedMs: number }]>([
     ['for 30 s', { lookUpMs: 0, trustedMs: 29_999 }],
     ['from the moment that its look-up began', { lookUpMs: 2_000, trustedMs: 27_999 }],
-    ['as long as the setting says', { settings: { appKeyCacheSeconds: 5 }, lookUpMs: 0, trustedMs: 4_999 }],
-  ])('trusts a key that is revoked %s', async (_howLong, { settings = {}, lookUpMs, trustedMs }) => {
-    const { clock, find, connection } = newLookUp({ settings });
+  ])('trusts a key that is revoked %s', async (_howLong, { lookUpMs, trustedMs }) => {
+    const { clock, find, connection } = newLookUp();
     const { account, appKey } = await newCaller(table);
     const stopIntercepting = aroundCalls(connection, async (_call, send) => {
       await send();

@@ -4,7 +4,6 @@ import { browseFleet } from '../../lib/http/operations.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
 import { hostIdsOf, inventory, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
@@ -23,18 +22,4 @@ it('a cursor works with any key of its account, also one issued later, and after
   const withSecondKey = await browseWith(newAppKey());
   for (const { browse } of [withSecondKey, withFirstKey])
     expect(hostIdsOf(expectData(browseFleet, await browse({ cursor })))).toEqual(['b', 'c']);
-});
-
-it('an error names an invalid cursor together with every other invalid field', async () => {
-  const { browse } = await newFleet(table);
-  const cursor =
-    'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';
-  for (const [body, message] of [
-    [{ limit: 500 }, `limit must be an integer from 1 to 100; ${cursor}.`],
-    [{ limit: 5, scan_limit: 2 }, `scan_limit must be an integer from 5 (limit) to 2000; ${cursor}.`],
-  ] as const) {
-    const answer = await browse({ cursor: 'nonsense', ...body });
-    expectEnvelope(answer, 400, 'InvalidParameter');
-    expect(answer.body.error.message).toBe(message);
-  }
 });

@@ -16,7 +16,7 @@ import { propertiesOf } from '../support/stack.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
 /** Metrics that CloudWatch makes of the access log. */
-const FROM_ACCESS_LOG = /^(Answered|Failed|Operation|Other|Refused)Calls/;
+const FROM_ACCESS_LOG = /^(Answered|Failed|Refused)Calls/;
 
 /** A line of the embedded metric format. */
 interface Line {
@@ -73,7 +73,7 @@ const table = await newTable();
 const tenant = await newAccount(table);
 const deps = {
   ...testDeps(table),
-  metrics: createMetrics({ namespace: NAMESPACE, version: '7' }),
+  metrics: createMetrics({ namespace: NAMESPACE }),
 };
 const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
   if (String(text).startsWith('{"_aws":')) writtenLines.push(JSON.parse(String(text)));
@@ -112,16 +112,10 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
     [`Calls code ${code} operation ${operation} ${SERVICE}`, 'Count', 1],
     [`Duration code ${code} operation ${operation} ${SERVICE}`, 'Milliseconds', expect.any(Number)],
   ];
-  const failed = (operation: string) => [
-    [`Failed operation ${operation} ${SERVICE}`, 'Count', 1],
-    [`Failed operation ${operation} ${SERVICE} version 7`, 'Count', 1],
-  ];
   const event = (name: string) => [[`Events event ${name} ${SERVICE}`, 'Count', 1]];
   expect(writtenLines.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
-    failed('get-rum-resource'),
     call('delete-work-item', 'ServiceUnavailable'),
-    failed('delete-work-item'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'RequestTooFrequently'),
@@ -143,6 +137,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(5);
+  expect(read).toHaveLength(7);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

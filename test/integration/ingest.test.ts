@@ -108,9 +108,9 @@ it('a work item that a caller has deleted stays deleted, and its deletion can be
   expect(await remove()).toBe(200);
 });
 
-it.each([10, 80_000])('a work item with %i more characters may have fields of any name', async (length) => {
+it('a work item may have fields of any name', async () => {
   const { feed, newRecord, account } = await newTenant();
-  const fields = { constructor: [1], toString: { constructor: 'x', toJSON: null }, filler: 'x'.repeat(length) };
+  const fields = { constructor: [1], toString: { constructor: 'x', toJSON: null } };
   await feed.send(newRecord('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }));
   expect(feed.refused).toEqual([]);
   expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject(fields);
@@ -155,7 +155,12 @@ describe('a line', () => {
     ['is no JSON', '{"kind":', 'is not valid JSON'],
     ['gives access', { kind: 'account', name: 'n', permissions: [] }, 'kind must be one of member, host, host_status'],
     ['is of no existing account', { ...member, account_id: 999_999_999 }, 'account 999999999 does not exist'],
-    ['is of the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
+    ['is of the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the record was sent'],
+    [
+      'has more than 64 KB',
+      { kind: 'work_item', work_item_id: 'w', version: 1, title: 'x'.repeat(65_536) },
+      'is longer than 65536 bytes',
+    ],
     ['lacks fields', host, 'agent_version is required and must be a string'],
     [
       'has a field whose name is half a surrogate pair',

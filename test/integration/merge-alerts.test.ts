@@ -151,13 +151,6 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.feed(body.incident_id)).toHaveLength(7);
   });
 
-  it('that is malformed is InvalidParameter, and nothing is merged', async () => {
-    const tenant = await newTenant();
-    const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
-    expectEnvelope(await tenant.merge(body, keyed('täglich')), 400, 'InvalidParameter');
-    expect(await tenant.feed(body.incident_id)).toEqual([]);
-  });
-
   it('is forgotten after 24 hours, even while its row is still there', async () => {
     const { alerts, incident, merge, feed } = await newAccount(table);
     const body = { alert_ids: await alerts(1), incident_id: await incident() };

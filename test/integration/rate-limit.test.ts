@@ -6,60 +6,14 @@ import { itemBytes } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.ts';
-import { newAccountId, newCaller } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
+import { newAccountId } from '../support/accounts.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { aroundCalls, losing } from '../support/faults.ts';
-import { callOperation, connectAgain, handlersOver, NOW, newTable, stored, testDeps } from '../support/service.ts';
+import { connectAgain, NOW, newTable, stored, testDeps } from '../support/service.ts';
 import { replyLost, tapWire } from '../support/wire.ts';
 
 const MINUTE = NOW / 60_000;
 const table = await newTable();
-
-/** A caller with a clock of its own, and warm instances to call. */
-async function newTenant() {
-  const { account, appKey } = await newCaller(table);
-  const clock = { now: NOW };
-  const instance = () => {
-    const handlers = handlersOver(testDeps(table, { now: () => clock.now }));
-    return (body = {}) => callOperation(handlers, browseFleet, { appKey, body });
-  };
-  const counted = async (minute = MINUTE) =>
-    (await stored(table, keys.rateCount(account, 'browse-fleet', minute)))?.total;
-  return { account, clock, instance, call: instance(), counted };
-}
-
-describe('fleet browse', () => {
-  it('passes 30 calls in each minute of the clock, and no more', async () => {
-    const { clock, call, instance, counted } = await newTenant();
-    for (let second = 0; second < 15; second += 1) {
-      clock.now = NOW + second * 1000;
-      for (const _ of [1, 2]) expectEnvelope(await call(), 200);
-    }
-    // Both windows are full. An instance that was called before and a new one both tell the caller to wait for the longer one.
-    clock.now = NOW + 14_500;
-    for (const browse of [call, instance()]) {
-      const full = await browse();
-      expectEnvelope(full, 429, 'RequestTooFrequently');
-      expect(full.headers).toMatchObject({ 'Retry-After': '46', RateLimit: '"second";r=0;t=1, "minute";r=0;t=46' });
-      expect(full.headers).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': String(NOW / 1000 + 60) });
-      expect(full.body.error.message).toContain('30 per 60 seconds');
-    }
-    clock.now = NOW + 20_250;
-    // A new instance remembers no refusal.
-    const refused = await instance()();
-    expectEnvelope(refused, 429, 'RequestTooFrequently');
-    // The quota of the current second is unused: only the minute is full.
-    expect(refused.headers).toMatchObject({ 'Retry-After': '40', RateLimit: '"second";r=2;t=1, "minute";r=0;t=40' });
-    expect(refused.body.error.message).toContain('30 per 60 seconds');
-    clock.now = NOW + 59_999;
-    expectEnvelope(await call(), 429, 'RequestTooFrequently');
-    expect(await counted()).toBe(30);
-    clock.now = NOW + 60_000;
-    expectEnvelope(await call(), 200);
-    expect(await counted(MINUTE + 1)).toBe(1);
-  });
-});
 
 /** The counts of a new account: a limiter with a client and a clock of its own. */
 function newCount() {

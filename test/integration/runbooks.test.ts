@@ -17,8 +17,7 @@ const sections = new Map(
   }),
 );
 
-/** The template with the alarms that settings add. */
-const template = deployed({ noTrafficMinutes: '60', smokeKeySecret: 'smoke' });
+const template = deployed();
 /** The descriptions of the alarms that notify somebody: parts of a composite alarm notify nobody. */
 const descriptions = ['Alarm', 'CompositeAlarm']
   .flatMap((type) => Object.values(resourcesOf(template, `AWS::CloudWatch::${type}`)))
@@ -44,6 +43,7 @@ describe('a runbook', () => {
       ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
       ...{ sequence: 1_795_000_000_000, error_name: 'AlertsTooLargeError' },
     },
+    'ingest-records': { level: 'WARN', message: 'ingest failed', error_name: 'AccessDeniedException', records: 3 },
     relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },
     'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },
   };

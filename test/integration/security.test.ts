@@ -79,26 +79,17 @@ async function contents(): Promise<unknown[]> {
 
 describe.each(operations)('$path', (operation) => {
   const { valid, foreign, foreignCode } = REQUESTS[operation.name];
-  const { appKey } = ownTenant;
 
   async function call(options: EventOptions) {
     clock += 1_000; // the rate limit's next second
     return callOperation(handlers, operation, options);
   }
 
-  it.each<[what: string, options: EventOptions, code: ErrorCode | 'OK']>([
-    ["the ids of another tenant's entities", { appKey, body: foreign }, foreignCode],
-    [
-      'a key in headers only',
-      { body: valid, headers: { app_key: appKey, Authorization: `Bearer ${appKey}`, Cookie: `app_key=${appKey}` } },
-      'Unauthorized',
-    ],
-    ['a key in the body only', { body: { ...valid, app_key: appKey } }, 'Unauthorized'],
-  ])('changes nothing, and shows nothing of another tenant, for %s', async (_what, options, code) => {
+  it("changes nothing, and shows nothing of another tenant, for the ids of that tenant's entities", async () => {
     await call({ appKey: otherTenant.appKey, body: valid }); // now warm functions remember what belongs to the other tenant
     const before = await contents();
-    const answer = await call(options);
-    expect(answer.body.error?.code ?? 'OK').toBe(code);
+    const answer = await call({ appKey: ownTenant.appKey, body: foreign });
+    expect(answer.body.error?.code ?? 'OK').toBe(foreignCode);
     expect(JSON.stringify(answer)).not.toContain(SECRET);
     expect(await contents()).toEqual(before);
   });

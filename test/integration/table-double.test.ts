@@ -91,7 +91,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
       table,
       'data',
       lines.map((line) => JSON.stringify(line)),
-      { nowSeconds: 1 },
+      { nowMs: Date.now() },
     );
   await load();
   for (const line of lines.filter(({ kind }) => FEED_KINDS.includes(kind)))

@@ -1,19 +1,23 @@
 /** Merges, undos, finishers and records of the feed: whatever the order of their calls, and whichever of them die, the feeds stay true. */
+import { TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { recordOfEntity } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';
-import { expectTrueFeeds, newAccount } from '../support/incidents.ts';
-import { type Fate, fates, lives, onSchedules } from '../support/schedule.ts';
+import { expectMerged, expectTrueFeeds, newAccount } from '../support/incidents.ts';
+import { anyFate, type Fate, lives, onSchedules } from '../support/schedule.ts';
 import { eventFor, invokeAlone, put, stored, testDeps } from '../support/service.ts';
+import { connectDouble } from '../support/table/client.ts';
+import { TableDouble } from '../support/table/table-double.ts';
 
 /** A merge of up to two alerts is small, and up to three alerts are moved at a time. */
 const LIMITS = { transactionItems: 5 };
@@ -37,12 +41,12 @@ interface SentMerge extends Merge {
 }
 /** Merges that are done before the schedule begins; both may be undone in it. */
 const EARLIER: Merge[] = [
-  { alerts: [0, 1], into: 2 },
+  { alerts: [0, 1], into: 2, key: 'k', aheadMs: -2 * 24 * 3_600_000 }, // a key is kept for a day
   { alerts: [0, 1, 2, 3], into: 0 },
 ];
 
 /** `again`: it is repeated after its end or death. */
-const run = { again: fc.boolean(), fate: fates() };
+const run = { again: fc.boolean(), fate: anyFate };
 const process = fc.oneof(
   {
     weight: 4,
@@ -145,6 +149,24 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
   }
 });
 
+it('a merge whose time ends while its commit is in progress finds out whether it is committed', async () => {
+  const double = new TableDouble();
+  const tenant = await newAccount(connectDouble(async (request) => double.apply(request)));
+  const [into, ids] = [await tenant.incident(), await tenant.alerts(1)];
+  const time = new AbortController();
+  const table = connectDouble(async (request) => {
+    const reply = double.apply(request);
+    if (request.name !== 'TransactWriteCommand') return reply;
+    time.abort();
+    throw new TransactionInProgressException({ message: 'in progress', $metadata: {} });
+  });
+  const caller = { accountId: tenant.account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
+  const body = { alert_ids: ids, incident_id: into };
+  const call = { body, caller, requestId: 'r', idempotencyKey: undefined, signal: time.signal };
+  await createMergeAlerts(testDeps(table))(call);
+  await expectMerged(tenant, into, ids);
+});
+
 // biome-ignore lint/suspicious/noExplicitAny: whatever an entry holds
 type Entries = any[];
 const takenBy = ({ moved, stayed }: Entries[number]): string[] =>
@@ -176,11 +198,12 @@ function expectWholeMerges(entries: Entries, sent: ReadonlyMap<string, SentMerge
     // A key may have been used for another merge.
     if (!isUnknown && !met.has('reply lost')) expect(key ? [200, 400] : [200], requestId).toContain(status);
   }
-  for (const [key, calls] of Map.groupBy(sent, ([, call]) => call.key)) {
-    if (key === undefined) continue;
+  const keyed = [...sent].filter(([requestId, { key }]) => key && !requestId.startsWith('earlier'));
+  for (const [key, calls] of Map.groupBy(keyed, ([, call]) => call.key)) {
     const count = calls.flatMap(([requestId]) => byRequest.get(requestId) ?? []).length;
     expect(count, key).toBeLessThanOrEqual(1);
-    if (calls.some(([, { status }]) => status === 200)) expect(count, key).toBe(1);
+    // It is refused only after a merge with the key.
+    if (calls.some(([, { status }]) => status === 200 || status === 400)) expect(count, key).toBe(1);
   }
 }
 

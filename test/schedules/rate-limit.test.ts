@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter, type WindowState } from '../../lib/http/rate-limit.ts';
-import { answersTruly, fates, onSchedules } from '../support/schedule.ts';
+import { answersTruly, anyFate, onSchedules } from '../support/schedule.ts';
 import { NOW, testDeps } from '../support/service.ts';
 
 const ACCOUNT = 1;
 /** A warm function, and the seconds of its clock at which it is called. */
 const instance = fc.record({
   seconds: fc.array(fc.constantFrom(14, 14, 15, 59, 60), { minLength: 1, maxLength: 3 }),
-  fate: fates(),
+  fate: anyFate,
 });
 /** `used`: how many calls have passed before second 14. */
 const cases = fc.record({

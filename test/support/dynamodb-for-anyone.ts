@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http';
-import { splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { Endpoint } from '../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { listen } from './listen.ts';
 
@@ -8,7 +8,7 @@ import { listen } from './listen.ts';
  * key and region.
  */
 export async function startDynamoDbForAnyone() {
-  const { url, credentials } = splitEndpoint(dynamodbEndpoint());
+  const { url, credentials } = new Endpoint(dynamodbEndpoint());
   const server = createServer((incoming, response) => {
     const signature = String(incoming.headers.authorization);
     const authorization = signature.replace(

@@ -1,5 +1,6 @@
 /** A proxy between the SDK and DynamoDB Local that plants faults in calls, over real sockets and HTTP. */
 import type { ServerResponse } from 'node:http';
+import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 import {
   CONFLICT,
   cancelled,
@@ -10,8 +11,7 @@ import {
   Refusal,
   THROTTLED,
   throttled,
-} from '../../packages/bench/limits/limit-errors.ts';
-import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
+} from './limits/limit-errors.ts';
 
 /**
  * What happens to a call on the wire:

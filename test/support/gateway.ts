@@ -22,12 +22,10 @@ let startedPort: Promise<number> | undefined;
 /** Starts a gateway without throttles, which runs as long as the tests' process. @returns its port */
 async function startGateway(): Promise<number> {
   const throttled = readDeployment(inject('template'), 'unused');
-  const unthrottled = { rate: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
   const deployment: Deployment = {
     ...throttled,
     accountPlan: { ...throttled.accountPlan, throttles: {} },
     otherPlans: throttled.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
-    stageThrottles: { methods: {}, others: unthrottled },
   };
   function invoke(name: string, event: unknown) {
     const { headers, multiValueHeaders, ...rest } = event as APIGatewayProxyEvent;

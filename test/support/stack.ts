@@ -24,15 +24,8 @@ export function deployed(context: Readonly<Record<string, unknown>> = {}): Templ
 /** A logical id without the hash at its end. */
 export const shortId = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** Functions whose logical ids come from the names under which they were first deployed. */
-const FIRST_IDS: Readonly<Record<string, string>> = {
-  'usage-key-authorizer': 'labelcaller',
-  'fallback-route': 'refuseroute',
-  'openapi-document': 'describeapi',
-};
-
 /** What the logical ids of a function's resources begin with. */
-export const idOfFunction = (name: string): string => FIRST_IDS[name] ?? name.replaceAll('-', '');
+export const idOfFunction = (name: string): string => name.replaceAll('-', '');
 
 /**
  * A value of the template with its references as text: `Table` for a `Ref` to the resource `Table…`, `Table.Arn` for an attribute of it.

@@ -1,7 +1,6 @@
 /** Runs a document's blocks of commands in one shell, as if somebody pasted them one after the other. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import packageJson from '../../package.json' with { type: 'json' };
 import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
 import { listen } from './listen.ts';
 
@@ -19,11 +18,6 @@ export const stepsOf = (text: string): Step[] =>
     commands,
     output,
   }));
-
-/** The npm scripts that a walk runs. Calls of other scripts, and AWS commands, are only recorded. */
-const SCRIPTS = ['admin', 'certify', 'smoke'] as const;
-const commandOf = (script: (typeof SCRIPTS)[number]) =>
-  script === 'admin' ? 'admin_here' : packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -55,7 +49,7 @@ async function serveAdmin() {
 
 /**
  * Shell functions in place of programs. npm's own start takes half as long as a command: `npm` here only prints npm's banner and runs the
- * script. A table's status is CREATING when it is first asked for, then ACTIVE.
+ * operator's command. Calls of other programs are only recorded. A table's status is CREATING when it is first asked for, then ACTIVE.
  */
 const PRELUDE = `
 admin_here() {
@@ -65,17 +59,10 @@ admin_here() {
   eval "$answer"
 }
 npm() {
-  local all=$* silent= script
-  [ "$1" = run ] || { echo "npm $all" >&3; return; }
-  shift
-  if [ "$1" = --silent ]; then silent=yes; shift; fi
-  script=$1
-  shift
-  if [ "\${1:-}" = -- ]; then shift; fi
-  case $script in ${SCRIPTS.join('|')}) ;; *) echo "npm $all" >&3; return;; esac
-  [ -n "$silent" ] || printf '\\n> %s\\n\\n' "$script"
-  case $script in
-${SCRIPTS.map((script) => `    ${script}) ${commandOf(script)} "$@" $${script.toUpperCase()}_MORE;;`).join('\n')}
+  case $* in
+    "run --silent admin -- "*) shift 4; admin_here "$@";;
+    "run admin -- "*) shift 3; printf '\\n> admin\\n\\n'; admin_here "$@";;
+    *) echo "npm $*" >&3;;
   esac
 }
 npx() { echo "npx $*" >&3; }
@@ -84,7 +71,7 @@ aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && ech
 
 /**
  * @param adapt changes the commands so that they work here
- * @param env added to this process's; `ADMIN_MORE` and `CERTIFY_MORE` are further arguments of those scripts
+ * @param env added to this process's
  * @returns what each step printed to either stream, and the calls of programs that were not run
  */
 export async function walk(
@@ -93,18 +80,11 @@ export async function walk(
 ): Promise<{ printed: string[]; calls: string[]; exitCode: number | null }> {
   const admin = await serveAdmin();
   const script = adapt(steps.map(({ commands }) => `${commands}\nprintf '\n@@@\n'`).join('\n'));
-  const shell = spawn(
-    'bash',
-    [
-      '-c',
-      `set -u\nRESTORED=$(mktemp -u)\nADMIN_MORE=\${ADMIN_MORE:-} CERTIFY_MORE=\${CERTIFY_MORE:-} SMOKE_MORE=\n${PRELUDE}\nexec 2>&1\n${script}`,
-    ],
-    {
-      cwd: root,
-      env: { ...process.env, ...env, ADMIN_HERE: admin.url },
-      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
-    },
-  );
+  const shell = spawn('bash', ['-c', `set -u\nRESTORED=$(mktemp -u)\n${PRELUDE}\nexec 2>&1\n${script}`], {
+    cwd: root,
+    env: { ...process.env, ...env, ADMIN_HERE: admin.url },
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+  });
   let [output, called] = ['', ''];
   shell.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();

@@ -38,8 +38,7 @@ describe("a key's lookup", () => {
     let reply: (row: object) => void = () => undefined;
     const send = vi.fn(() => new Promise((resolve) => (reply = resolve)));
     const table = { name: 't', client: { send } } as unknown as Deps['table'];
-    const settings = { appKeyCacheSeconds: 30 } as Deps['settings'];
-    const appKeys = createAppKeys({ table, now: () => 0, settings, timeLimits: TIME_LIMITS });
+    const appKeys = createAppKeys({ table, now: () => 0, timeLimits: TIME_LIMITS });
     const hurriedLookup = appKeys.find('k', { signal: AbortSignal.timeout(20) });
     const patientLookup = appKeys.find('k', { signal: new AbortController().signal });
     await expect(hurriedLookup).rejects.toMatchObject({ name: 'TimeoutError' });

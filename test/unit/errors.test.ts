@@ -4,19 +4,9 @@ import { toApiError } from '../../lib/http/envelope.ts';
 import { ApiError, ERROR_CODES, refuse } from '../../lib/http/errors.ts';
 import { CODES } from '../../packages/conformance/src/contract.ts';
 
-describe('the table of error codes', () => {
-  it('holds every code of the contract with its status, and no other', () => {
-    const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
-    expect(Object.fromEntries(statuses)).toEqual(CODES);
-  });
-
-  it('marks as reserved the codes that no operation answers', () => {
-    const marked = Object.entries(ERROR_CODES).flatMap(([code, entry]) => ('reserved' in entry ? [code] : []));
-    expect(marked).toEqual([
-      ...['OK', 'NoLicense', 'ReferenceExist', 'BalanceNotEnough', 'UndonedOrderExist'],
-      ...['RequestLocked', 'RequestVerifyRequired', 'DangerousOperation'],
-    ]);
-  });
+it('the table of error codes holds every code of the contract with its status, and no other', () => {
+  const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
+  expect(Object.fromEntries(statuses)).toEqual(CODES);
 });
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('secret-table-name'), { name, ...more });

@@ -2,14 +2,11 @@ import { expect, it } from 'vitest';
 import {
   all,
   attribute,
-  EXISTS,
   expression,
   expressionsOf,
-  IS_NEW,
   is,
   isAsRead,
   isBelow,
-  projection,
   set,
 } from '../../lib/dynamodb/expression.ts';
 
@@ -17,15 +14,6 @@ const path = expression`#pending.${attribute('1700')}`;
 const read: { title: string; owner?: number } = { title: 't' };
 
 it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: object]>([
-  [
-    'a placeholder for each value, and an alias for each name after a #',
-    { UpdateExpression: expression`SET title = ${'t'}, #version = #version + ${1}` },
-    {
-      UpdateExpression: 'SET title = :0, #version = #version + :1',
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':0': 't', ':1': 1 },
-    },
-  ],
   [
     'placeholders for false, null, 0 and the empty string, but not for undefined',
     { ConditionExpression: expression`${false} ${null} ${0} ${''}${undefined}` },
@@ -45,16 +33,6 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
     },
   ],
   [
-    'no maps that would be empty',
-    { ConditionExpression: EXISTS, FilterExpression: undefined },
-    { ConditionExpression: 'attribute_exists(pk)' },
-  ],
-  [
-    'the condition that a row is new',
-    { ConditionExpression: IS_NEW },
-    { ConditionExpression: 'attribute_not_exists(pk)' },
-  ],
-  [
     'a condition for which an absent attribute is below any bound',
     { ConditionExpression: all(isBelow('last', 5), is('kind', 'a')) },
     {
@@ -71,11 +49,6 @@ it.each<[what: string, expressions: Parameters<typeof expressionsOf>[0], sent: o
       ExpressionAttributeNames: { '#title': 'title', '#owner': 'owner' },
       ExpressionAttributeValues: { ':0': 't' },
     },
-  ],
-  [
-    'an alias for each name that may be a reserved word',
-    { ProjectionExpression: projection(['pk', 'ttl', 'merge_id']) },
-    { ProjectionExpression: '#pk, #ttl, merge_id', ExpressionAttributeNames: { '#pk': 'pk', '#ttl': 'ttl' } },
   ],
 ])('a request has %s', (_what, expressions, sent) => {
   expect(expressionsOf(expressions)).toEqual(sent);

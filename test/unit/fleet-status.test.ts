@@ -97,39 +97,6 @@ describe('the status rules', () => {
 });
 
 describe('a host of the answer', () => {
-  it('shows every field of both rows', () => {
-    const inventory = host({ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: 5_000 });
-    expect(fleetHost(inventory, live({ observed_at_ms: NOW - 1_500 }), NOW)).toEqual({
-      host_id: 'h1',
-      agent_version: '1.0.0',
-      edge_cluster: 'eu',
-      servicemap: {
-        enabled: true,
-        status: 'active',
-        capability_status: 'running',
-        capture_mode: 'ebpf',
-        report_interval_ms: 5_000,
-        snapshot_ready: true,
-        authoritative: true,
-        graph_available: true,
-        freshness_status: 'fresh',
-        max_age_ms: 1_000,
-        observed_at_ms: NOW - 1_500,
-        received_at_ms: NOW - 1_000,
-        node_count: 3,
-        edge_count: 2,
-      },
-    });
-  });
-
-  it('leaves out every optional field without a value', () => {
-    expect(fleetHost(host(), live(), NOW).servicemap).not.toHaveProperty('reason_codes');
-    expect(Object.keys(fleetHost(host(), undefined, NOW).servicemap).sort()).toEqual([
-      ...['authoritative', 'edge_count', 'enabled', 'freshness_status', 'graph_available', 'node_count'],
-      ...['reason_codes', 'snapshot_ready', 'status'],
-    ]);
-  });
-
   it('lists the codes of the inventory, then of the live row, then the added ones, each once', () => {
     const inventory = host({ reason_codes: ['a', 'snapshot_stale'] });
     const row = live({ ...stale, reason_codes: ['b', 'a'] });

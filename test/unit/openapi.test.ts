@@ -7,17 +7,8 @@ import { handler } from '../../functions/openapi-document.ts';
 import { OPENAPI_FILE, openApiDocument } from '../../infra/generate/openapi.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { inlined } from '../support/openapi.ts';
 
-interface Path {
-  post: { responses: Record<string, { content: { 'application/json': { examples?: object } } }> };
-}
-interface Schema {
-  properties?: Record<string, { description?: string }>;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the document holds
-const document = openApiDocument() as any;
+const document = openApiDocument() as { paths: object; components: { schemas: object } };
 
 describe('openapi.json', () => {
   it('passes the strict rules of the linter', async () => {
@@ -28,35 +19,15 @@ describe('openapi.json', () => {
 
   it('has every operation, and every error code but the reserved ones and those of unknown routes', () => {
     expect(Object.keys(document.paths)).toEqual(operations.map(({ path }) => path));
-    const codes = new Set(
-      Object.values<Path>(inlined(document).paths).flatMap(({ post }) =>
-        Object.values(post.responses).flatMap(({ content }) => Object.keys(content['application/json'].examples ?? {})),
-      ),
-    );
+    const shown = new Set<string>();
+    JSON.stringify(document, (key, value) => {
+      if (key === 'examples') for (const name of Object.keys(value)) shown.add(name);
+      return value;
+    });
+    const codes = Object.keys(ERROR_CODES).filter((code) => shown.has(code));
     const ofRouter = new Set(['RouteNotFound', 'MethodNotAllowed']);
     const expected = Object.entries(ERROR_CODES).filter(([code, info]) => !('reserved' in info) && !ofRouter.has(code));
-    expect([...codes].sort()).toEqual(expected.map(([code]) => code).sort());
-  });
-
-  it('describes every error code with its status', () => {
-    const { enum: codes, description } = document.components.schemas.ErrorCode;
-    expect(codes).toEqual(Object.keys(ERROR_CODES));
-    for (const [code, { status }] of Object.entries(ERROR_CODES))
-      expect(description).toMatch(new RegExp(`^\\| \`${code}\` \\| ${status} \\| .{10,} \\|$`, 'm'));
-  });
-
-  it('allows further fields in every object, and describes every field', () => {
-    const undescribed: string[] = [];
-    const expectOpen = (path: string, value: unknown): void => {
-      if (typeof value !== 'object' || value === null) return;
-      expect(value, path).not.toHaveProperty('additionalProperties');
-      for (const [key, member] of Object.entries(value)) expectOpen(`${path}.${key}`, member);
-    };
-    expectOpen('', document.components.schemas);
-    for (const [name, { properties = {} }] of Object.entries<Schema>(inlined(document).components.schemas))
-      for (const [field, { description }] of Object.entries(properties))
-        if (!description && name !== 'FleetStates' && field !== 'data') undescribed.push(`${name}.${field}`);
-    expect(undescribed).toEqual([]);
+    expect(codes).toEqual(expected.map(([code]) => code));
   });
 });
 

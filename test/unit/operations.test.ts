@@ -1,26 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FLEET_STATUSES, type Operation, operations } from '../../lib/http/operations.ts';
+import { type Operation, operations } from '../../lib/http/operations.ts';
 import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
-import { STATUSES } from '../../packages/conformance/src/contract.ts';
-
-it('the operations, their permissions and limits are those of the contract', () => {
-  const defaults = { method: 'POST', permission: undefined, rateWindows: [], throttle: { rate: 50, burst: 100 } };
-  const fleetWindows = [
-    { limit: 2, seconds: 1 },
-    { limit: 30, seconds: 60 },
-  ];
-  const listed = operations.map((operation: Operation) => {
-    const { method, path, permission, throttle, rateWindows = [] } = operation;
-    const windows = rateWindows.map(({ limit, seconds }) => ({ limit, seconds }));
-    return { method, path, permission, throttle, rateWindows: windows };
-  });
-  expect(listed).toEqual([
-    { ...defaults, path: '/monit/servicemap/fleet', permission: 'monit', rateWindows: fleetWindows },
-    { ...defaults, path: '/rum/resource/info' },
-    { ...defaults, path: '/incident/work-item/delete' },
-    { ...defaults, path: '/alert/merge', throttle: { rate: 20, burst: 40 } },
-  ]);
-});
 
 it.each<Operation>(operations)(
   '$name is refused while writes are frozen if and only if it may write more than its rate counts',
@@ -31,10 +11,6 @@ it.each<Operation>(operations)(
     expect(writes).toBe(written.some((kind) => kind !== 'rate'));
   },
 );
-
-it('the statuses of a host are those of the contract', () => {
-  expect(FLEET_STATUSES).toEqual(STATUSES);
-});
 
 describe('the rate-limit headers', () => {
   const second = { name: 'second', limit: 2, seconds: 1 };

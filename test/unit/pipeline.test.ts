@@ -19,7 +19,19 @@ it('runs existing scripts, in commands that bash can parse', () => {
   }
 });
 
-it('has only short-lived credentials', () => {
-  expect(text).toContain('id-token: write');
+it('builds and tests without credentials, and deploys to both environments what it built', () => {
   expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
+  const [head = '', build = '', ...deployments] = text.split(/^ {2}(?=\w+:\n {4}(?:needs|runs-on))/m);
+  expect(deployments.length).toBe(2);
+  expect(head + build).not.toMatch(/id-token: write|configure-aws-credentials/);
+  expect(build).toContain('npm test');
+  for (const deployment of deployments) {
+    expect(deployment).toContain('id-token: write');
+    expect(deployment).not.toMatch(/npm (ci\n|test|run synth)/);
+    for (const [command] of deployment.matchAll(/npx cdk .*/g)) expect(command).toContain('--app cdk.out');
+  }
+});
+
+it('names every action by its commit', () => {
+  for (const [use] of text.matchAll(/uses: .*/g)) expect(use).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

@@ -1,9 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connectTable, splitEndpoint, type TableOptions } from '../../lib/dynamodb/client.ts';
+import { connectTable, Endpoint, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 import { createSigner } from '../../lib/dynamodb/signer.ts';
@@ -65,11 +66,14 @@ const outcomeOf = (client: DynamoDBDocumentClient) =>
     (error) => ({ name: error.name, code: error.code, metadata: error.$metadata }),
   );
 
-it('takes percent-encoded credentials from its endpoint', () => {
-  expect(splitEndpoint('http://a%2Fb:c%2Fd%3D@127.0.0.1:8000')).toEqual({
-    url: 'http://127.0.0.1:8000',
-    credentials: { accessKeyId: 'a/b', secretAccessKey: 'c/d=' },
-  });
+it('takes percent-encoded credentials from its endpoint, which prints itself without them', () => {
+  const withCredentials = new Endpoint('http://a%2Fb:c%2Fd%3D@127.0.0.1:8000');
+  expect(withCredentials.credentials).toEqual({ accessKeyId: 'a/b', secretAccessKey: 'c/d=' });
+  expect(String(withCredentials)).toBe('http://127.0.0.1:8000');
+  expect(inspect(withCredentials)).toBe("Endpoint { url: 'http://127.0.0.1:8000' }");
+  expect(JSON.stringify(withCredentials)).toBe('{"url":"http://127.0.0.1:8000"}');
+  for (const wrong of ['id:secret@127.0.0.1:8000', 'ftp://id:secret@127.0.0.1', '//id:secret@127.0.0.1', 'secret'])
+    expect(() => new Endpoint(wrong)).toThrow(/^an endpoint must be a URL, such as http:\/\/localhost:8000$/);
 });
 
 it('gives each of three attempts 800 ms for its reply, together less than a call has', async () => {

@@ -25,6 +25,8 @@ const NO_USAGE: RumUsage = {
 };
 const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
 const CACHED_RECORDS = 1_000;
+/** How long a warm function serves a record without reading it again. */
+const RECORD_MS = 60_000;
 
 type Row = Record<string, unknown>;
 
@@ -47,11 +49,10 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
 
 /**
  * Reads the RUM record and the usage of the caller's account, in one call to DynamoDB. The record may come from a cache: it is at most
- * `rumCacheSeconds` old, and the header `Age` has its age in seconds. With a missing or malformed field the call fails with
+ * 60 s old, and the header `Age` has its age in seconds. With a missing or malformed field the call fails with
  * `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
-export function createGetRumResource({ table, now, log, settings }: Deps, cacheSize = CACHED_RECORDS) {
-  const lifetimeMs = settings.rumCacheSeconds * 1000;
+export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACHED_RECORDS) {
   const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
@@ -69,7 +70,7 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
   return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
     const known = body.no_cache ? undefined : records.get(String(accountId));
-    const fresh = known && isCurrent(known.readAtMs, lifetimeMs, now()) ? known : undefined;
+    const fresh = known && isCurrent(known.readAtMs, RECORD_MS, now()) ? known : undefined;
     const { cached, usage } = fresh
       ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);

@@ -36,14 +36,6 @@ export function duration(value: string): number {
   return milliseconds;
 }
 
-/** A {@link duration} that is a whole number of milliseconds, at least 1. */
-export function interval(value: string): number {
-  const milliseconds = duration(value);
-  if (!Number.isInteger(milliseconds) || milliseconds < 1)
-    throw new InvalidArgumentError('It must be a whole number of milliseconds, at least 1ms.');
-  return milliseconds;
-}
-
 /** Well-formed text whose length in code points is from `min` to `max`, as `import` requires it, too. */
 export const textOfLength =
   (min: number, max: number) =>

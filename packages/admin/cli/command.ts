@@ -62,7 +62,6 @@ export const jsonOption = ['--json', 'print JSON'] as const;
 export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
-  #costText: ((options: never) => string) | undefined;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -87,12 +86,6 @@ export class AdminCommand extends Command {
   /** Allows accounts in `--account` that do not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
-    return this;
-  }
-
-  /** Prints what the command costs on AWS before it asks for confirmation. */
-  costs<Options>(text: (options: Options) => string): this {
-    this.#costText = text;
     return this;
   }
 
@@ -160,7 +153,6 @@ export class AdminCommand extends Command {
         const dryRun = when === 'if --write' ? !options.write : (options.dryRun ?? false);
         let by = '';
         if (when !== 'never') {
-          if (target.endpoint === undefined && this.#costText) say(io, this.#costText(options as never));
           if (dryRun)
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {

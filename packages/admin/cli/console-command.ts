@@ -57,7 +57,8 @@ async function locationText(target: Target, { stack }: TargetOptions): Promise<s
 function optionsFor({ table, endpoint, service }: Target, { stack, region }: TargetOptions): string {
   if (service !== undefined) return `--service ${shellWord(service)}`;
   const options = stack === undefined ? [['--table', table.name]] : [['--stack', stack]];
-  if (endpoint !== undefined) options.push(['--endpoint', endpoint]);
+  if (endpoint !== undefined)
+    options.push(['--endpoint', endpoint.hasCredentials ? 'ADDRESS-WITH-CREDENTIALS' : endpoint.url]);
   else if (region !== undefined) options.push(['--region', region]);
   return options.map(([name, value = '']) => `${name} ${shellWord(value)}`).join(' ');
 }

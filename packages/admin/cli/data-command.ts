@@ -8,10 +8,10 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
-import { appKeyOf } from '../data/check-lines.ts';
+import { appKeyOf, checkData } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
 import { linesOf } from '../data/lines.ts';
-import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
+import { countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
 import { countText, line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
@@ -61,37 +61,37 @@ async function importFile(
   file: string,
 ): Promise<WriteResult> {
   const { gatewayKeys } = target;
-  const lines = linesOf(await openInput(file, io), io.signal);
+  const { account: only } = options;
+  const nowMs = io.now();
+  const input = linesOf(await openInput(file, io), io.signal);
   const source = file === '-' ? 'stdin' : file;
-  const entities = await checkAgainst(table, source, lines, options.account, (text) => say(io, text));
+  const lines = await checkData(table, source, input, { nowMs, only, warn: (text) => say(io, text) });
   io.signal.throwIfAborted();
-  if (options.account === undefined) for (const text of await summariesOf(table, entities)) say(io, text);
-  const counts = countKinds(entities);
+  const entities = lines.map(({ entity }) => entity);
+  if (only === undefined) for (const text of await summariesOf(table, entities)) say(io, text);
+  const counts = countKinds(lines);
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
-  if (options.account === undefined) await confirm(target, options, io);
-  const progress = startProgress(io, 'import', entities.length);
-  let keptDeleted = 0;
+  if (only === undefined) await confirm(target, options, io);
+  const progress = startProgress(io, 'import', lines.length);
+  let unchanged = 0;
   const loadOptions: LoadOptions = {
-    nowSeconds: Math.floor(io.now() / 1000),
-    onWritten: progress.add,
-    onKeptDeleted: () => {
-      keptDeleted += 1;
+    nowMs,
+    onWritten(changed) {
+      progress.add(1);
+      if (!changed) unchanged += 1;
     },
     signal: io.signal,
     ...(gatewayKeys && { gatewayKeys }),
   };
   const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
-  const report = await audit
-    .around(accounts, file, () => writeData(table, entities, loadOptions))
+  await audit
+    .around(accounts, file, () => writeData(table, source, lines, loadOptions))
     .finally(progress.end)
     .catch((error: unknown) => {
-      if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
+      if (!io.signal.aborted) say(io, `${progress.done()} of ${lines.length} lines were written.`);
       throw error;
     });
-  return {
-    text: `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`,
-    json: { lines: report, kept_deleted: keptDeleted },
-  };
+  return { text: `Imported ${countsText(counts)}${unchangedText(unchanged)}.`, json: { lines: counts, unchanged } };
 }
 
 /** For each account, what the file adds to it, so that the operator notices a key for the wrong account. */
@@ -120,8 +120,8 @@ const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [
   ...new Set([...previous, accountId(value)]),
 ];
 
-const keptDeletedText = (count: number) =>
-  count === 0 ? '' : `; ${count} of them ${count === 1 ? 'remains' : 'remain'} deleted`;
+const unchangedText = (count: number) =>
+  count === 0 ? '' : `; ${countText(count, 'line')} changed nothing, since the table has newer or deleted data`;
 
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;

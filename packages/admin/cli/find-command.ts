@@ -1,5 +1,5 @@
-import { FEEDS_SEARCHED, type Found, find, REQUEST_ID } from '../find/find.ts';
-import { printable, shellWord } from '../text/printable.ts';
+import { FEEDS_SEARCHED, find, REQUEST_ID } from '../find/find.ts';
+import { commandText, printable } from '../text/printable.ts';
 import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError } from './io.ts';
 import { plainTable } from './output.ts';
@@ -23,7 +23,7 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
       ...rest,
       account_id: account,
       account_name: accountName,
-      command: lineOf(command),
+      command: commandText(command.words, command.idArgument),
     })),
     text: () =>
       found
@@ -31,16 +31,13 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
           const rows = [
             ['  account', `${account} (${accountName})`],
             ['  what', detail],
-            ['  show it', lineOf(command)],
+            ['  show it', commandText(command.words, command.idArgument)],
           ];
           return `${kind} ${printable(name)}\n${plainTable(rows)}`;
         })
         .join('\n'),
   };
 }
-
-const lineOf = ({ words, idArgument }: Found['command']) =>
-  idArgument === undefined ? words : `${words} -- ${shellWord(idArgument)}`;
 
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)

@@ -1,15 +1,15 @@
 import { Option } from 'commander';
+import { withSignal } from '../../../lib/dynamodb/client.ts';
+import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
-import { messagesOf } from '../feed/messages.ts';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { writeRecord } from '../data/write.ts';
 import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
-import { print, printJson, say } from './io.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { recordsTable, startProgress } from './output.ts';
-import { recordSenderOf } from './target.ts';
 
-type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };
 type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
 
 const COLUMNS = ['host_id', 'status', 'edge_cluster', 'agent_version', 'reported_at', 'why'] as const;
@@ -26,12 +26,10 @@ export function addHostCommands(program: AdminCommand): void {
     .explain(
       'List hosts with their status, the reason for it, and their last report',
       'host list --account 42 --status stale',
-      'host list --account 42 --cluster fra-1 --csv',
+      'host list --account 42 --cluster fra-1 --json',
     )
     .option('--stale-for <duration>', 'only hosts whose last report is at least this old', duration)
-    .option('--json', 'print JSON')
-    .option('--csv', 'print CSV with a heading')
-    .reads(list);
+    .shows(list);
   withFilterOptions(host.command('retire'))
     .explain(
       'Remove from the fleet the hosts that have stopped reporting; one that reports its inventory again comes back. Hosts that never reported, or are not expected to, stay.',
@@ -51,22 +49,20 @@ const withFilterOptions = (command: AdminCommand) =>
 const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>) =>
   findHosts({ table, account: options.account, now: io.now, signal: io.signal }, options);
 
-async function list(session: Session<ListOptions>): Promise<void> {
-  const { io, options } = session;
+async function list(session: Session<AccountOptions & HostFilter>): Promise<ReadResult> {
   const hosts = (await findMatching(session)).map(({ host }) => host);
-  if (options.json) return printJson(io, hosts.map(jsonOf));
-  const records = hosts.map((host) => ({
-    ...host,
-    reported_at: host.reportedAtMs === undefined ? '' : timeText(host.reportedAtMs),
-  }));
-  if (options.csv)
-    return print(
-      io,
-      [COLUMNS, ...records.map((record) => COLUMNS.map((name) => record[name]))].map(csvLine).join('\n'),
-    );
-  if (hosts.length === 0) return say(io, `Account ${options.account} has no such hosts.`);
-  print(io, recordsTable(records, COLUMNS));
-  say(io, `${countText(hosts.length, 'host')}.`);
+  return {
+    json: hosts.map(jsonOf),
+    text: () =>
+      recordsTable(
+        hosts.map((host) => ({
+          ...host,
+          reported_at: host.reportedAtMs === undefined ? '' : timeText(host.reportedAtMs),
+        })),
+        COLUMNS,
+      ),
+    ifEmpty: hosts.length === 0 && `Account ${session.options.account} has no such hosts.`,
+  };
 }
 
 const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, why }: ShownHost) => ({
@@ -78,16 +74,9 @@ const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, wh
   why,
 });
 
-/** A line of CSV by RFC 4180. A text that a spreadsheet would evaluate gets an apostrophe in front. */
-const csvLine = (cells: readonly string[]) =>
-  cells
-    .map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell))
-    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
-    .join(',');
-
 /** Retires hosts as of the time at which they were read, so that a later report brings a host back. */
 async function retire(session: WritingSession<RetireOptions>): Promise<WriteResult> {
-  const { io, target, options, dryRun, audit } = session;
+  const { io, table, options, dryRun, audit } = session;
   const { account } = options;
   const stale = await findMatching(session);
   const text = countText(stale.length, 'host');
@@ -97,20 +86,14 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
     const lines = stale.map(({ host }) => line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
     return { text: `${text} would be retired.`, lines, json };
   }
-  const feed = recordSenderOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
-  const records = stale.map(({ host: { host_id }, readAtMs }) => {
-    return { kind: 'host', account_id: account, host_id, retired: true, at_ms: readAtMs };
-  });
-  await audit
-    .around([account], text, async () => {
-      for (const message of messagesOf(String(account), records)) {
-        io.signal.throwIfAborted();
-        await feed.send([message]);
-        progress.add(message.body.split('\n').length);
-      }
-    })
-    .finally(progress.end);
-  await target.feed?.waitUntilEmpty(io.signal);
-  return { text: `${text} retired.`, json };
+  let unchanged = 0;
+  const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
+    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, at_ms: readAtMs }, true);
+    if (!(await writeRecord(withSignal(table, io.signal), retirement))) unchanged += 1;
+    progress.add(1);
+  };
+  await audit.around([account], text, () => forEach(stale, retireHost, { signal: io.signal })).finally(progress.end);
+  const kept = unchanged === 0 ? '' : `; ${countText(unchanged, 'host')} had reported again`;
+  return { text: `${countText(stale.length - unchanged, 'host')} retired${kept}.`, json: { ...json, unchanged } };
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { printableJson } from '../text/printable.ts';
+import { printableJson, printableLines } from '../text/printable.ts';
 
 /** Input and output of a command. Results go to `stdout`, everything else to `stderr`. */
 export interface Io {
@@ -25,10 +25,13 @@ export class UsageError extends CliError {
 
 /** Prints a value as JSON: exact, and safe on a terminal. */
 export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));
-/** Prints a result: to standard output. */
-export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${text}\n`);
-/** Prints a message to the user: to standard error. */
-export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${text}\n`);
+/**
+ * Prints a result: to standard output. Whatever the text contains, it cannot control the terminal. Stored text must be made printable
+ * before, so that it forges no line.
+ */
+export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${printableLines(text)}\n`);
+/** Prints a message to the user: to standard error, as {@link print} does. */
+export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${printableLines(text)}\n`);
 
 /** Exits without an error if the reader of standard output stops early, as `head` does. */
 export function exitOnClosedPipe(stdout: NodeJS.WriteStream): void {

@@ -5,17 +5,10 @@ import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { Lambda } from '@aws-sdk/client-lambda';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import { line } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
-import {
-  change,
-  codeFindings,
-  concurrencyFindings,
-  type Finding,
-  leftoverFindings,
-  ok,
-  readSettings,
-} from './preflight-settings.ts';
+import { change, concurrencyFindings, type Finding, leftoverFindings, ok, readSettings } from './preflight-settings.ts';
 import { identify } from './target.ts';
 
 /** The folder with cdk.json and cdk.context.json. */
@@ -58,7 +51,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
 const collect = (value: string, previous: string[]) => [...previous, value];
 
 const lineOf = ({ what, ...finding }: NamedFinding) =>
-  `${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
+  line`${finding.verdict.padEnd(7)} ${what}: ${finding.found}${finding.verdict === 'change' ? `. ${finding.advice}` : ''}`;
 
 /** Runs all checks. One that fails becomes a finding, and does not end the others. */
 async function preflight({ region, stack: stackOption, context }: Options, env: Io['env']): Promise<NamedFinding[]> {
@@ -93,12 +86,9 @@ async function checkLambda(
   settings: DeploymentSettings,
   isDeployed: boolean,
 ): Promise<Finding[]> {
-  const { AccountLimit = {}, AccountUsage = {} } = await new Lambda(config).getAccountSettings({});
-  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
-  return [
-    ...concurrencyFindings({ all, free }, settings, isDeployed),
-    ...codeFindings(AccountUsage.TotalCodeSize ?? 0, TotalCodeSize, settings),
-  ];
+  const { AccountLimit = {} } = await new Lambda(config).getAccountSettings({});
+  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit;
+  return concurrencyFindings({ all, free }, settings, isDeployed);
 }
 
 async function checkApiGateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Finding[]> {

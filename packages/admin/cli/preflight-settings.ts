@@ -28,9 +28,6 @@ const MIN_CONCURRENCY = 200;
 const UNRESERVED = 100;
 /** Minimum that is advised for mergeConcurrency and feedConcurrency. */
 const MIN_CAP = 2;
-/** The storage for code counts as full once this share of it is used. */
-const CODE_STORAGE_SHARE = 0.9;
-
 /** @param contextOptions the values of `-c` @throws UsageError naming every invalid setting */
 export function readSettings(contextOptions: readonly string[], root: URL): DeploymentSettings {
   const context: Record<string, unknown> = {};
@@ -59,7 +56,7 @@ export function readSettings(contextOptions: readonly string[], root: URL): Depl
  */
 export function concurrencyFindings(
   { all, free }: { all: number; free: number },
-  { reservedConcurrency: reserved, mergeConcurrency, feedConcurrency, concurrencyLimit }: DeploymentSettings,
+  { reservedConcurrency: reserved, mergeConcurrency, feedConcurrency }: DeploymentSettings,
   isDeployed: boolean,
 ): Finding[] {
   const found = `${all} executions at once, ${free} of them not reserved`;
@@ -75,12 +72,6 @@ export function concurrencyFindings(
       : change(
           found,
           'Ask for 1000: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
-        ),
-    concurrencyLimit === all
-      ? ok(`the alarm on concurrency assumes a limit of ${concurrencyLimit}`)
-      : change(
-          `the alarm on concurrency assumes a limit of ${concurrencyLimit}, not ${all}`,
-          `Deploy with -c concurrencyLimit=${all}`,
         ),
     mergeConcurrency + feedConcurrency <= unreserved / 2
       ? ok(backlogs)
@@ -108,15 +99,6 @@ const nothingReserved = (half: number) =>
   `nothing is reserved: merges or callers without a key can leave too few executions for the authorizer and the reads${
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
-
-/** Findings on Lambda's storage for code, which fills up if a rollout keeps earlier versions. */
-export function codeFindings(used: number, limit: number, { rollout }: DeploymentSettings): Finding[] {
-  if (rollout === 'all-at-once') return [];
-  const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
-  const found = `${gigabytes(used)} of ${gigabytes(limit)} GB of code are used, and ${rollout} keeps earlier versions`;
-  const isEnough = used < CODE_STORAGE_SHARE * limit;
-  return [isEnough ? ok(found) : change(found, 'Remove old versions of functions, or ask for more')];
-}
 
 /** Settings that may have been left over by mistake. */
 export function leftoverFindings(

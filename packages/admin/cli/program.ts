@@ -5,15 +5,13 @@ import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check-command.ts';
 import { AdminCommand } from './command.ts';
 import { failureOf } from './command-errors.ts';
-import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
 import { addFeedCommands } from './feed-command.ts';
 import { addFindCommand } from './find-command.ts';
-import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
-import type { Io } from './io.ts';
+import { type Io, say } from './io.ts';
 import { addLogsCommand } from './logs-command.ts';
 import { addMergeCommands } from './merges-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
@@ -59,12 +57,10 @@ export function createProgram(io: Io): AdminCommand {
   addCheckCommands(program);
   addHostCommands(program);
   addFeedCommands(program);
-  addFleetCommands(program);
   addRelayCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
   addPreflightCommand(program, io);
-  addCompletionCommands(program);
   return program;
 }
 
@@ -75,7 +71,7 @@ export async function runAdmin(args: readonly string[], io: Io): Promise<number>
     return 0;
   } catch (error) {
     const { line, exitCode } = failureOf(error, io.signal.aborted);
-    if (line !== '') io.stderr.write(`${line}\n`);
+    if (line !== '') say(io, line);
     return exitCode;
   }
 }

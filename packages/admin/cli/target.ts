@@ -4,10 +4,9 @@ import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { SQS } from '@aws-sdk/client-sqs';
 import { STS } from '@aws-sdk/client-sts';
-import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
+import { connectTable, Endpoint, isEndpoint, PATIENT, type Table } from '../../../lib/dynamodb/client.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { createDirectFeed } from '../feed/direct.ts';
 import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
@@ -30,8 +29,8 @@ export interface TargetOptions {
 
 export interface Target {
   readonly table: Table;
-  /** URL of a DynamoDB-compatible server; undefined: AWS. */
-  readonly endpoint: string | undefined;
+  /** A DynamoDB-compatible server; undefined: AWS. */
+  readonly endpoint: Endpoint | undefined;
   readonly region: string | undefined;
   /** URL of the `npm start` service through which the table was found; absent: it was found in another way. */
   readonly service?: string;
@@ -66,13 +65,8 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   // An option that names another table takes precedence over the environment.
   const endpoint = options.endpoint ?? ((options.region ?? service) === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
-    // `localhost:8000` parses, too, as a URL with the protocol `localhost:`.
-    if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-      throw new UsageError(
-        options.endpoint === undefined
-          ? 'DYNAMODB_ENDPOINT must be a URL, such as http://localhost:8000.'
-          : `--endpoint must be a URL, not "${endpoint}".`,
-      );
+    const source = options.endpoint === undefined ? 'DYNAMODB_ENDPOINT' : '--endpoint';
+    if (!isEndpoint(endpoint)) throw new UsageError(`${source} must be a URL, such as http://localhost:8000.`);
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
@@ -119,12 +113,6 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   };
 }
 
-/** Sends records to the feed; if its queues are unknown, writes them to the table as the feed's function does. */
-export const recordSenderOf = (
-  { feed, table }: Target,
-  { now, signal }: Pick<Io, 'now' | 'signal'>,
-): Pick<Feed, 'send'> => feed ?? createDirectFeed(withSignal(table, signal), now);
-
 /** @throws CliError if the target's outputs do not name the feed's queues */
 export function requireFeed({ feed }: Target): Feed {
   if (!feed)
@@ -159,8 +147,9 @@ interface TableLocation {
 
 function connect({ tableName, endpoint, region, accountPlanId }: TableLocation): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
-  const target = { table, endpoint, region, close: () => table.client.destroy() };
-  if (endpoint !== undefined) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
+  const server = endpoint === undefined ? undefined : new Endpoint(endpoint);
+  const target = { table, endpoint: server, region, close: () => table.client.destroy() };
+  if (server) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
   if (accountPlanId === undefined) return { ...target, gatewayKeys: undefined };
   return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };
 }
@@ -194,11 +183,11 @@ export async function confirm(target: Target, options: TargetOptions, io: Io): P
 }
 
 export const isOnThisMachine = ({ endpoint }: Target) =>
-  endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
+  endpoint !== undefined && isLoopback(new URL(endpoint.url).hostname);
 
 export async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;
-  if (endpoint !== undefined) return `table ${table.name} at ${splitEndpoint(endpoint).url}`;
+  if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
   const { account, region } = await identify(target);
   return `table ${table.name} of AWS account ${account} in ${region}`;
 }

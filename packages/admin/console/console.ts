@@ -74,8 +74,11 @@ export function createConsole(options: ConsoleOptions) {
   const session = secret();
   const formToken = secret();
   const checks: View['checks'] = new Map();
-  const app = new Hono<Env>({ strict: false }).basePath('/console');
-  const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
+  // The first checks also hold for addresses outside of the console.
+  const root = new Hono<Env>({ strict: false });
+  const app = root.basePath('/console');
+  // Two slashes at the beginning of an address would make what follows the name of another host.
+  const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length).replace(/^\/+/, '/');
   /** The base of the page's addresses. Callers who do not know the secret path do not learn it. */
   const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
   const isSignedIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
@@ -86,14 +89,13 @@ export function createConsole(options: ConsoleOptions) {
     const signedIn = isSignedIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
     return { base: baseOf(c), address: addressOf(c), signedIn };
   }
-  const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
+  const refuse = (c: Context<Env>, status: 400 | 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
     c.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
 
-  app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
-  app.use(async (c, next) => {
-    const { method, headers, socket } = c.env.incoming;
-    if (!isLoopbackHost(headers.host, socket.localPort))
-      return refuse(c, 403, 'Refused', 'Use the address that was printed.');
+  root.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
+  root.use(async (c, next) => {
+    const { method, headers } = c.env.incoming;
+    if (!isLoopbackHost(headers.host)) return refuse(c, 403, 'Refused', 'Use the address that was printed.');
     if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(c.req.path))) return next();
     c.header('Allow', 'GET');
     return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
@@ -177,8 +179,9 @@ export function createConsole(options: ConsoleOptions) {
   app.get(`${prefix}/:account/account`, accountHandler('account', 'Account', accountPage));
   app.get(`${prefix}/:account/health`, accountHandler('health', 'Health', healthPage));
   app.post(`${prefix}/:account/health`, async (c) => {
-    const { token: sentToken } = await c.req.parseBody();
-    if (typeof sentToken !== 'string' || !isSame(sentToken, formToken))
+    const form = await c.req.parseBody().catch(() => undefined);
+    if (!form) return refuse(c, 400, 'Malformed', 'The form cannot be read.');
+    if (typeof form.token !== 'string' || !isSame(form.token, formToken))
       return refuse(c, 403, 'Refused', 'Use the button of the page.');
     const view = viewOf(c);
     await runCheck({ ...view, account: await requireAccount(view.table, c.req.param('account')) });

@@ -1,8 +1,7 @@
 /** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
-import { metricsText, QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
-import { refusalOf } from '../feed/messages.ts';
-import { facts, type Html, html, section, tableOf, when } from './html.ts';
-import { command, type View } from './view.ts';
+import { QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
+import { type Html, html, section, tableOf, when } from './html.ts';
+import type { View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
 
@@ -10,8 +9,8 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   const feed = view.feed?.();
   if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
-    const { queues, ...metrics } = await readFeedStatus(feed, view.nowMs);
-    const refused = queues.refused.waiting > 0 ? (await feed.peek('refused', REFUSED_SHOWN)).map(refusalOf) : [];
+    const queues = await readFeedStatus(feed);
+    const refused = queues.refused.waiting > 0 ? await feed.peekRefused(REFUSED_SHOWN) : [];
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
       QUEUE_NAMES[queue as keyof typeof queues],
       waiting,
@@ -28,13 +27,12 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
       ]),
       none: 'There are none.',
     });
-    const shown = `The first ${refused.length} of about ${queues.refused.waiting}. Send them again: `;
-    const replay = html`<p>${shown}${command(view, 'feed replay --from refused')}</p>`;
-    const replayDead = html`<p>They failed for too long. Send them again: ${command(view, 'feed replay --from dead-letters')}</p>`;
+    const shown = html`<p>${`The first ${refused.length} of about ${queues.refused.waiting}.`}</p>`;
+    const givenUp = html`<p>They failed for too long. Move them back to the feed by SQS's redrive.</p>`;
     return html`
-${section('Messages', [messages, Object.keys(metrics).length > 0 && facts(metricsText(metrics))])}
-${section('Refused records', records, refused.length > 0 ? replay : undefined)}
-${queues.deadLetters.waiting > 0 && section('Dead letters', replayDead)}`;
+${section('Messages', messages)}
+${section('Refused records', records, refused.length > 0 ? shown : undefined)}
+${queues.deadLetters.waiting > 0 && section('Dead letters', givenUp)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

@@ -131,7 +131,7 @@ function commands(view: View): Html {
   ] as const)
     if (value) options.push([option, value]);
   const words = options.map(([option, value = '']) => `${option}=${shellWord(value)}`).join(' ');
-  return html`<p>${command(view, `host list ${words} --csv`)}</p>
+  return html`<p>${command(view, `host list ${words}`)}</p>
 <p>${command(view, `host retire ${words} --stale-for 30d --dry-run`)}</p>`;
 }
 

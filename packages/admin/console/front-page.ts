@@ -1,7 +1,7 @@
 /** The front page: the status of the service, what needs an operator, and the accounts. */
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccounts } from '../accounts/accounts.ts';
-import { type FeedStatus, readFeedStatus } from '../feed/feed-status.ts';
+import { type FeedCounts, readFeedStatus } from '../feed/feed-status.ts';
 import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
 import { type Alarm, type Measured, type OperationFigures, WINDOW_MINUTES } from '../status/measured.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type Status,
   withAttempt,
 } from '../status/status.ts';
-import { badge, duration, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
+import { badge, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 type FrontView = Omit<View, 'account'>;
@@ -53,7 +53,7 @@ async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigur
       now: () => nowMs,
       measure: async () => (await measure()) ?? NO_FIGURES,
     }),
-    feed && part(() => readFeedStatus(feed, nowMs)),
+    feed && part(() => readFeedStatus(feed)),
   ]);
   const { alarms = [], operations = [] } = known(status.measured) ?? {};
   const { expiringKeys = [] } = known(status.accounts) ?? {};
@@ -126,16 +126,14 @@ function serviceTiles({ service, table_ms, measured, dead_letters, pending }: St
 /** The value of a tile for a count that should be zero. */
 const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
 
-const feedTile = (feed: Part<FeedStatus> | undefined): Tile =>
-  tile('Feed', feed, ({ queues, oldestSeconds }) => {
-    const { feed: waiting, refused, deadLetters } = queues;
+const feedTile = (feed: Part<FeedCounts> | undefined): Tile =>
+  tile('Feed', feed, ({ feed: waiting, refused, deadLetters }) => {
     const lost = [
       refused.waiting > 0 && `${refused.waiting} refused`,
       deadLetters.waiting > 0 && `${deadLetters.waiting} dead letters`,
     ].filter((text) => text !== false);
-    const age = oldestSeconds === undefined ? '' : `, the oldest for ${duration(oldestSeconds * 1000)}`;
     const value = link('feed', `${waiting.waiting.toLocaleString('en')} waiting`);
-    return { value, note: [`messages${age}`, ...lost].join(', '), isBad: lost.length > 0 };
+    return { value, note: ['messages', ...lost].join(', '), isBad: lost.length > 0 };
   });
 
 function accountTiles({ accounts }: Status): Tile[] {

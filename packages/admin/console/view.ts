@@ -4,8 +4,8 @@ import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
-import { shellWord } from '../text/printable.ts';
-import { copyable, html, type TableContent } from './html.ts';
+import { commandText } from '../text/printable.ts';
+import { copyable, type TableContent } from './html.ts';
 
 /** What the console reads: the table, and what the table does not contain, such as figures of the service. */
 export interface Source {
@@ -46,9 +46,7 @@ export interface View extends Source {
  * @param stored its last argument, a text from the table. It follows `--`, so that it is never read as an option.
  */
 export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
-  copyable(
-    html`npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}`,
-  );
+  copyable(`npm run --silent admin -- ${commandText(`${words} ${commandOptions()}`, stored)}`);
 
 /** The object that the page shows does not exist. */
 export class NotFound extends Error {}

@@ -1,13 +1,21 @@
-import { rowName } from '../../../lib/dynamodb/batch-get.ts';
-import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
-import { problemsOf } from '../../../lib/ingest/check-line.ts';
-import { sizeProblem } from '../../../lib/ingest/entity-rows.ts';
-import { type Entity, identityOf as identityOfRow } from '../../../lib/ingest/kinds.ts';
-import { type Int64, parseJson } from '../../../lib/shared/json.ts';
-import { positionOf, syntaxErrorAt } from '../../../lib/shared/json-syntax.ts';
+import { batchGet, rowName } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { entityOf } from '../../../lib/ingest/check-line.ts';
+import { rowOf } from '../../../lib/ingest/entity-rows.ts';
+import {
+  type Entity,
+  FEED_KINDS,
+  type FeedKind,
+  identityOf as identityOfRow,
+  KINDS,
+  type Kind,
+} from '../../../lib/ingest/kinds.ts';
+import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { readAccount } from '../accounts/accounts.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';
-import { MAX_LINE_BYTES } from './lines.ts';
 
 export interface DataProblem {
   /** Number of the line, from 1. */
@@ -44,154 +52,141 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
 const identityOf = (entity: Entity): string =>
   entity.kind === 'app_key' ? `app_key ${appKeyOf(entity).hash}` : identityOfRow(entity);
 
-const positions = new WeakMap<Entity, { source: string; line: number }>();
+/** A line that has no problems. */
+export interface CheckedLine {
+  /** Its number, from 1. */
+  readonly number: number;
+  readonly entity: Entity;
+  /** What is written; absent for accounts and app keys. */
+  readonly record?: FeedRecord;
+}
 
-/** The error for a checked entity that could not be written: it names its line and id. */
-export function writeError(entity: Entity, error: Error): DataError {
-  const { source, line } = positions.get(entity) ?? { source: 'data', line: 0 };
+/** The error for a checked line that could not be written: it names its number and id. */
+export function writeError(source: string, { number, entity }: CheckedLine, error: Error): DataError {
   // This does not reveal an app key: `identityOf` contains only its hash.
   const problem = `${identityOf(entity)} cannot be written: ${error.message.split('\n')[0]}`;
-  return new DataError(source, [{ line, problem }]);
+  return new DataError(source, [{ line: number, problem }]);
 }
 
 /** Lines of data; undefined in place of one that is not UTF-8. */
 export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
 
-/** Reads what the check needs to know of the table. */
-export interface TableContents {
-  hasAccount(account: Int64): Promise<boolean>;
-  /** The account that each app key belongs to, by the key's hash; without keys that are not stored. */
-  ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
-  /** The names of the given rows that exist. */
-  existing(keys: readonly ReferencedKey[]): Promise<ReadonlySet<string>>;
+/** What a check needs besides the lines. */
+export interface CheckOptions {
+  /** The time of the command, which lines without `at_ms` get. */
+  nowMs: number;
+  /** The accounts that lines may belong to; absent: any account. */
+  only?: readonly Int64[] | undefined;
+  /** Called for lines that are valid but likely a mistake. */
+  warn?: (text: string) => void;
 }
 
-type ReferencedKey = KeyOf<'incident' | 'member'>;
-
 /**
- * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
- * that do not exist and for keys of another account. Empty lines are skipped.
+ * Checks all lines of a source: each by itself as a record of the feed is checked, all together for duplicates, and against
+ * the table for accounts that do not exist and for keys of another account. Empty lines are skipped.
  * @param source its name in messages, such as the path of a file
- * @param only the accounts that lines may belong to; absent: any account
- * @param warn called for lines that are valid but likely a mistake
  * @throws DataError with every problem found
  */
 export async function checkData(
+  table: Table,
   source: string,
   lines: Lines,
-  contents: TableContents,
-  only?: readonly Int64[],
-  warn: (text: string) => void = () => undefined,
-): Promise<Entity[]> {
+  { nowMs, only, warn = () => {} }: CheckOptions,
+): Promise<CheckedLine[]> {
   const problems: DataProblem[] = [];
-  const entities: Entity[] = [];
+  const checked: CheckedLine[] = [];
   const firstLines = new Map<string, number>();
-  let line = 0;
+  let number = 0;
   for await (const text of lines) {
-    line += 1;
-    if (text === undefined) {
-      problems.push({ line, problem: 'is not valid UTF-8' });
-      continue;
-    }
-    if (text.trim() === '') continue;
-    if (Buffer.byteLength(text) > MAX_LINE_BYTES) {
-      problems.push({ line, problem: `is longer than ${MAX_LINE_BYTES} bytes, the limit of a row` });
-      continue;
-    }
-    const entity = entityOf(text, (problem) => problems.push({ line, problem }));
-    if (!entity) continue;
+    number += 1;
+    const report = (problem: string) => problems.push({ line: number, problem });
+    if (text === undefined) report('is not valid UTF-8');
+    if (text === undefined || text.trim() === '') continue;
+    const found = entityOf(text, KINDS);
+    found.problems.forEach(report);
+    if (!found.entity) continue;
+    const line = checkedLine(number, found.entity, nowMs, report);
+    const { entity } = line;
     if (only && !only.includes(entity.account_id))
-      problems.push({ line, problem: `is of account ${entity.account_id}, which --account does not name` });
-    const tooLarge = sizeProblem(entity, text);
-    if (tooLarge !== undefined) problems.push({ line, problem: tooLarge });
+      report(`is of account ${entity.account_id}, which --account does not name`);
     const identity = identityOf(entity);
     const firstLine = firstLines.get(identity);
-    if (firstLine === undefined) firstLines.set(identity, line);
-    // The problem does not quote the identity, which may contain the hash of a key.
-    else problems.push({ line, problem: `duplicates line ${firstLine}: remove one of them` });
-    positions.set(entity, { source, line });
-    entities.push(entity);
+    if (firstLine === undefined) {
+      firstLines.set(identity, number);
+      checked.push(line);
+      // The problem does not quote the identity, which may contain the hash of a key.
+    } else report(`duplicates line ${firstLine}: remove one of them`);
   }
-  for await (const [entity, problem] of tableProblems(entities, contents))
-    problems.push({ line: positions.get(entity)?.line ?? 0, problem });
+  for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });
   if (problems.length > 0)
     throw new DataError(
       source,
       problems.sort((a, b) => a.line - b.line),
     );
-  const missing = await missingReferences(entities, contents);
-  for (const { entity, problem } of missing.slice(0, MAX_SHOWN))
-    warn(printable(`${source}:${positions.get(entity)?.line}: warning: ${problem}`));
+  const missing = await missingReferences(table, checked);
+  for (const { line, problem } of missing.slice(0, MAX_SHOWN))
+    warn(printable(`${source}:${line.number}: warning: ${problem}`));
   if (missing.length > MAX_SHOWN)
     warn(`${printable(source)}: ${missing.length} warnings, of which ${MAX_SHOWN} are shown`);
-  return entities;
+  return checked;
 }
+
+function checkedLine(number: number, entity: Entity, nowMs: number, report: (problem: string) => void): CheckedLine {
+  if (!isFeedEntity(entity)) return { number, entity };
+  const result = recordOfChecked(entity, nowMs);
+  if ('record' in result) return { number, entity: result.record.entity, record: result.record };
+  report(result.problem);
+  return { number, entity };
+}
+
+const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
+  (FEED_KINDS as readonly Kind[]).includes(entity.kind);
 
 /** The rows that an entity refers to, each with field and id: a merge fails without its incident or its owner. */
-function* referencesOf({
-  kind,
-  account_id: account,
-  incident_id,
-  owner_id,
-}: Entity): Generator<[ReferencedKey, string]> {
+function* referencesOf({ kind, account_id: account, incident_id, owner_id }: Entity) {
   if (kind === 'alert' && incident_id !== undefined) {
     const id = String(incident_id).toLowerCase();
-    yield [keys.incident(account, id), `incident_id ${id}`];
+    yield [keys.incident(account, id), `incident_id ${id}`] as const;
   }
   if (kind === 'incident' && owner_id !== undefined)
-    yield [keys.member(account, owner_id as Int64), `owner_id ${owner_id}`];
+    yield [keys.member(account, owner_id as Int64), `owner_id ${owner_id}`] as const;
 }
 
-/** The references to rows that are neither among the entities nor in the table. */
-async function missingReferences(entities: readonly Entity[], contents: TableContents) {
-  const namesInData = new Set<string>();
-  for (const { kind, account_id: account, incident_id, member_id } of entities) {
-    if (kind === 'incident') namesInData.add(rowName(keys.incident(account, String(incident_id).toLowerCase())));
-    if (kind === 'member') namesInData.add(rowName(keys.member(account, member_id as Int64)));
-  }
-  const references = entities.flatMap((entity) =>
-    [...referencesOf(entity)].flatMap(([key, text]) => (namesInData.has(rowName(key)) ? [] : [{ entity, key, text }])),
+/** The references to rows that are neither in the lines nor in the table. */
+async function missingReferences(table: Table, lines: readonly CheckedLine[]) {
+  const found = new Set(lines.flatMap(({ record }) => (record ? rowName(rowOf(record.entity)) : [])));
+  const references = lines.flatMap((line) =>
+    [...referencesOf(line.entity)].map(([key, text]) => ({ line, key, name: rowName(key), text })),
   );
-  const referencedKeys = [...new Map(references.map(({ key }) => [rowName(key), key])).values()];
-  const existing = await contents.existing(referencedKeys);
+  const wanted = new Map(references.filter(({ name }) => !found.has(name)).map(({ name, key }) => [name, key]));
+  const { rows } = await batchGet(table, [...wanted.values()], { attributes: [] });
+  for (const row of rows.values()) found.add(rowName(row));
   return references
-    .filter(({ key }) => !existing.has(rowName(key)))
-    .map(({ entity, text }) => ({ entity, problem: `${text} is neither in the data nor in the table` }));
+    .filter(({ name }) => !found.has(name))
+    .map(({ line, text }) => ({ line, problem: `${text} is neither in the data nor in the table` }));
 }
 
-/** Problems of entities whose account does not exist, and of app keys that belong to another account. */
+/** Problems of lines whose account does not exist, and of app keys that belong to another account. */
 async function* tableProblems(
-  entities: readonly Entity[],
-  contents: TableContents,
-): AsyncGenerator<[entity: Entity, problem: string]> {
-  const accountsOf = (items: readonly Entity[]) => new Set(items.map(({ account_id }) => account_id));
-  const missing = accountsOf(entities).difference(accountsOf(entities.filter(({ kind }) => kind === 'account')));
-  for (const account of missing) if (await contents.hasAccount(account)) missing.delete(account);
-  const appKeys = entities.filter(({ kind }) => kind === 'app_key');
-  const owners = await contents.ownersOf(appKeys.map((entity) => appKeyOf(entity).hash));
-  for (const entity of entities) {
-    const { account_id: id } = entity;
+  table: Table,
+  lines: readonly CheckedLine[],
+): AsyncGenerator<[line: CheckedLine, problem: string]> {
+  const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
+  const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
+  for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
+  const keyOf = ({ entity }: CheckedLine) =>
+    entity.kind === 'app_key' ? keys.appKey(appKeyOf(entity).hash) : undefined;
+  const { rows } = await batchGet(
+    table,
+    lines.flatMap((line) => keyOf(line) ?? []),
+    { attributes: ['account_id'] },
+  );
+  for (const line of lines) {
+    const { account_id: id } = line.entity;
     if (missing.has(id))
-      yield [entity, `account ${id} does not exist: add its account line to the same file, or create it`];
+      yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];
+    const key = keyOf(line);
+    if (key && (rows.of(key)?.account_id ?? id) !== id)
+      yield [line, 'the key belongs to another account: issue a new one'];
   }
-  for (const entity of appKeys) {
-    const owner = owners.get(appKeyOf(entity).hash);
-    if (owner !== undefined && owner !== entity.account_id)
-      yield [entity, 'the key belongs to another account: issue a new one'];
-  }
-}
-
-function entityOf(text: string, report: (problem: string) => void): Entity | undefined {
-  let parsed: unknown;
-  try {
-    parsed = parseJson(text);
-  } catch {
-    // The parser's message quotes the line, which may contain an app key.
-    const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
-    report(`is not valid JSON (column ${column})`);
-    return undefined;
-  }
-  const problems = problemsOf(parsed);
-  for (const problem of problems) report(problem);
-  return problems.length === 0 ? (parsed as Entity) : undefined;
 }

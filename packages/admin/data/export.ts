@@ -22,13 +22,15 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
   return KINDS.find((kind) => kind === name);
 };
 
-/** Attributes of alerts and incidents that refer to merges of this table, and have no meaning in another. */
-const MERGE_ATTRIBUTES = new Set(['moved_sequence', 'moved_from', 'previous_sequence', 'last_change', 'loaded_after']);
+/** Attributes that mean something only beside the merges and reports of this table. A work item may have fields of these names. */
+const ATTRIBUTES_OF_THE_TABLE = new Set([
+  ...REPORT_ORDERS,
+  ...['moved_sequence', 'moved_from', 'previous_sequence', 'last_change'],
+]);
+/** With one of these fields, a report is a snapshot. */
+const COUNTS = new Set(['node_count', 'edge_count']);
 
-const REPORT_ATTRIBUTES = new Set(REPORT_ORDERS);
-const NONE = new Set<string>();
-
-/** The entity that a row holds, as `rowOf` in `lib/ingest/entity-rows.ts` takes it; undefined: none to export. */
+/** The entity that a row holds, as import takes it; undefined: none to export. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
   const { feed_order, deletion_order = feed_order, ...fields } = stored as Record<string, unknown>;
   // A retired host is left out: its row is kept only for comparison with late records.
@@ -36,10 +38,13 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const isWrittenByMerges = kind === 'alert' || kind === 'incident';
-  const omitted = isWrittenByMerges ? MERGE_ATTRIBUTES : kind === 'host_status' ? REPORT_ATTRIBUTES : NONE;
-  const exported = Object.entries(fields).filter(([name]) => !omitted.has(name));
-  const time = deletion_order === undefined ? {} : { at_ms: timeOf(deletion_order as bigint) };
+  const hasNoSnapshot = kind === 'host_status' && fields.received_at_ms === undefined;
+  const isOmitted = (name: string) =>
+    (kind !== 'work_item' && ATTRIBUTES_OF_THE_TABLE.has(name)) || (hasNoSnapshot && COUNTS.has(name));
+  const exported = Object.entries(fields).filter(([name]) => !isOmitted(name));
+  // The orders of a status row are those of its reports.
+  const order = kind === 'host_status' ? (fields.snapshot_order ?? fields.health_order) : deletion_order;
+  const time = order === undefined ? {} : { at_ms: timeOf(order as bigint) };
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
   return { kind, account_id: parsed.account, ...time, ...host, ...Object.fromEntries(exported) };
 }

@@ -1,7 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 
-/** Maximum bytes of a DynamoDB row. */
-export const MAX_LINE_BYTES = 400 * 1024;
 const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

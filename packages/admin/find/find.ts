@@ -16,7 +16,7 @@ export interface Found {
   readonly id: string;
   /** A short description of what is stored. */
   readonly detail: string;
-  /** The admin command that shows it; `idArgument` is its last argument, which may need quotes in a shell. */
+  /** The admin command that shows it; `idArgument` is its last argument, a stored text. */
   readonly command: { readonly words: string; readonly idArgument?: string };
   /** Path and query of its page in the console. */
   readonly page: {

@@ -4,8 +4,7 @@ const NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 export const isLoopback = (hostname: string) => NAMES.includes(hostname);
 
 /**
- * Whether the Host header of a request names this machine. Otherwise a page of another site, whose name resolves to
- * this machine, could read the answer.
+ * Whether the Host header of a request names this machine, with any port: tunnels and proxies have their own. Otherwise a
+ * page of another site, whose name resolves to this machine, could read the answer.
  */
-export const isLoopbackHost = (host: string | undefined, port: number | undefined) =>
-  NAMES.some((name) => host === `${name}:${port}`);
+export const isLoopbackHost = (host = '') => isLoopback(host.replace(/:\d*$/, ''));

@@ -17,6 +17,12 @@ export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHOR
 /** JSON text with the same meaning that is safe to print. @param json without line breaks */
 export const printableJson = (json: string) => json.replace(UNSAFE, escaped);
 
+/** Text of several lines, which keeps its line breaks and its colours, each of which is the escape sequence `ESC [ NUMBERS m`. */
+export const printableLines = (text: string) =>
+  text.replace(UNSAFE, (unsafe, at: number) =>
+    unsafe === '\n' || (unsafe === '\u001b' && /^\[[\d;]*m/.test(text.slice(at + 1))) ? unsafe : escaped(unsafe),
+  );
+
 /** A template whose values are made {@link printable}. */
 export const line = (strings: TemplateStringsArray, ...values: unknown[]): string =>
   strings.reduce((text, string, index) => `${text}${printable(String(values[index - 1]))}${string}`);
@@ -25,9 +31,12 @@ export const line = (strings: TemplateStringsArray, ...values: unknown[]): strin
 export const countText = (count: number, noun: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`;
 
-/** Quotes a word for a shell, if necessary. */
-export const shellWord = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** A word of a command to paste: a placeholder if fish, cmd.exe, PowerShell or a POSIX shell could read more than a word in it. */
+export const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : 'TEXT-QUOTED-FOR-YOUR-SHELL');
+
+/** A command to paste. @param stored its last argument. It follows `--`, so that it is never read as an option. */
+export const commandText = (words: string, stored?: string) =>
+  [...words.split(' '), ...(stored === undefined ? [] : ['--', stored])].map(shellWord).join(' ');
 
 /** The last moment of JavaScript's dates, in Unix milliseconds. */
 const LAST_DATE_MS = 8.64e15;

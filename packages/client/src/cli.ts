@@ -57,9 +57,15 @@ const OPTIONS = {
 };
 const COMMON = { json: flag, help: { ...flag, short: 'h' } } as const;
 
-/** Values come from others, so control characters, which can command the terminal, are replaced. */
-const printable = (value: unknown) => String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?');
-const print = (line: string) => process.stdout.write(`${line}\n`);
+/** What a terminal could execute, hide, reorder or take for a line break; but not the two joiners, which scripts and emoji need. */
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const escaped = (unsafe: string) =>
+  Array.from(unsafe.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+
+/** Prints a line of text or JSON. It may contain what others stored, so what is unsafe in it becomes escapes of JSON. */
+const write = (stream: NodeJS.WriteStream, line: string) => stream.write(`${line.replace(UNSAFE, escaped)}\n`);
+const print = (line: string) => write(process.stdout, line);
+const warn = (line: string) => write(process.stderr, line);
 
 function integer(name: string, value: string | undefined): bigint {
   if (value === undefined || !/^-?\d+$/.test(value))
@@ -87,7 +93,7 @@ const callOptions = { signal: ending.signal };
 /** Ends the command, without retries, if the service cannot be reached before its first answer: the address is probably wrong. */
 const fetchOrEnd: typeof fetch = async (url, init) => {
   const { origin, pathname: path } = new URL(String(url));
-  const timer = setTimeout(() => process.stderr.write(`Still waiting for ${origin}\n`), STILL_WAITING_MS);
+  const timer = setTimeout(() => warn(`Still waiting for ${origin}`), STILL_WAITING_MS);
   try {
     const response = await fetch(url, init);
     answered = true;
@@ -111,7 +117,7 @@ function connect(): Client {
     fetch: fetchOrEnd,
     onEvent(event) {
       if (event.type === 'wait' && event.ms >= 1_000)
-        process.stderr.write(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s\n`);
+        warn(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s`);
     },
   };
   return asUsageError(() => createClient(options));
@@ -129,7 +135,7 @@ async function fleet(args: string[]): Promise<void> {
   for await (const host of connect().hosts(request, callOptions)) {
     const why = explainStatus(host);
     if (values.json) print(jsonText({ ...host, why }));
-    else print(`${printable(host.host_id).padEnd(24)}  ${host.servicemap.status.padEnd(12)}  ${printable(why)}`);
+    else print(`${host.host_id.padEnd(24)}  ${host.servicemap.status.padEnd(12)}  ${why}`);
   }
 }
 
@@ -137,8 +143,7 @@ async function rum(args: string[]): Promise<void> {
   const { values } = asUsageError(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
   const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, callOptions);
   if (values.json) print(jsonText(resource));
-  else
-    for (const [field, value] of Object.entries(resource)) print(`${printable(field).padEnd(30)}  ${printable(value)}`);
+  else for (const [field, value] of Object.entries(resource)) print(`${field.padEnd(30)}  ${value}`);
 }
 
 async function deleteItem(args: string[]): Promise<void> {
@@ -149,7 +154,7 @@ async function deleteItem(args: string[]): Promise<void> {
   if (work_item_id === undefined || others.length > 0) throw new UsageError('delete requires one WORK_ITEM');
   const version = integer('version', values.version);
   await connect().deleteWorkItem({ work_item_id, version }, callOptions);
-  print(values.json ? jsonText({ work_item_id, version, deleted: true }) : `${printable(work_item_id)} deleted`);
+  print(values.json ? jsonText({ work_item_id, version, deleted: true }) : `${work_item_id} deleted`);
 }
 
 async function merge(args: string[]): Promise<void> {
@@ -200,12 +205,12 @@ function report(error: unknown, json: boolean): number {
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
     const failure = { code, message, request_id: refusal?.requestId, advice };
-    process.stderr.write(`${jsonText({ error: failure })}\n`);
+    warn(jsonText({ error: failure }));
   } else {
-    const request = refusal && ` (request ${printable(refusal.requestId)})`;
-    process.stderr.write(`${printable(code)}: ${printable(message)}${request ?? ''}\n`);
-    if (advice !== undefined) process.stderr.write(`${printable(advice)}\n`);
-    if (wrongUsage) process.stderr.write('See incident-monitoring-rum-client --help\n');
+    const request = refusal && ` (request ${refusal.requestId})`;
+    warn(`${code}: ${message}${request ?? ''}`);
+    if (advice !== undefined) warn(advice);
+    if (wrongUsage) warn('See incident-monitoring-rum-client --help');
   }
   return wrongUsage ? 2 : 1;
 }
@@ -215,7 +220,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { 
 const [command = '--help', ...args] = process.argv.slice(2);
 // A reader such as `head` may close the pipe early: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) print(HELP.trimEnd());
+if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(HELP);
 else
   try {
     const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;

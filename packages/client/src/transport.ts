@@ -36,6 +36,9 @@ const MAX_ATTEMPTS = 20;
 /** A longer timer ends at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Hosts that are this machine, as `URL` writes them. */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
 /** Name and version, as in package.json. */
 const CLIENT = 'incident-monitoring-rum-client/1.0.0';
 /** Browsers keep their own `User-Agent`. */
@@ -52,6 +55,8 @@ export function createTransport(options: ClientOptions): Transport {
   if (/\p{Surrogate}/u.test(appKey)) throw new TypeError('appKey contains half of a surrogate pair');
   if (language !== undefined && !/^[\x20-\x7e]*$/.test(language))
     throw new TypeError('language must be a language tag in ASCII, such as zh-CN');
+  if (base.protocol === 'http:' && !LOOPBACK.test(base.hostname))
+    console.warn(`The app key is sent to ${base.origin} unencrypted: use https.`);
   const address = (path: string) =>
     `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
   const encoded = encodeURIComponent(appKey);

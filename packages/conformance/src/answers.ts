@@ -35,11 +35,17 @@ function assertValid(source: string, validate: ValidateFunction | undefined, bod
   if (!validate(body)) expect.fail(`the answer differs from ${source}: ${ajv.errorsText(validate.errors)}`);
 }
 
+/** Headers that only some answers with a status have. */
+const OPTIONAL_HEADERS = /^(idempotent-replayed|(x-)?ratelimit.*)$/i;
+
 /** Checks an answer of an operation against openapi.json. */
-function checkAgainstOpenapi(path: string, { status, body }: Answer): void {
-  const response = OPENAPI.paths[path].post.responses[status];
-  expect(response, `answer ${status} of ${path} in openapi.json`).toBeDefined();
-  const { content } = response.$ref ? OPENAPI.components.responses[response.$ref.split('/').at(-1)] : response;
+function checkAgainstOpenapi(path: string, { status, headers, body }: Answer): void {
+  const declared = OPENAPI.paths[path].post.responses[status];
+  expect(declared, `answer ${status} of ${path} in openapi.json`).toBeDefined();
+  const response = declared.$ref ? OPENAPI.components.responses[declared.$ref.split('/').at(-1)] : declared;
+  const { content } = response;
+  for (const name of Object.keys(response.headers))
+    if (!OPTIONAL_HEADERS.test(name)) expect(headers.has(name), `header ${name} of ${path} ${status}`).toBe(true);
   const { schema, examples } = content['application/json'];
   assertValid('openapi.json', ajv.getSchema(`openapi${schema.$ref}`), body);
   // Every code that the operation answers with this status has an example.

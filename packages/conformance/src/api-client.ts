@@ -1,5 +1,4 @@
 /** A client of the API for the check of one requirement. It validates every answer, and records its calls for the report. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import { CliError } from '../../admin/cli/io.ts';
@@ -27,7 +26,7 @@ export interface CallOptions {
   no503Retry?: boolean;
 }
 
-/** Fleet answers that several checks share, by request body. */
+/** Pages of the fleet that several checks share, by request body. */
 export type Pages = Map<string, Promise<Answer>>;
 
 /** API Gateway gives up after 29 s, so no answer can come later. */
@@ -67,7 +66,6 @@ export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** @param timeoutMs for a whole answer */
 export function createApiClient(environment: Environment, pages: Pages = new Map(), timeoutMs = TIMEOUT_MS) {
-  const fleetKey = environment.nextFleetKey();
   const calls: string[] = [];
   let sent = 0;
 
@@ -115,12 +113,11 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
       const seconds = Number(answer.headers.get('retry-after'));
       expect(seconds, `Retry-After of ${answer.status}`).toBeGreaterThanOrEqual(1);
       expect(seconds, `Retry-After of ${answer.status}`).toBeLessThanOrEqual(MAX_WAIT_SECONDS);
-      await sleep(seconds * 1_000);
+      await environment.wait(seconds * 1_000);
     }
   }
 
-  /** Browses the fleet. All calls of a check use the same app key, since a cursor is valid for one account only. */
-  const fleet = (body: object = {}, options: CallOptions = {}) => call(FLEET, body, { as: fleetKey, ...options });
+  const fleet = (body: object = {}, options?: CallOptions) => call(FLEET, body, options);
 
   return {
     environment,

@@ -1,7 +1,7 @@
 /** The data set of the certificate, as lines of the data format. The ids of entities that the checks change differ from run to run. */
 import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
-import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
+import { BIG, FILLERS, HOSTS } from './hosts.ts';
 
 /** {@link BIG} rounded to a double. */
 export const ROUNDED = 9_007_199_254_740_992n;
@@ -83,21 +83,19 @@ export function rumLines(account_id: Int64, nowMs: number, changes: Partial<type
   ];
 }
 
-/** The lines of a fleet. @param options.large adds hosts, so that it has more than the default of `scan_limit` */
-export function fleetLines(account_id: Int64, nowMs: number, { large = false } = {}): Line[] {
+function fleetLines(account_id: Int64, nowMs: number): Line[] {
   const lines = HOSTS.flatMap(({ host, live }) => [
     { kind: 'host', account_id, ...host },
     ...(live ? [{ kind: 'host_status', account_id, host_id: host.host_id, ...live(nowMs) }] : []),
   ]);
-  const fillers = FILLERS.slice(0, large ? LARGE_FLEET - HOSTS.length : 0);
-  return [...lines, ...fillers.map((host) => ({ kind: 'host', account_id, ...host }))];
+  return [...lines, ...FILLERS.map((host) => ({ kind: 'host', account_id, ...host }))];
 }
 
 /** The data of the certified account. */
 export function accountLines(account_id: Int64, nowMs: number, { workItems, incidents, alerts }: Entities): Line[] {
   const common = { account_id, title: 'Certificate' };
   return [
-    ...fleetLines(account_id, nowMs, { large: true }),
+    ...fleetLines(account_id, nowMs),
     ...rumLines(account_id, nowMs),
     ...[OWNER, BIG].map((member_id) => ({ kind: 'member', account_id, member_id, name: `Member ${member_id}` })),
     ...Object.values(workItems).map((item) => ({ kind: 'work_item', ...common, ...item })),

@@ -1,6 +1,7 @@
 /** What the checks need: a service, app keys, data, and access that only a local service offers. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { UsageError } from '../../admin/cli/io.ts';
@@ -20,23 +21,18 @@ export interface Environment {
   readonly url: string;
   /** The app key of the certified account. */
   readonly appKey: string;
-  /**
-   * The app key with which the next check browses the fleet. A local service has several accounts with the same fleet, since each has a low
-   * rate limit.
-   */
-  readonly nextFleetKey: () => string;
+  /** Waits on the clock of the service. */
+  readonly wait: (ms: number) => Promise<void>;
   /** The ids of the data set. Absent: only requirements that need no data are checked. */
   readonly entities?: Entities;
   /** The app key of an account without the permission for the fleet. */
   readonly otherKey?: string | undefined;
   /** An expired app key of the certified account. */
   readonly expiredKey?: string | undefined;
-  /** Accounts whose rate limit checks may use up. For a deployment each is the certified account. */
-  readonly rateLimited?: Readonly<Record<'perSecond' | 'perMinute' | 'burst' | 'headers', { readonly appKey: string }>>;
   /** The certified account, with access to its rows. */
   readonly tableAccess?: LocalAccount;
-  /** Accounts whose rows checks may change. No two checks change the same rows. */
-  readonly changeable?: {
+  /** Accounts with the permission for the fleet, whose rows checks may change. No two checks change the same rows. */
+  readonly furtherAccounts?: {
     /** Its RUM record changes, but not its usage. */
     readonly recordAccount: LocalAccount;
     /** Its RUM usage and its hosts change. */
@@ -54,10 +50,9 @@ export const NEEDS = {
   entities: 'needs the data set of a run',
   otherKey: 'needs OTHER_APP_KEY, of an account without the permission',
   expiredKey: 'needs EXPIRED_APP_KEY',
-  rateLimited: 'would use up the rate limit of the account',
-  changeable: 'needs to change the stored record: checked by `npm run certify` without --url',
-  tableAccess: 'what is stored cannot be read over HTTP: checked by `npm run certify` without --url',
-  startDefective: 'needs a service that fails (`npm start -- --fail`): checked by `npm run certify` without --url',
+  furtherAccounts: 'needs a further account, or to change its rows: checked by `npm test`',
+  tableAccess: 'what is stored cannot be read over HTTP: checked by `npm test`',
+  startDefective: 'needs a service that fails (`npm start -- --fail`): checked by `npm test`',
 } satisfies Partial<Record<keyof Environment, string>>;
 
 /** Asks for the app key without showing what is typed. */
@@ -89,15 +84,13 @@ export async function deployedEnvironment(
   env.APP_KEY ??= await askForKey();
   const appKey = env.APP_KEY;
   if (appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
-  const certified = { appKey };
-  const rateLimited = { perSecond: certified, perMinute: certified, burst: certified, headers: certified };
   return {
     url: url.replace(/\/$/, ''),
+    wait: (ms) => setTimeout(ms),
     appKey,
-    nextFleetKey: () => appKey,
     // An empty variable counts as not set.
     otherKey: env.OTHER_APP_KEY || undefined,
     expiredKey: env.EXPIRED_APP_KEY || undefined,
-    ...(run !== undefined && { entities: entitiesOf(run), rateLimited }),
+    ...(run !== undefined && { entities: entitiesOf(run) }),
   };
 }

@@ -100,7 +100,7 @@ export const matching = (filter: Filter = {}): string[] =>
 /** Number of hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;
 /** Hosts that make the fleet large. Their ids sort after those of the other hosts, and they have a cluster of their own. */
-export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
+export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET - HOSTS.length }, (_, index) => ({
   host_id: `filler-${String(index).padStart(4, '0')}`,
   agent_version: '4.0',
   edge_cluster: 'filler',

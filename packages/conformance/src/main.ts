@@ -6,7 +6,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
 import { failureOf } from '../../admin/cli/command-errors.ts';
 import { CliError, exitOnClosedPipe, UsageError } from '../../admin/cli/io.ts';
-import type { Target } from './contract.test.ts';
+import type { Target } from './certificate.test.ts';
 import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
 import { checkEnvironment } from './preflight.ts';
@@ -37,7 +37,6 @@ async function certify(target: Target, { reporter = ['tree'], smoke = false }: O
   const began = performance.now();
   const vitest = await startVitest('test', [], {
     config: fileURLToPath(new URL('../vitest.config.ts', import.meta.url)),
-    project: ['contract'],
     provide: { target },
     reporters: reporter,
     hideSkippedTests: smoke,
@@ -65,23 +64,20 @@ async function execute(options: Options): Promise<number> {
     printData(dataAccount, otherAccount, run);
     return 0;
   }
-  if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
+  if (url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
   if (smoke && run !== undefined) throw new UsageError('--smoke writes nothing and needs no data: leave out --run.');
-  if (!smoke && url !== undefined && run === undefined)
+  if (!smoke && run === undefined)
     throw new UsageError(
       'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
     );
   if (requirementsOf(only).length === 0)
     throw new CliError(`No requirement has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
-  if (url !== undefined) await checkEnvironment(await deployedEnvironment(url, run, process.env), run);
-  const target = { ...(url !== undefined && { url }), ...(run !== undefined && { run }), ...(only && { only }) };
-  return certify(target, options);
+  await checkEnvironment(await deployedEnvironment(url, run, process.env), run);
+  return certify({ url, ...(run !== undefined && { run }), ...(only && { only }) }, options);
 }
 
 const program = new Command('npm run certify --')
-  .description(
-    'Check each requirement of the contract on a service. Without --url, on a service that it starts itself.',
-  )
+  .description('Check each requirement of the contract on the service at --url.')
   .option('--url <url>', 'certify the service at this address; the key comes from APP_KEY, or is asked for')
   .option('--run <name>', 'name of the data set, a new one for each run')
   .option(

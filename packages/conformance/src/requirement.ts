@@ -1,4 +1,4 @@
-/** The requirements of the contract are data: contract.test.ts turns each into a test, and breaks.test.ts runs their checks on broken services. */
+/** The requirements of the contract are data: define-tests.ts turns each into a test. */
 import type { ApiClient } from './api-client.ts';
 import type { Entities } from './data.ts';
 
@@ -7,7 +7,7 @@ export type Check = (api: ApiClient) => Promise<unknown>;
 
 export type Requirement =
   | Check
-  /** Runs last if all checks use one account, since it leaves them no calls. */
+  /** Runs last, since it leaves the other checks no calls. */
   | { readonly usesUpRateLimit: Check }
   /** No call can check it, for this reason. */
   | { readonly todo: string };

@@ -1,5 +1,4 @@
 /** The four operations as tools. Their arguments are the requests of openapi.json. */
-import { randomUUID } from 'node:crypto';
 import openapi from '../../../openapi.json' with { type: 'json' };
 import {
   type BrowseFleetRequest,
@@ -9,7 +8,7 @@ import {
   type GetRumResourceRequest,
   type MergeAlertsRequest,
 } from '../../client/src/index.ts';
-import { type Arguments, type InputSchema, type Tool, tool } from './tool.ts';
+import { type InputSchema, type Tool, tool } from './tool.ts';
 
 const schemas: Readonly<Record<string, unknown>> = openapi.components.schemas;
 
@@ -24,33 +23,19 @@ function resolved(schema: unknown): unknown {
 
 const requestSchema = (name: keyof typeof openapi.components.schemas) => resolved(schemas[name]) as InputSchema;
 
-const MAX_PREVIEWS = 100;
-
-const mergeSchema = requestSchema('MergeAlertsRequest');
-/** The texts of the previewed merges, by the codes that confirm them. */
-const previewed = new Map<string, string>();
-/** The text of a merge, which does not depend on the order of the fields. */
-const textOf = (args: Arguments) => JSON.stringify(Object.keys(mergeSchema.properties).map((field) => args[field]));
-
-function preview(args: Arguments) {
-  const { alert_ids, incident_id, title, owner_id, comment } = args as unknown as MergeAlertsRequest;
-  const code = randomUUID();
-  previewed.set(code, textOf(args));
-  for (const oldest of previewed.keys()) if (previewed.size > MAX_PREVIEWS) previewed.delete(oldest);
-  return {
-    merged: false,
-    preview: {
-      alerts_to_move: new Set(alert_ids.map((id) => id.toLowerCase())).size,
-      into_incident: incident_id,
-      ...(title && { new_title: title }),
-      ...(owner_id !== undefined && { new_owner: owner_id }),
-      ...(comment && { comment }),
-    },
-    not_checked: 'Whether the alerts and the incident exist, and where the alerts are now: the API cannot read them.',
-    next: 'Nothing was merged. Show this to the user. If they agree, call again with the same arguments and this confirm.',
-    confirm: code,
-  };
+/** What a merge would do, for a person to agree to. */
+function mergeQuestion({ alert_ids, incident_id, title, owner_id, comment }: MergeAlertsRequest): string[] {
+  const ids = [...new Set(alert_ids.map((id) => id.toLowerCase()))];
+  const more = ids.length - SHOWN_ALERTS;
+  return [
+    `Merge ${ids.length} ${ids.length === 1 ? 'alert' : 'alerts'} into incident ${incident_id}? The account cannot undo it.`,
+    ...(title ? [`New title: ${title}`] : []),
+    ...(owner_id === undefined ? [] : [`New owner: member ${owner_id}`]),
+    ...(comment ? [`Comment: ${comment}`] : []),
+    `Alerts: ${ids.slice(0, SHOWN_ALERTS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  ];
 }
+const SHOWN_ALERTS = 20;
 
 export const callerTools = (client: Client): Tool[] => [
   tool({
@@ -73,9 +58,11 @@ export const callerTools = (client: Client): Tool[] => [
   tool({
     name: 'delete_work_item',
     description:
-      'Delete a work item (soft: the record is kept). version must be the stored one. Ask the user first: callers cannot undo it.',
-    writes: true,
+      'Delete a work item (soft: the record is kept). version must be the stored one, as the user knows it. Callers cannot undo it.',
     inputSchema: requestSchema('DeleteWorkItemRequest'),
+    question: ({ work_item_id, version }) => [
+      `Delete work item ${work_item_id} at version ${version}? The account cannot undo it.`,
+    ],
     async run(args, signal) {
       await client.deleteWorkItem(args as unknown as DeleteWorkItemRequest, { signal });
       return { deleted: true };
@@ -83,26 +70,9 @@ export const callerTools = (client: Client): Tool[] => [
   }),
   tool({
     name: 'merge_alerts',
-    description:
-      'Move alerts into an incident: all or none. The first call merges nothing: it returns a preview and a code. Call again with the same arguments and that code as confirm to merge; repeating that is safe for 24 hours. Callers cannot undo a merge.',
-    writes: true,
-    inputSchema: {
-      ...mergeSchema,
-      properties: {
-        ...mergeSchema.properties,
-        confirm: { type: 'string', description: 'The code of the preview, once the user has agreed' },
-      },
-    },
-    async run({ confirm, ...args }, signal) {
-      if (confirm === undefined) return preview(args);
-      const code = String(confirm);
-      if (previewed.get(code) !== textOf(args))
-        throw new Error(
-          'Nothing was merged: confirm is not the code of a preview of this merge. Call without confirm.',
-        );
-      // A repeated call sends the same key, so that nothing is merged twice.
-      const request = args as unknown as MergeAlertsRequest;
-      return { merged: true, ...(await client.mergeAlerts(request, { signal, idempotencyKey: code })) };
-    },
+    description: 'Move alerts into an incident: all or none. Callers cannot undo a merge.',
+    inputSchema: requestSchema('MergeAlertsRequest'),
+    question: (args) => mergeQuestion(args as unknown as MergeAlertsRequest),
+    run: (args, signal) => client.mergeAlerts(args as unknown as MergeAlertsRequest, { signal }),
   }),
 ];

@@ -5,16 +5,16 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createClient } from '../../client/src/index.ts';
-import { jsonText } from '../../client/src/json.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { callerTools } from './caller-tools.ts';
 import { operatorTools } from './operator-tools.ts';
-import { failureResult, invalidParameter, type Tool } from './tool.ts';
+import { dataResult, failureResult, invalidParameter, type Tool, visible } from './tool.ts';
 
 const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
 
 MCP server over standard input and output. It reads only, unless:
-  --allow-writes     also offer delete_work_item, and merge_alerts, which shows a preview first
+  --allow-writes     also offer delete_work_item and merge_alerts, which ask you first if the assistant can pass
+                     on questions (elicitation); if not, only its own approval of tool calls protects
   --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, which run the admin
                      command of the service's source in FOLDER, with the AWS credentials of the environment
   --stack NAME, --region REGION
@@ -28,6 +28,9 @@ Environment:
 
 /** A call ends within 50 seconds: assistants abandon a tool call after a minute. */
 const TIME_LIMITS = { timeoutMs: 30_000, maxWaitMs: 20_000 };
+
+/** How long the user has to answer a question. */
+const USER_TIMEOUT_MS = 10 * 60_000;
 
 function readOptions() {
   const { values } = parseArgs({
@@ -45,22 +48,33 @@ function readOptions() {
   return values;
 }
 
+/** Asks the user by elicitation. True without asking if the assistant cannot pass on questions: then only its own approval protects. */
+async function isAgreed(server: Server, question: readonly string[], signal: AbortSignal): Promise<boolean> {
+  if (!server.getClientCapabilities()?.elicitation?.form) return true;
+  const requestedSchema = { type: 'object' as const, properties: {} };
+  const { action } = await server.elicitInput(
+    { message: visible(question), requestedSchema },
+    { signal, timeout: USER_TIMEOUT_MS },
+  );
+  return action === 'accept';
+}
+
 async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof readOptions>) {
   const { APP_KEY: appKey = '', BASE_URL: url = 'http://127.0.0.1:3000' } = process.env;
   // Keeps the app key out of child processes, which do not need it.
   delete process.env.APP_KEY;
   const tools: readonly Tool[] = [
-    ...callerTools(createClient({ url, appKey, ...TIME_LIMITS })).filter(({ writes }) => allowWrites || !writes),
+    ...callerTools(createClient({ url, appKey, ...TIME_LIMITS })).filter(({ question }) => allowWrites || !question),
     ...(operator === undefined ? [] : operatorTools({ folder: operator, stack, region })),
   ];
   const { name, version } = manifest;
   const server = new Server({ name, version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, description, inputSchema, writes }) => ({
+    tools: tools.map(({ name, description, inputSchema, question }) => ({
       name,
       description,
       inputSchema,
-      annotations: { readOnlyHint: !writes, destructiveHint: writes, idempotentHint: true, openWorldHint: false },
+      annotations: { readOnlyHint: !question, destructiveHint: !!question, idempotentHint: true, openWorldHint: false },
     })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
@@ -71,7 +85,9 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
     const problem = tool.check(args);
     if (problem !== undefined) return invalidParameter(problem);
     try {
-      return { content: [{ type: 'text', text: jsonText(await tool.run(args, signal)) ?? '' }] };
+      if (tool.question && !(await isAgreed(server, tool.question(args), signal)))
+        return failureResult(new Error('The user did not agree: nothing was written. Do not repeat the call.'));
+      return dataResult(await tool.run(args, signal));
     } catch (error) {
       return failureResult(error);
     }

@@ -47,9 +47,34 @@ describe('admin find', () => {
     const found = (await find(id)).filter(({ account_id }) => account_id === account);
     expect(found).toMatchObject([{ kind, id }]);
     // The command that it names shows it.
-    const words = [...(found[0]?.command ?? '').matchAll(/'([^']*)'|(\S+)/g)];
-    const shown = await admin(...words.map(([, quoted, bare]) => quoted ?? bare ?? ''));
-    expect(shown).toMatchObject({ exitCode: 0, err: '' });
+    const words = (found[0]?.command ?? '')
+      .split(' ')
+      .map((word) => (word === 'TEXT-QUOTED-FOR-YOUR-SHELL' ? id : word));
+    expect(await admin(...words)).toMatchObject({ exitCode: 0, err: '' });
+  });
+
+  it('puts no stored text that a shell could interpret into a command to paste, nor does the console', async () => {
+    const console = await serveConsole({ table });
+    await console.signIn();
+    const hostile = "a\\'; touch x; #";
+    await put(table, keys.host(account, hostile), { edge_cluster: hostile, agent_version: hostile });
+    const command = `show host --account ${account} -- TEXT-QUOTED-FOR-YOUR-SHELL`;
+    expect(await find(hostile)).toMatchObject([{ command }]);
+    expect((await admin('find', '--', hostile)).out).toContain(`show it  ${command}\n`);
+    const id = encodeURIComponent(hostile);
+    const query = new URLSearchParams({ cluster: hostile, version: hostile });
+    const pages = [
+      `/find?id=${id}`,
+      `/${account}/host?id=${id}`,
+      `/${account}/fleet?${query}`,
+      `/${account}/work-items`,
+    ];
+    const shown = await Promise.all(pages.map(async (path) => (await console.page(path)).text));
+    const commands = [...shown.join('').matchAll(/class="copyable"><code>(.*?)<\/code>/g)].map(([, text]) => text);
+    expect(commands.length).toBeGreaterThan(3);
+    for (const text of commands)
+      expect(text).toMatch(/^npm run --silent admin -- [\w@%+=:,./ -]*TEXT-QUOTED-FOR-YOUR-SHELL/);
+    await console.close();
   });
 
   it('names every account that has the id', async () => {

@@ -3,6 +3,7 @@ import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { callOperation, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
@@ -72,7 +73,7 @@ describe('who is let in', () => {
   it('nobody who uses another host name', async () => {
     const { port } = signedIn;
     const ownHost = `127.0.0.1:${port}`;
-    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `${ownHost}.evil.example`])
+    for (const host of ['evil.example', `evil.example:${port}`, `${ownHost}.evil.example`])
       expect([403, 400]).toContain(await statusOf('', { headers: { host } }));
     for (const host of [ownHost, `localhost:${port}`])
       expect([host, await statusOf('', { headers: { host } })]).toEqual([host, 200]);
@@ -83,6 +84,16 @@ describe('who is let in', () => {
     expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
   });
 
+  it.each(['//elsewhere/console/x', '///elsewhere', '/other'])(
+    'a page at an address outside of the console: it leads to no other site: %s',
+    async (path) => {
+      const { status, text, headers } = await signedIn.ask(path);
+      expect([status, /<a class="skip" href="(.*?)#/.exec(text)?.[1]]).toEqual([404, path.replace(/^\/+/, '/')]);
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect((await signedIn.ask(path, { headers: { host: 'evil.example' } })).status).toBe(403);
+    },
+  );
+
   it("nobody can start a check but by the form on the console's own page", async () => {
     const { account } = await newAccount(table);
     const path = `/${account}/health`;
@@ -90,6 +101,8 @@ describe('who is let in', () => {
     expect(await statusOf(`${path}?check=now`)).toBe(200);
     for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b'])
       expect(await statusOf(path, { method: 'POST', headers: FORM, body })).toBe(403);
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect(await statusOf(path, { method: 'POST', headers, body: 'malformed' })).toBe(400);
     expect((await runCheck(account, { cookie: '' })).status).toBe(401);
     expect(await show(path)).toContain('Not run since');
     expect(await runCheck(account)).toMatchObject({ status: 303, headers: { location: `${signedIn.home}${path}` } });
@@ -244,7 +257,7 @@ describe('the fleet', () => {
       const [, words = ''] = command.exec(filtered) ?? [];
       return (await admin(words, { now: () => nowMs })).out.match(/^host-\d{5}/gm);
     };
-    expect(await hostsOf(/admin -- (host list .*?--csv) --table t/, NOW)).toEqual([hostId(0), hostId(2), hostId(4)]);
+    expect(await hostsOf(/admin -- (host list .*?) --table t/, NOW)).toEqual([hostId(0), hostId(2), hostId(4)]);
     const inMonth = NOW + 31 * 86_400_000;
     expect(await hostsOf(/admin -- (host retire .*?--dry-run) --table t/, inMonth)).toHaveLength(10);
   });
@@ -473,7 +486,10 @@ describe('admin console', () => {
     const running = admin('console', { signal: stop.signal, onOut: printed.resolve });
     const text = await printed.promise;
     expect(text).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/[\w-]{43}\/\?token=[\w-]{43}\n$/);
-    expect(await browse(text.trim(), `${account}/incidents`)).toContain(`table ${table.name} at http`);
+    const fleet = await browse(text.trim(), `${account}/fleet`);
+    expect(fleet).toContain(`table ${table.name} at http`);
+    expect(fleet).toContain(`--table ${table.name} --endpoint ADDRESS-WITH-CREDENTIALS`);
+    expect(fleet).not.toContain(new URL(dynamodbEndpoint()).username);
     stop.abort();
     expect((await running).exitCode).toBe(0);
     await expect(fetch(text.trim())).rejects.toThrow();

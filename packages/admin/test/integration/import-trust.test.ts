@@ -138,7 +138,7 @@ describe('an app key belongs to the account that it was first stored for', () =>
     const appKey = newAppKey();
     const [first, second] = [newAccountId(), newAccountId()];
     const loading = (into: Table, account: number) =>
-      loadData(into, 'test', [accountLine(account), keyLine(account, appKey)].map(stringifyJson), { nowSeconds: 1 });
+      loadData(into, 'test', [accountLine(account), keyLine(account, appKey)].map(stringifyJson), { nowMs: 1_000 });
     const slow = connectAgain(table);
     aroundCalls(
       slow,
@@ -199,7 +199,7 @@ describe('the import of an earlier export does not undo', () => {
     await importLines(deleted);
     const again = await importLines(itemLine(id));
     expect(again.exitCode).toBe(0);
-    expect(again.out).toBe('Imported 1 work item; 1 of them remains deleted.\n');
+    expect(again.out).toMatch(/^Imported 1 work item; 1 line changed nothing, /);
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
     await admin(`work-item restore w --account ${id}`);
     await importLines(itemLine(id, { version: 7 }));
@@ -222,7 +222,7 @@ describe('the import of an earlier export does not undo', () => {
     const record = { kind: 'rum_resource', account_id: id, ...RUM_RECORD };
     await importLines({ ...record, deleted: true });
     for (const kept of [record, { ...record, deleted: false }]) {
-      expect((await importLines(kept)).out).toContain('1 of them remains deleted');
+      expect((await importLines(kept)).out).toContain('1 line changed nothing');
       expect(await stored(table, keys.rumResource(id))).toMatchObject({ deleted: true });
     }
     expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
@@ -231,14 +231,20 @@ describe('the import of an earlier export does not undo', () => {
   });
 });
 
-it('an import makes a retired host active again, with its stored status', async () => {
+it('an import makes a retired host active again, with its stored status; a retirement from before does nothing', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventoryLine = { ...host, ...inventory() };
-  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() }) };
+  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() - 2 * HOUR_MS }) };
   expect((await importLines(inventoryLine, status)).exitCode).toBe(0);
-  await admin(`host retire --account ${id} --stale-for 0s --yes`);
+  const retire = `host retire --account ${id} --stale-for 0s --yes`;
+  expect((await admin(retire)).out).toBe('1 host retired.\n');
   expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
   await importLines(inventoryLine);
   expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
+  // The status row was emptied, and gets a report again.
+  await importLines(status);
+  const { out } = await admin(retire, { now: () => Date.now() - HOUR_MS });
+  expect(out).toBe('0 hosts retired; 1 host had reported again.\n');
+  expect(await stored(table, keys.host(id, 'h'))).not.toHaveProperty('retired');
 });

@@ -31,7 +31,7 @@ async function accountOf(text: string) {
   const item = { work_item_id: 'w', version: 1, title: text, [text]: text, more: { [text]: [text] } };
   await put(table, keys.workItem(tenant.account, 'w'), item);
   const host = inventory({ edge_cluster: text, agent_version: text });
-  await put(table, keys.host(tenant.account, 'h'), { ...host, reason_codes: [text] });
+  for (const id of ['h', text]) await put(table, keys.host(tenant.account, id), { ...host, reason_codes: [text] });
   const status = live({ received_at_ms: Date.now(), snapshot_truncated: true });
   await put(table, keys.hostStatus(tenant.account, 'h'), {
     ...status,
@@ -41,14 +41,15 @@ async function accountOf(text: string) {
   const { mergeAlerts: merge } = handlersOver(testDeps(table));
   const body = { alert_ids: [alert], incident_id: incident, comment: text, title: `${text} 2` };
   expectEnvelope(await tenant.merge(merge, body), 200);
-  return { account: tenant.account, incident, alert };
+  await put(table, keys.mergeOrder(tenant.account), { last: 5, last_large: 5, pending: { 5: text } });
+  return { account: tenant.account, incident, alert, text };
 }
 
 const hostile = await accountOf(HOSTILE);
 const harmless = await accountOf(HARMLESS);
 type Filled = typeof hostile;
 
-const COMMANDS: Record<string, (filled: Filled) => string> = {
+const COMMANDS: Record<string, (filled: Filled) => string | string[]> = {
   'account show': ({ account }) => `account show ${account}`,
   'account list': () => 'account list',
   'account grant': ({ account }) => `account grant ${account} monit`,
@@ -59,12 +60,18 @@ const COMMANDS: Record<string, (filled: Filled) => string> = {
   'show work-item': ({ account }) => `show work-item w --account ${account}`,
   'show host': ({ account }) => `show host h --account ${account}`,
   'show fleet': ({ account }) => `show fleet --account ${account}`,
+  'host list': ({ account }) => `host list --account ${account}`,
+  'find, a host': ({ text }) => ['find', text],
+  'find, an incident': ({ incident }) => `find ${incident}`,
+  'find, an alert': ({ alert }) => `find ${alert}`,
+  'find, a work item': () => 'find w',
+  check: ({ account }) => `check --account ${account}`,
 };
 
 /** The commands whose JSON contains the text. */
-const { 'account grant': _grant, 'account create, which exists': _create, ...WITH_TEXT } = COMMANDS;
+const { check: _check, 'account grant': _grant, 'account create, which exists': _create, ...WITH_TEXT } = COMMANDS;
 
-const printedBy = async (command: string) => {
+const printedBy = async (command: string | string[]) => {
   const { out, err } = await admin(command);
   return out + err;
 };
@@ -84,7 +91,10 @@ it.each(Object.entries(COMMANDS))(
 it.each(Object.entries(WITH_TEXT))(
   '%s prints JSON that is exact and has no control characters',
   async (_name, commandOf) => {
-    const printed = await printedBy(`${commandOf(hostile)} --json`);
+    const printed = await printedBy([
+      ...[commandOf(hostile)].flatMap((command) => (typeof command === 'string' ? command.split(' ') : command)),
+      '--json',
+    ]);
     expect(printed).not.toMatch(UNSAFE);
     expect(printed).not.toContain('\n  0000');
     const texts: string[] = [];

@@ -10,7 +10,7 @@ import { type AdminOptions, adminOf, runCommand } from './run-admin.ts';
 
 export const ACME = 42;
 /** The id of one of its keys. */
-export const KEY_ID = '1f3a77c0d2b4e6f8';
+const KEY_ID = '1f3a77c0d2b4e6f8';
 const INCIDENT = '64f000000000000000000001';
 const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
 /** The feed entry of its merge. */

@@ -69,7 +69,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   /** The limits and settings of the account and region, as `preflight` reads them. */
   const region = {
-    ...{ concurrency: 1_000, unreserved: 1_000, codeBytes: 0 },
+    ...{ concurrency: 1_000, unreserved: 1_000 },
     ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
   };
 
@@ -112,9 +112,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         AccountLimit: {
           ConcurrentExecutions: region.concurrency,
           UnreservedConcurrentExecutions: region.unreserved,
-          TotalCodeSize: 75 * 2 ** 30,
         },
-        AccountUsage: { TotalCodeSize: region.codeBytes },
       });
     if (collection === 'apikeys' && isWrite) {
       const key = { id: `id${gateway.keysMade}`, name: body.name, value: body.value };

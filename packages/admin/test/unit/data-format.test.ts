@@ -3,29 +3,28 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
 import { hashAppKey } from '../../../../lib/auth/app-keys.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { documentedLines } from '../../../../test/support/data-format.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
-import { checkData, DataError, type TableContents } from '../../data/check-lines.ts';
+import { newDouble, put } from '../../../../test/support/service.ts';
+import { checkData, DataError } from '../../data/check-lines.ts';
 import { linesOf } from '../../data/lines.ts';
 
-/** The contents of a table with no account or every account, and without app keys. */
-const contents = (hasAccount: boolean): TableContents => ({
-  hasAccount: async () => hasAccount,
-  ownersOf: async () => new Map(),
-  existing: async () => new Set(),
-});
-const [withoutAccounts, withAccounts] = [contents(false), contents(true)];
+const withoutAccounts = newDouble();
+const withAccounts = newDouble();
+for (const id of [1, 2, 7, 9007199254740993n]) await put(withAccounts, keys.account(id), { account_id: id });
 
 /** The problems of some lines, as a user reads them. */
 async function problemsOf(lines: (string | object)[], table = withAccounts): Promise<string[]> {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
-  return checkData('f', texts, table).then(
+  return checkData(table, 'f', texts, { nowMs: NOW }).then(
     () => [],
     (error: DataError) => error.message.split('\n').filter((line) => !/^f: \d+ problems$/.test(line)),
   );
 }
 
+const NOW = 1_795_000_000_000;
 const APP_KEY = 'k'.repeat(32);
 
 const host = { kind: 'host', account_id: 1, host_id: 'h', ...inventory() };
@@ -36,28 +35,6 @@ const item = (more: object = {}) => ({
 
 const documented = documentedLines();
 
-describe('the size of a row', () => {
-  it('is limited to 398 KB, so that the service can add 2 KB', async () => {
-    expect(await problemsOf([item({ notes: 'x'.repeat(397 * 1024) })])).toEqual([]);
-    expect(await problemsOf([item({ notes: 'x'.repeat(398 * 1024) })])).toEqual([
-      'f:1: makes a row of 408176 bytes, more than the 407552 allowed: shorten it',
-    ]);
-  });
-
-  it('does not include fields that the service has written, so that every exported row can be imported', async () => {
-    const notes = 'x'.repeat(407_552 - 600 - 24);
-    const deletion = { deleted_at_ms: 1_795_000_000_000, deleted_by: 'k'.repeat(16) };
-    expect(await problemsOf([item({ notes }), item({ work_item_id: 'x', notes, ...deletion })])).toEqual([]);
-    expect(await problemsOf([item({ notes: `${notes}x` })])).toHaveLength(1);
-  });
-
-  it('is measured as DynamoDB stores it: short numbers and lists are larger than in JSON', async () => {
-    expect(await problemsOf([item({ list: Array(150_000).fill(1) })])).toEqual([
-      expect.stringContaining('makes a row of 450'),
-    ]);
-  }, 30_000);
-});
-
 describe('the data format', () => {
   it('accepts the documented line of every kind', async () => {
     expect(documented.map((line) => JSON.parse(line).kind)).toEqual(KINDS);
@@ -65,8 +42,8 @@ describe('the data format', () => {
   });
 
   it('accepts the sample data, which contains every kind', async () => {
-    const entities = await checkData('sample', sampleData(Date.now()), withoutAccounts);
-    expect(new Set(entities.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+    const checked = await checkData(withoutAccounts, 'sample', sampleData(NOW), { nowMs: NOW });
+    expect(new Set(checked.map(({ entity }) => entity.kind))).toEqual(new Set(KINDS));
   });
 
   it.each(
@@ -74,11 +51,11 @@ describe('the data format', () => {
   )('knows whether %s requires %s, and names a missing field', async (kind, field, line) => {
     const { [field]: _omitted, ...rest } = JSON.parse(line);
     const problems = await problemsOf([rest]);
-    const optional = [
-      ...['expires_at', 'capability_status', 'capture_mode', 'report_interval_ms', 'received_at_ms'],
-      ...['observed_at_ms', 'health_at_ms', 'owner_id'],
-    ];
-    if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
+    const optional = [...['expires_at', 'capability_status', 'capture_mode', 'report_interval_ms', 'owner_id']];
+    const isPartOfReport = kind === 'host_status' && !['kind', 'account_id', 'host_id'].includes(field);
+    if (optional.includes(field) || isPartOfReport || (kind === 'alert' && field === 'incident_id'))
+      expect(problems).toEqual([]);
+    else if (field === 'alert_id') expect(problems).toEqual(['f:1: exactly one of alert_id and source_id is required']);
     else if (field === 'app_key')
       expect(problems).toEqual(['f:1: exactly one of app_key and app_key_hash is required']);
     else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
@@ -112,6 +89,11 @@ describe('the data format', () => {
         '3: report_interval_ms must be an integer in the int64 range, at least 1',
         '4: is not valid JSON (column 1)',
       ],
+    ],
+    [
+      'a time of more than five minutes ahead',
+      [{ ...host, at_ms: NOW + 300_000 }, item({ at_ms: NOW + 300_001 })],
+      ['2: at_ms is 300001 ms after the record was sent: set the clock, or leave at_ms out'],
     ],
     ['a number that rounds', [item({ more: 1e20 })], [`1: ${INEXACT}`]],
     ['a number too small', [item({ more: { a: [1e-200] } })], [`1: ${INEXACT}`]],
@@ -202,7 +184,7 @@ describe('the data format', () => {
     expect(problems.map((problem) => problem.slice(0, 3))).toEqual(['f:1', 'f:2', 'f:3']);
   });
 
-  it('keeps no more of a line than a row can hold, and says that it is too long', async () => {
+  it('refuses a line of more than 64 KB, of which it keeps no more than that', async () => {
     let read = 0;
     const chunk = Buffer.alloc(1 << 16, 'é');
     const endless = Readable.from(
@@ -214,9 +196,13 @@ describe('the data format', () => {
     const before = process.memoryUsage().arrayBuffers;
     const kept: (string | undefined)[] = [];
     for await (const line of linesOf(endless)) kept.push(line);
-    expect(kept.map((line) => line?.length)).toEqual([409_601, 1]);
+    expect(kept.map((line) => line?.length)).toEqual([65_537, 1]);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
-    expect(await problemsOf([kept[0] ?? ''])).toEqual(['f:1: is longer than 409600 bytes, the limit of a row']);
+    expect(await problemsOf([kept[0] ?? ''])).toEqual(['f:1: is longer than 65536 bytes']);
+    const bytes = Buffer.byteLength(JSON.stringify(item({ notes: '' })));
+    const notes = `${'é'.repeat(30_000)}${'x'.repeat(65_536 - bytes - 60_000)}`;
+    expect(await problemsOf([item({ notes })])).toEqual([]);
+    expect(await problemsOf([item({ notes: `${notes}x` })])).toHaveLength(1);
   });
 
   it('requires the account of every line in the data or the table, and never shows a key', async () => {
@@ -238,15 +224,17 @@ describe('the data format', () => {
   it('keeps an int64 exact', async () => {
     const line =
       '{"kind":"incident","account_id":9007199254740993,"incident_id":"64f000000000000000000001","title":"t","owner_id":-9223372036854775808}';
-    const [entity] = await checkData('f', [line], withAccounts);
-    expect(entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
+    const [checked] = await checkData(withAccounts, 'f', [line], { nowMs: NOW });
+    expect(checked?.entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
     expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
   });
 
   it('property: returns entities or throws a DataError for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom(...documented))), async (lines) => {
-        await checkData('f', lines, withoutAccounts).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));
+        await checkData(withoutAccounts, 'f', lines, { nowMs: NOW }).catch((error: unknown) =>
+          expect(error).toBeInstanceOf(DataError),
+        );
       }),
     );
   });

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../../test/support/any-text.ts';
-import { countText, line, printable, printableJson, shellWord, timeText } from '../../text/printable.ts';
+import {
+  commandText,
+  countText,
+  line,
+  printable,
+  printableJson,
+  printableLines,
+  timeText,
+} from '../../text/printable.ts';
 
 describe('text on a terminal', () => {
   it.each([
@@ -13,6 +21,12 @@ describe('text on a terminal', () => {
     ['a tag \u{e0041}', 'a tag \\udb40\\udc41'],
     ['joined \u200d and not \u200c', 'joined \u200d and not \u200c'],
   ])('%j is shown as %j', (text, shown) => expect(printable(text)).toBe(shown));
+
+  it('can have lines and colours of our own, and nothing else that a terminal executes', () => {
+    expect(printableLines('a\n\u001b[1;31mred\u001b[39m\u001b[2J\r\u009b\u202e')).toBe(
+      'a\n\u001b[1;31mred\u001b[39m\\u001b[2J\\u000d\\u009b\\u202e',
+    );
+  });
 
   it('keeps its meaning in JSON', () => {
     const json = JSON.stringify({ text: 'a\nb\u202e' });
@@ -45,14 +59,20 @@ it.each([
   expect(countText(count, 'alert')).toBe(text);
 });
 
-it.each([
-  ['a-b_1@%+=:,./', 'a-b_1@%+=:,./'],
-  ['', "''"],
-  [' a', "' a'"],
-  ['a ', "'a '"],
-  ["it's", "'it'\\''s'"],
-])('the word "%s" is %s in a shell', (word, quoted) => {
-  expect(shellWord(word)).toBe(quoted);
+describe('a command to paste', () => {
+  it('has a placeholder for a value that a shell could read as more than a word', () => {
+    expect(commandText('show host --account 1', 'a-b_1@%+=:,./')).toBe('show host --account 1 -- a-b_1@%+=:,./');
+    for (const id of ['', ' a', 'a b', "a\\'; touch x; #", 'é', '$(x)', 'a&b', 'a\nb', '"', '`x`', '~', '*', '{a,b}'])
+      expect(commandText('show host', id)).toBe('show host -- TEXT-QUOTED-FOR-YOUR-SHELL');
+  });
+
+  it('property: consists of characters that no shell interprets', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (words, stored) => {
+        expect(commandText(words, stored)).toMatch(/^[A-Za-z0-9_@%+=:,./ -]+$/);
+      }),
+    );
+  });
 });
 
 it.each([

@@ -48,7 +48,7 @@ beforeAll(async () => {
       }),
     ),
   ];
-  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
   service = await startService({
     template: inject('template'),
     endpoint: dynamodbEndpoint(),
@@ -185,7 +185,12 @@ describe('the command', () => {
       1,
       /^ConnectionError: .*\nCheck BASE_URL.*\n$/,
     ],
-    [['rum'], { BASE_URL: 'http://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/],
+    [
+      ['rum'],
+      { BASE_URL: 'https://nowhere.invalid' },
+      1,
+      /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/,
+    ],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
     [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],
@@ -203,6 +208,24 @@ describe('the command', () => {
     const merge = ['merge', id('a'), id('b'), '--idempotency-key', 'mine'];
     expect((await run(merge, { BASE_URL })).err).toContain('Repeat it with --idempotency-key mine\n');
     expect((await run(['fleet', '--cursor', 'here'], { BASE_URL })).err).toContain('Resume with --cursor here\n');
+  });
+
+  it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
+    const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
+    const { items } = await client.browseFleet({ limit: 1 });
+    const made = JSON.stringify(items, (key, value) => (key === 'host_id' || key === 'edge_cluster' ? hostile : value));
+    const BASE_URL = await serve(({ url }, response) => {
+      const data = url?.startsWith('/monit') ? `{"items":${made}}` : JSON.stringify({ [hostile]: hostile });
+      const error = JSON.stringify({ code: hostile, message: hostile });
+      if (url?.startsWith('/alert')) response.writeHead(400).end(`{"request_id":"r","error":${error}}`);
+      else response.writeHead(200).end(`{"request_id":"r","data":${data}}`);
+    });
+    for (const command of [['fleet'], ['rum'], ['merge', id('a'), id('b')], ['delete', hostile, '--version', '1']])
+      for (const options of [[], ['--json']]) {
+        const { out, err } = await run([...command, ...options], { BASE_URL });
+        expect([command, out + err]).toEqual([command, expect.stringContaining('disk\\')]);
+        expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+      }
   });
 
   it('says that it is waiting, and retries when the service is down after the first answer', async () => {

@@ -19,7 +19,7 @@ import {
 } from '../../src/index.ts';
 
 const APP_KEY = 'key of nobody/+&=';
-const BASE_URL = 'http://service.test/prod/';
+const BASE_URL = 'https://service.test/prod/';
 
 /** A client whose service and clock are simulated: time passes only while the client waits, and by 40 ms for each call. */
 function clientOver(
@@ -418,9 +418,9 @@ describe('the client', () => {
     });
     const error = (await errorOf(client.getRumResource())) as ConnectionError;
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error.message).toMatch(/^No answer from http:\/\/service\.test\/rum\/resource\/info: /);
+    expect(error.message).toMatch(/^No answer from https:\/\/service\.test\/rum\/resource\/info: /);
     expect(error).toMatchObject({
-      origin: 'http://service.test',
+      origin: 'https://service.test',
       cause: { name: 'TypeError', cause: { message: 'at ?app_key=<app_key>' } },
     });
     const shown: unknown[] = [events];
@@ -468,5 +468,20 @@ describe('the client', () => {
     expect(() => createClient(options)).toThrow(TypeError);
     expect(() => createClient(options)).toThrow(new RegExp(`^${name} `));
     expect(() => createClient(options)).not.toThrow(/secret/);
+  });
+
+  it.each([
+    ['http://service.test', 1],
+    ['https://service.test', 0],
+    ['http://127.0.0.1:3000', 0],
+    ['http://localhost', 0],
+    ['http://[::1]:3000', 0],
+    ['http://127.0.0.1.evil.test', 1],
+  ])('warns before it sends a key unencrypted to another machine: %s', (url, warnings) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    onTestFinished(() => warn.mockRestore());
+    createClient({ url, appKey: APP_KEY });
+    expect(warn).toHaveBeenCalledTimes(warnings);
+    expect(String(warn.mock.calls)).not.toContain(APP_KEY);
   });
 });

@@ -25,9 +25,11 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
   return data(await api.page(ALL));
 }
 
-/** Writes data of an account to the table, without the service. */
+let storedMs = 0;
+/** Writes data of an account to the table, without the service. Each call is later than the one before: only later data replaces rows. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
-  await loadData(table, 'certify', textsOf(lines), { nowSeconds: Math.floor(Date.now() / 1_000) });
+  storedMs = Math.max(Date.now(), storedMs + 1);
+  await loadData(table, 'certify', textsOf(lines), { nowMs: storedMs });
 }
 
 /** Each value of a field is refused with a message that names the field. */
@@ -58,10 +60,11 @@ export async function needsPost(api: ApiClient): Promise<void> {
 }
 
 export async function needsJson(api: ApiClient): Promise<void> {
+  const others = ['text/plain', 'application/jsonp', 'application/json-patch+json', 'text/plain; application/json'];
   for (const path of PATHS)
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+    for (const type of others)
       refused(await api.call(path, {}, { headers: { 'Content-Type': type } }), 'InvalidContentType');
-  for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json ; x=y'])
     data(await api.rum({}, { headers: { 'Content-Type': type } }));
 }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { data, invalid, refused } from '../answers.ts';
-import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
+import { type ApiClient, DELETE, FLEET, PATHS, RUM } from '../api-client.ts';
 import { Skipped } from '../environment.ts';
 import { LARGE_FLEET } from '../hosts.ts';
 import { type Requirements, withData } from '../requirement.ts';
@@ -18,12 +17,12 @@ function callsLeft(headers: Headers, quota: number, seconds: number): number {
 }
 
 async function reportsCallsLeft(api: ApiClient): Promise<void> {
-  const as = api.need('rateLimited').headers.appKey;
+  api.need('entities');
   // Both calls that count must be in the same minute.
-  if (Date.now() % 60_000 > 50_000) await sleep(60_020 - (Date.now() % 60_000));
-  const { headers: before } = await api.call(FLEET, { limit: 1 }, { as });
-  invalid(await api.call(FLEET, { limit: 0 }, { as }), 'limit');
-  const { headers: after } = await api.call(FLEET, { limit: 1 }, { as });
+  if (Date.now() % 60_000 > 50_000) await api.environment.wait(60_020 - (Date.now() % 60_000));
+  const { headers: before } = await api.fleet({ limit: 1 });
+  invalid(await api.fleet({ limit: 0 }), 'limit');
+  const { headers: after } = await api.fleet({ limit: 1 });
   expect(callsLeft(after, 30, 60), 'calls left in the minute').toBe(callsLeft(before, 30, 60) - 1);
   for (const headers of [before, after]) {
     const limit = Number(headers.get('x-ratelimit-limit'));
@@ -42,7 +41,7 @@ const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
 async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
-  const { usageAccount } = api.need('changeable');
+  const { usageAccount } = api.need('furtherAccounts');
   const inventory = { agent_version: '1', edge_cluster: 'x', enabled: true, snapshot_ready: true };
   const flags = { authoritative: true, graph_available: true, snapshot_truncated: false, snapshot_degraded: false };
   const report = { node_count: 1, edge_count: 1, ...flags };
@@ -56,7 +55,7 @@ async function hostsAroundTwoIntervals(api: ApiClient): Promise<Item[]> {
       ];
     });
     await store(usageAccount, lines.flat());
-    await sleep(pageMs - Date.now());
+    await api.environment.wait(pageMs - Date.now());
     const { items } = data(await api.call(FLEET, { limit: 100 }, { as: usageAccount.appKey }));
     if (items.some(({ servicemap }: Item) => servicemap.max_age_ms === 2 * INTERVAL_MS)) return items;
   }
@@ -67,7 +66,11 @@ const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters
 
 export const decisions = {
   'HEAD and OPTIONS are refused, like other methods': async (api) => {
-    for (const method of ['HEAD', 'OPTIONS']) expect((await api.request(RUM, { method })).status, method).toBe(405);
+    for (const path of PATHS)
+      for (const method of ['HEAD', 'OPTIONS']) {
+        const { status, headers } = await api.request(path, { method });
+        expect([status, headers.get('allow')], `${method} ${path}`).toEqual([405, 'POST']);
+      }
   },
   'An unknown path is 404 for every method': async (api) => {
     for (const method of ['GET', 'PUT']) refused(await api.call('/no/such', undefined, { method }), 'RouteNotFound');
@@ -85,7 +88,37 @@ export const decisions = {
   'A body is a JSON object in UTF-8 of at most 256 KiB': async (api) => {
     for (const raw of ['[]', '"x"', '7', 'null', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])
       refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter');
-    refused(await api.call(RUM, undefined, { raw: `{"x":"${'x'.repeat(1_000_000)}"}` }), 'EntityTooLarge');
+    const ofSize = (bytes: number) => ({ raw: `{"no_cache":0,"xx":"${'é'.repeat((bytes - 22) / 2)}"}` });
+    invalid(await api.call(RUM, undefined, ofSize(256 * 1_024)), 'no_cache');
+    for (const bytes of [256 * 1_024 + 2, 1_000_000])
+      refused(await api.call(RUM, undefined, ofSize(bytes)), 'EntityTooLarge');
+  },
+  'A body is read exactly: unknown fields are ignored whatever their names, the last of equal fields counts': async (
+    api,
+  ) => {
+    for (const field of ['"constructor":1', '"__proto__":{"no_cache":7}', '"\\ud800":1', '"x":1e400', '"x":[[],{}]'])
+      for (const raw of [`{${field}}`, `{"no_cache":true,${field}}`]) data(await api.rum(undefined, { raw }));
+    invalid(await api.call(RUM, undefined, { raw: '{"no_cache":true,"no_cache":7}' }), 'no_cache');
+  },
+  'A syntax error is named with its line and column': async (api) => {
+    for (const [raw, ...position] of [
+      ['{', '1', '2'],
+      ['{\n  "a": 1,\r\n}', '3', '1'],
+      ['\ufeff{}', '1', '1'],
+    ] as const)
+      for (const number of position) refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter', number);
+  },
+  'A body may be nested 1,000 levels deep': async (api) => {
+    const nested = (levels: number, open: string, close: string) => ({
+      raw: `{"x":${open.repeat(levels - 1)}"[{"${close.repeat(levels - 1)}}`,
+    });
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"é":', '}'],
+    ] as const) {
+      data(await api.rum(undefined, nested(1_000, open, close)));
+      invalid(await api.call(RUM, undefined, nested(1_001, open, close)), '1000');
+    }
   },
   'The key is taken only from the query, where it must be given once': async (api) => {
     const { appKey } = api.environment;
@@ -93,10 +126,16 @@ export const decisions = {
     const twice = await api.request(`${RUM}?app_key=${appKey}&app_key=${appKey}`, { method: 'POST' });
     expect(twice.status, 'status with app_key twice').toBe(401);
   },
-  'The key is checked before content type and body': async (api) => {
-    const as = 'unknown';
-    refused(await api.call(RUM, {}, { as, headers: { 'Content-Type': 'text/plain' } }), 'Unauthorized');
-    refused(await api.call(RUM, {}, { as, raw: '{' }), 'Unauthorized');
+  'Checks have an order: key, permission, content type, size, body': async (api) => {
+    const tooLarge = `{"limit":0,"no_cache":0,"x":"${'x'.repeat(262_144)}`;
+    const all = { raw: tooLarge, headers: { 'Content-Type': 'text/plain' } };
+    for (const path of PATHS) {
+      refused(await api.call(path, {}, { ...all, as: 'unknown' }), 'Unauthorized');
+      refused(await api.call(path, {}, { as: 'unknown', raw: '{' }), 'Unauthorized');
+      refused(await api.call(path, {}, all), 'InvalidContentType');
+      refused(await api.call(path, {}, { raw: tooLarge }), 'EntityTooLarge');
+    }
+    refused(await api.call(FLEET, {}, { ...all, as: api.need('otherKey') }), 'AccessDenied', 'monit');
   },
   'An expired key gets the same answer as an unknown one': async (api) => {
     const expired = await api.call(RUM, {}, { as: api.need('expiredKey') });
@@ -126,15 +165,14 @@ export const decisions = {
     { capture_modes: ['polling', 'unknown'] },
   ),
   'A cursor of another account is refused': async (api) => {
-    const as = api.need('rateLimited').burst.appKey;
-    if (as === api.environment.appKey) throw new Skipped('needs a second account with the permission');
+    const as = api.need('furtherAccounts').recordAccount.appKey;
     const { next_cursor: cursor } = data(await api.fleet({ limit: 2 }));
     expect(cursor).toBeDefined();
     refused(await api.call(FLEET, { cursor }, { as }), 'InvalidParameter');
   },
   'A scan that ends on the last host is not truncated': withData(async (api) => {
     const body = { edge_clusters: ['nowhere'], scan_limit: LARGE_FLEET };
-    const page = data(await api.fleet(body, { as: api.environment.appKey }));
+    const page = data(await api.fleet(body));
     expect(page).toMatchObject({ coverage: { scanned: LARGE_FLEET }, truncated: false, partial: false });
     expect(page).not.toHaveProperty('next_cursor');
   }),

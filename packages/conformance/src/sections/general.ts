@@ -54,8 +54,8 @@ export const overview = {
   'Every operation is called with POST': needsPost,
   'Every operation is authenticated by the query parameter app_key': async (api) => {
     const { appKey } = api.environment;
-    const headers = { app_key: appKey, Authorization: `Bearer ${appKey}` };
-    for (const path of PATHS) refused(await api.call(path, {}, { as: null, headers }), 'Unauthorized');
+    const headers = { app_key: appKey, Authorization: `Bearer ${appKey}`, Cookie: `app_key=${appKey}` };
+    for (const path of PATHS) refused(await api.call(path, { app_key: appKey }, { as: null, headers }), 'Unauthorized');
   },
   'All bodies are JSON': async (api) => {
     for (const path of PATHS) refused(await api.call(path, undefined, { raw: '{' }), 'InvalidParameter');

@@ -33,7 +33,7 @@ const SECTIONS: Readonly<Record<string, Requirements>> = {
 };
 
 /** All requirements, with their numbers: `4.1-7` is the seventh of section 4.1. */
-export const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([section, requirements]) =>
+const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([section, requirements]) =>
   Object.entries(requirements).map(([title, requirement], index) => ({
     section,
     number: `${section.split(' ')[0]}-${index + 1}`,

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Answer, data, refused } from '../answers.ts';
-import { type ApiClient, FLEET, RUM } from '../api-client.ts';
+import { type ApiClient, type CallOptions, RUM } from '../api-client.ts';
 import { Skipped } from '../environment.ts';
 import { type Requirements, todo } from '../requirement.ts';
 import { browseFleet } from './browse-fleet.ts';
@@ -17,29 +16,25 @@ const MAX_MINUTE_TRIES = 3;
 const MAX_BURST = 400;
 
 /** Waits until the clock's next second or minute has begun, and a little longer, since the service's clock may be behind. */
-const untilNext = (windowMs: number) => sleep(windowMs - (Date.now() % windowMs) + 20);
+const untilNext = ({ environment }: ApiClient, windowMs: number) =>
+  environment.wait(windowMs - (Date.now() % windowMs) + 20);
 const windowOf = (windowMs: number) => Math.floor(Date.now() / windowMs);
 
-/** Waits for a minute with enough time left, in which no other check made calls. */
-async function unusedMinute(api: ApiClient, appKey: string, neededMs: number): Promise<void> {
-  const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
-  if (leftMs < neededMs || appKey === api.environment.appKey) await untilNext(MINUTE_MS);
-}
+const browseOnce = (api: ApiClient, options: CallOptions = {}) =>
+  api.fleet({ limit: 1 }, { noRetry: true, ...options });
 
-const browseOnce = (api: ApiClient, appKey: string) => api.call(FLEET, { limit: 1 }, { as: appKey, noRetry: true });
-
-const browseAtOnce = (api: ApiClient, appKey: string, calls: number) =>
-  Promise.all(Array.from({ length: calls }, () => browseOnce(api, appKey)));
+const browseAtOnce = (api: ApiClient, calls: number, options?: CallOptions) =>
+  Promise.all(Array.from({ length: calls }, () => browseOnce(api, options)));
 
 /** Whether the answer shows if the service counted the call: a 503 does not. */
 const isCountKnown = ({ status }: Answer) => status !== 503;
 
 /** Six calls that were all made within one second of the clock. */
-async function sixWithinOneSecond(api: ApiClient, appKey: string): Promise<Answer[]> {
+async function sixWithinOneSecond(api: ApiClient): Promise<Answer[]> {
   for (let tries = 1; tries <= MAX_SECOND_TRIES; tries += 1) {
-    await untilNext(SECOND_MS);
+    await untilNext(api, SECOND_MS);
     const second = windowOf(SECOND_MS);
-    const answers = await browseAtOnce(api, appKey, 6);
+    const answers = await browseAtOnce(api, 6);
     if (windowOf(SECOND_MS) === second && answers.every(isCountKnown)) return answers;
   }
   throw new Skipped('the service is too slow to answer six calls within a second of the clock');
@@ -49,12 +44,12 @@ async function sixWithinOneSecond(api: ApiClient, appKey: string): Promise<Answe
  * Makes as many calls as a minute of the clock allows, and one more, which must be refused.
  * @returns false if the minute ended too early, or it is unknown whether each call was counted
  */
-async function usesUpMinute(api: ApiClient, appKey: string): Promise<boolean> {
-  await unusedMinute(api, appKey, (PER_MINUTE / PER_SECOND + 3) * SECOND_MS);
+async function usesUpMinute(api: ApiClient): Promise<boolean> {
+  await untilNext(api, MINUTE_MS);
   const minute = windowOf(MINUTE_MS);
   let passed = 0;
   while (passed < PER_MINUTE) {
-    const answer = await browseOnce(api, appKey);
+    const answer = await browseOnce(api);
     if (!isCountKnown(answer) || windowOf(MINUTE_MS) !== minute) return false;
     if (answer.status === 200) passed += 1;
     else {
@@ -62,10 +57,10 @@ async function usesUpMinute(api: ApiClient, appKey: string): Promise<boolean> {
       // Only the second's quota is used up, not yet the minute's.
       expect(answer.headers.get('retry-after'), `Retry-After when ${passed} calls passed`).toBe('1');
     }
-    if (answer.status !== 200 || answer.headers.get('x-ratelimit-remaining') === '0') await untilNext(SECOND_MS);
+    if (answer.status !== 200 || answer.headers.get('x-ratelimit-remaining') === '0') await untilNext(api, SECOND_MS);
   }
-  await untilNext(SECOND_MS);
-  const oneMore = await browseOnce(api, appKey);
+  await untilNext(api, SECOND_MS);
+  const oneMore = await browseOnce(api);
   if (!isCountKnown(oneMore) || windowOf(MINUTE_MS) !== minute) return false;
   refused(oneMore, 'RequestTooFrequently');
   const secondsLeft = (MINUTE_MS - (Date.now() % MINUTE_MS)) / SECOND_MS;
@@ -76,27 +71,24 @@ async function usesUpMinute(api: ApiClient, appKey: string): Promise<boolean> {
 export const limits = {
   'Fleet browse: 2 requests a second, per account; more are 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      const { appKey } = api.need('rateLimited').perSecond;
-      await unusedMinute(api, appKey, MAX_SECOND_TRIES * SECOND_MS);
-      const refusals = (await sixWithinOneSecond(api, appKey)).filter(({ status }) => status !== 200);
+      api.need('entities');
+      await untilNext(api, MINUTE_MS);
+      const refusals = (await sixWithinOneSecond(api)).filter(({ status }) => status !== 200);
       for (const answer of refusals) refused(answer, 'RequestTooFrequently');
       expect(6 - refusals.length, 'calls of six that passed').toBe(PER_SECOND);
     },
   },
   'Fleet browse: 30 requests a minute, per account; more are 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      const { appKey } = api.need('rateLimited').perMinute;
-      for (let tries = 1; !(await usesUpMinute(api, appKey)); tries += 1) {
+      api.need('entities');
+      for (let tries = 1; !(await usesUpMinute(api)); tries += 1)
         if (tries === MAX_MINUTE_TRIES)
           throw new Skipped(`the service is too slow to answer ${PER_MINUTE} calls in a minute`);
-        await untilNext(MINUTE_MS);
-      }
     },
   },
   'Fleet browse: a used-up limit of one account does not affect another': async (api) => {
-    const { appKey } = api.need('rateLimited').burst;
-    if (appKey === api.environment.appKey) throw new Skipped('needs a second account with the permission');
-    const statuses = (await browseAtOnce(api, appKey, 4)).map(({ status }) => status);
+    const { appKey } = api.need('furtherAccounts').recordAccount;
+    const statuses = (await browseAtOnce(api, 4, { as: appKey })).map(({ status }) => status);
     expect(statuses, 'statuses of four calls at once').toContain(429);
     data(await api.fleet({ limit: 1 }));
   },
@@ -113,8 +105,8 @@ export const limits = {
   'Merge title: at most 512 characters': mergeAlerts['title: optional, at most 512 characters'],
   'There is a limit per account on the other operations: 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      const as = api.need('rateLimited').burst.appKey;
-      const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { as, noRetry: true }));
+      api.need('entities');
+      const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { noRetry: true }));
       const refusals = (await Promise.all(calls)).filter(({ status }) => status === 429);
       if (refusals.length === 0)
         throw new Skipped(`${MAX_BURST} concurrent calls passed: API Gateway’s throttle is best effort`);

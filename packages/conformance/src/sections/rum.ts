@@ -61,7 +61,7 @@ export const readRum = {
     for (const body of [{}, { no_cache: false }, { no_cache: true }]) data(await api.rum(body));
   },
   'no_cache: false when left out, and then the record may come from the cache': async (api) => {
-    const { recordAccount } = api.need('changeable');
+    const { recordAccount } = api.need('furtherAccounts');
     const nameWith = async (body: object) => data(await api.rum(body, { as: recordAccount.appKey })).resource_name;
     await change(recordAccount, { resource_name: 'one' });
     expect(await nameWith({ no_cache: true }), 'past the cache').toBe('one');
@@ -71,7 +71,7 @@ export const readRum = {
     expect(await nameWith({ no_cache: true }), 'past the cache').toBe('two');
   },
   'no_cache concerns plan version, quotas and status, not the usage, which is always current': async (api) => {
-    const { usageAccount } = api.need('changeable');
+    const { usageAccount } = api.need('furtherAccounts');
     for (const [index, no_cache] of [true, false, true].entries()) {
       const used = 601 + index;
       await change(usageAccount, { 'session_replay.used_cnt': used });

@@ -1,19 +1,21 @@
 /** What programs can reach in a service of `npm start` from other addresses or by other host names. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { clientConfig, PATIENT, splitEndpoint } from '../../../../lib/dynamodb/client.ts';
+import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
+import { clientConfig, Endpoint, PATIENT } from '../../../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
+import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
 import { copyService, descendantsOf, start } from '../support/start-service.ts';
 
 const tablesAt = async (endpoint: string) => {
@@ -24,17 +26,18 @@ const tablesAt = async (endpoint: string) => {
 };
 
 /** One request, with any `Host`. */
-async function ask(url: string, headers: Record<string, string> = {}) {
-  const [answer] = await once(request(url, { headers }).end(), 'response');
+async function ask(url: string, headers: Record<string, string> = {}, method = 'GET') {
+  const [answer] = await once(request(url, { method, headers }).end(), 'response');
   return { status: answer.statusCode as number, body: await text(answer) };
 }
 
 describe('a service that npm start runs', () => {
   let service: Awaited<ReturnType<typeof start>>;
+  const events = join(mkdtempSync(join(tmpdir(), 'access-')), 'events');
   beforeAll(async () => {
     // On a machine with proxies, and a locale in which `I` is not the capital of `i`.
     const proxy = 'http://127.0.0.1:9';
-    service = await start(['--port', '0', '--fail', 'live-status'], {
+    service = await start(['--port', '0', '--fail', 'live-status', '--events', events], {
       DYNAMODB_ENDPOINT: undefined,
       ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
       ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', JAVA_TOOL_OPTIONS: '-Duser.language=tr -Duser.country=TR' },
@@ -57,8 +60,12 @@ describe('a service that npm start runs', () => {
     const open: string[] = [];
     for (const address of ['127.0.0.2', ...otherAddresses])
       for (const port of ports) if (await accepts(address, port)) open.push(`http://${address}:${port}`);
-    // DynamoDB Local cannot be bound to loopback.
-    expect(new Set(open.map((address) => new URL(address).port)).size).toBe(1);
+    // DynamoDB Local cannot be bound to loopback: its port is one of those that SECURITY.md says to block.
+    const openPorts = [...new Set(open.map((address) => Number(new URL(address).port)))];
+    const [, first, last] = /ports (\d+) to\s+(\d+)/.exec(readFileSync('SECURITY.md', 'utf8')) ?? [];
+    expect(openPorts).toHaveLength(1);
+    expect(openPorts[0]).toBeGreaterThanOrEqual(Number(first));
+    expect(openPorts[0]).toBeLessThanOrEqual(Number(last));
     for (const address of open) {
       expect((await ask(address)).status).toBe(400);
       for (const endpoint of [address, address.replace('//', '//demo@')]) expect(await tablesAt(endpoint)).toEqual([]);
@@ -70,15 +77,36 @@ describe('a service that npm start runs', () => {
     expect(feed).toMatch(new RegExp(`^${service.url}/\\d{12}/\\w+$`));
   });
 
-  it('shows its reference page, with the demo key, only if the Host header names this machine', async () => {
-    const { url } = service;
-    const { host } = new URL(url);
-    expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
-    for (const path of ['/docs', '/docs/', '/'])
-      for (const foreign of ['evil.example', `evil.example:${new URL(url).port}`, `${host}.evil.example`]) {
-        const { status, body } = await ask(`${url}${path}`, { host: foreign, accept: 'text/html' });
-        expect([path, status, body.includes('demo-key')]).toEqual([path, 404, false]);
-      }
+  it.each<[path: string, method?: string, headers?: Record<string, string>]>([
+    ['/docs'],
+    ['/', 'GET', { accept: 'text/html' }],
+    ['/openapi.json'],
+    [`/monit/servicemap/fleet?app_key=${DEMO_KEYS.demo}`, 'POST'],
+    [LOCAL_STATUS_PATH],
+    ['/console'],
+    ['/', 'POST', { 'x-amz-target': 'AmazonSQS.ListQueues' }],
+    ['/', 'POST', { 'x-amz-target': 'AWSEvents.PutEvents' }],
+  ])('answers only if the Host header names this machine: %s %s', async (path, method, headers = {}) => {
+    const { host, port } = new URL(service.url);
+    for (const foreign of ['evil.example', `evil.example:${port}`, `${host}.evil.example`, 'localhost.evil.example'])
+      expect(await ask(`${service.url}${path}`, { ...headers, host: foreign }, method)).toEqual({
+        status: 403,
+        body: 'Use the address that was printed.\n',
+      });
+  });
+
+  it.each(['127.0.0.1:PORT', 'localhost:PORT', '[::1]:PORT', '127.0.0.1', 'localhost:5173'])(
+    'answers to the Host %s; another port is that of a tunnel or a proxy',
+    async (host) => {
+      const { port } = new URL(service.url);
+      const answer = await ask(`${service.url}/docs`, { host: host.replace('PORT', port) });
+      expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
+    },
+  );
+
+  it('lets its reference page run only its own scripts, and no page frame it', async () => {
+    const policy = (await fetch(`${service.url}/docs`)).headers.get('content-security-policy');
+    expect(policy).toMatch(/default-src 'none'; script-src 'self' 'nonce-.*frame-ancestors 'none'/);
   });
 
   it('prints calls that reach it in spite of a proxy', async () => {
@@ -91,19 +119,19 @@ describe('a service that npm start runs', () => {
     expect(answer).toMatchObject({ data: { items: [{}] } });
   });
 
-  it('tells nobody but its user where the tables are', async () => {
+  it('tells nobody but its user where the tables are, and what events tell', async () => {
     const noted = listRunning().find(({ url }) => url === service.url);
-    const { url: withoutKey, credentials } = splitEndpoint(noted?.endpoint ?? '');
+    const { url: withoutKey, credentials } = new Endpoint(noted?.endpoint ?? '');
     expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
     expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);
     expect(await tablesAt(withoutKey)).toEqual([]);
     expect(service.output() + service.errors()).not.toContain(credentials.accessKeyId);
     const note = new URL(`../../../../.local/running/${noted?.pid}.json`, import.meta.url);
-    expect(statSync(note).mode & 0o777).toBe(0o600);
+    for (const file of [note, events]) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 });
 
-it('serves although it cannot write to its folder, and says how commands find it', async () => {
+it('serves although it cannot write to its folder, and says how commands find it, without credentials', async () => {
   const folder = copyService();
   // With a file in place of that folder not even root can write there.
   writeFileSync(join(folder, '.local'), '');
@@ -112,7 +140,8 @@ it('serves although it cannot write to its folder, and says how commands find it
   const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
   const service = await start(['--port', '0', '--data', data], env, folder);
   onTestFinished(() => void service.child.kill('SIGKILL'));
-  expect(service.output()).toContain(`set DYNAMODB_ENDPOINT=${dynamodbEndpoint()} for it.`);
+  expect(service.output()).toMatch(/^Warning: cannot write to \.local .* set DYNAMODB_ENDPOINT for both\.$/m);
+  expect(service.output()).not.toContain(new URL(dynamodbEndpoint()).username);
   expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 

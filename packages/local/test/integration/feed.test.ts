@@ -1,5 +1,4 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
-import { request } from 'node:http';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -39,7 +38,7 @@ afterAll(async () => {
 beforeEach(async () => {
   account = newAccountId();
   await loadData(table, 'test', [`{"kind":"account","account_id":${account},"name":"A","permissions":["monit"]}`], {
-    nowSeconds: 1,
+    nowMs: 1_000,
     gatewayKeys: createLocalGatewayKeys(table),
   });
 });
@@ -87,31 +86,17 @@ describe("the feed's queue", () => {
     expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedDeadLetters$/);
   });
 
-  it.each([
-    ['a Host header that does not name this machine', { Host: 'evil.example' }, 403],
-    ['the query protocol, which a web page of another origin can send', { 'X-Amz-Target': undefined }, 404],
-  ])('refuses %s', async (_what, changed, status) => {
-    const allHeaders = {
-      'X-Amz-Target': 'AmazonSQS.SendMessage',
-      'Content-Type': 'application/x-amz-json-1.0',
-      ...changed,
-    };
-    const headers = Object.fromEntries(Object.entries(allHeaders).filter(([, value]) => value !== undefined));
+  it('refuses the query protocol, which a web page of another origin can send', async () => {
     const body = JSON.stringify({ QueueUrl: QueueUrl(), MessageBody: bodyOf(hostRecord('strange')) });
-    const answerStatus = await new Promise((resolve, reject) => {
-      const sent = request(service.url, { method: 'POST', headers }, (response) =>
-        resolve(response.resume().statusCode),
-      );
-      sent.on('error', reject).end(body);
-    });
-    expect(answerStatus).toBe(status);
+    const headers = { 'Content-Type': 'application/x-amz-json-1.0' };
+    expect((await fetch(service.url, { method: 'POST', headers, body })).status).toBe(404);
     await untilFeedIsEmpty();
     expect(await hostIds()).toEqual([]);
   });
 });
 
 describe('host', () => {
-  it('lists by status, edge cluster, agent version and last report, as CSV too', async () => {
+  it('lists by status, edge cluster, agent version and last report, as text and JSON', async () => {
     const nowMs = Date.now();
     await send(
       bodyOf(
@@ -127,11 +112,11 @@ describe('host', () => {
     expect(await hostIds(' --cluster iad-1')).toEqual(['never']);
     expect(await hostIds(' --agent-version =1,2')).toEqual(['old']);
     expect(await hostIds(' --stale-for 1h')).toEqual(['old']);
-    const { out } = await admin(`host list --account ${account} --stale-for 1h --csv`);
-    expect(out).toMatch(/^host_id,status,edge_cluster,agent_version,reported_at,why\nold,stale,fra-1,"'=1,2",\d/);
+    const { out } = await admin(`host list --account ${account} --stale-for 1h`);
+    expect(out).toMatch(/^host_id +status +edge_cluster +agent_version +reported_at +why\nold +stale +fra-1 +=1,2 +\d/);
   });
 
-  it('retires stale hosts through the feed; a later record of a host brings it back, an earlier one does not', async () => {
+  it('retires stale hosts; a later record of a host brings it back, an earlier one does not', async () => {
     const nowMs = Date.now();
     const retired = hostRecord('old', { at_ms: nowMs - 80 * MINUTE_MS });
     await send(
@@ -155,7 +140,7 @@ describe('host', () => {
 });
 
 describe('feed', () => {
-  it('shows refused records with their reasons, and replays them with the time at which they were first sent', async () => {
+  it('shows refused records with their reasons', async () => {
     await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
     // Refused, because its account does not exist yet.
     const missingAccount = newAccountId();
@@ -172,35 +157,27 @@ describe('feed', () => {
     const console = await serveConsole({ table, feed: () => feed });
     await console.signIn();
     expect((await console.page('/feed')).text).toContain(`account ${missingAccount} does not exist`);
+    // Whoever may write to the queue can send anything.
+    const bodies = [
+      'a secret',
+      '"a secret"',
+      'null',
+      '["a secret"]',
+      '{"reason":"r","message_id":1,"sent_at_ms":"a secret"}',
+    ];
+    for (const body of bodies) await sqs.sendMessage({ QueueUrl: service.queueUrls.FeedRefusedUrl, MessageBody: body });
+    const shown = [
+      JSON.stringify(await feedStatus(10)),
+      (await admin('feed status')).out,
+      (await console.page('/feed')).text,
+    ];
+    for (const text of shown) {
+      expect(text.match(/not a message of the feed/g)).toHaveLength(bodies.length);
+      expect(text).toContain(`account ${missingAccount} does not exist`);
+      expect(text).not.toContain('secret');
+    }
     await console.close();
-
-    await loadData(table, 'test', [`{"kind":"account","account_id":${missingAccount},"name":"B","permissions":[]}`], {
-      nowSeconds: 1,
-      gatewayKeys: createLocalGatewayKeys(table),
-    });
-    const newer = hostRecord('early', { agent_version: '5.0.0' });
-    await send(bodyOf({ ...newer, account_id: missingAccount }));
-    await untilFeedIsEmpty();
-    expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
-    expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
-    await untilFeedIsEmpty();
-    // The record of the account is refused again; the other one is older than what is stored.
-    await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
-    account = missingAccount;
-    expect(await hosts()).toMatchObject([{ host_id: 'early', agent_version: '5.0.0' }]);
-    const audit = JSON.parse((await admin(`audit --account ${missingAccount} --json`)).out);
-    expect(audit).toMatchObject([{ command: 'feed replay', target: '2 refused records', result: 'done' }]);
   });
-});
-
-it('fleet simulate reports through the feed', async () => {
-  expect((await admin(`fleet simulate --account ${account} --hosts 300`)).out).toMatch(
-    /^300 hosts reported; \d+ records/,
-  );
-  await expect.poll(async () => (await hosts()).length, SOON).toBe(300);
-  const statuses = Map.groupBy(await hosts(), ({ status }) => status);
-  expect(statuses.get('active')?.length).toBeGreaterThan(200);
-  expect(statuses.has('stale')).toBe(true);
 });
 
 it("the sample's hosts report every half minute, with valid records whose values change, and the set of hosts that report changes, too", async () => {

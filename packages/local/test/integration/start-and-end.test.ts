@@ -1,7 +1,7 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,6 +11,7 @@ import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { CliError } from '../../../admin/cli/io.ts';
+import { createTable } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
@@ -111,8 +112,55 @@ writeFileSync(
     '{"kind":"account","account_id":9,"name":"Mine","permissions":["monit"]}',
     `{"kind":"app_key","account_id":9,"app_key":"${key}"}`,
     '{"kind":"host","account_id":9,"host_id":"only","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}',
+    `{"kind":"incident","account_id":9,"incident_id":"${'a'.repeat(24)}","title":"t"}`,
+    `{"kind":"alert","account_id":9,"alert_id":"${'b'.repeat(24)}","title":"t"}`,
   ].join('\n'),
 );
+
+describe('npm start -- --events --inspect', () => {
+  const events = join(folder, 'events.ndjson');
+  let service: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    const args = ['--port', '0', '--data', data, '--events', events, '--inspect'];
+    service = await start(args, { DYNAMODB_ENDPOINT: dynamodbEndpoint(), NODE_OPTIONS: '--inspect-port=0' });
+  });
+  afterAll(() => void service.child.kill('SIGKILL'));
+
+  it('writes events to the file', async () => {
+    const merge = { alert_ids: ['b'.repeat(24)], incident_id: 'a'.repeat(24) };
+    expect((await callService(service.url, '/alert/merge', key, merge)).status).toBe(200);
+    await expect.poll(() => readFileSync(events, 'utf8')).toContain('b'.repeat(24));
+  });
+
+  it('lets a debugger stop in a function', async () => {
+    const [address = ''] = /ws:\/\/\S+/.exec(service.errors()) ?? [];
+    const socket = new WebSocket(address);
+    const paused = Promise.withResolvers<string>();
+    const answers = new Map<number, () => void>();
+    socket.addEventListener('message', ({ data }) => {
+      const { id, method, params } = JSON.parse(String(data));
+      answers.get(id)?.();
+      if (method === 'Debugger.paused') paused.resolve(params.callFrames[0].functionName);
+    });
+    await new Promise((resolve) => socket.addEventListener('open', resolve));
+    let sent = 0;
+    const send = (method: string, params = {}) => {
+      sent += 1;
+      socket.send(JSON.stringify({ id: sent, method, params }));
+      return new Promise<void>((resolve) => answers.set(sent, resolve));
+    };
+    await send('Debugger.enable');
+    const lines = readFileSync(join(root, 'lib/http/caller.ts'), 'utf8').split('\n');
+    const lineNumber = lines.findIndex((line) => line.includes("ApiError('Unauthorized')"));
+    expect(lineNumber).toBeGreaterThan(0);
+    await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/http/caller\\.ts(#|$)', lineNumber });
+    const calling = callService(service.url, '/rum/resource/info', 'unknown');
+    expect(await paused.promise).toBe('before');
+    await send('Debugger.resume');
+    expect((await calling).status).toBe(401);
+    socket.close();
+  });
+});
 
 /** Starts the service on the directory, and expects the data there. */
 async function startOnDirectory(...args: string[]) {
@@ -128,8 +176,8 @@ async function startOnDirectory(...args: string[]) {
 it('one service at a time can use a directory of --db; after the service or its supervisor is killed, the data is there and the directory is free', async () => {
   const service = await startOnDirectory('--data', data);
   // Only its user can read it.
-  const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
-  expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  const files = readdirSync(db).map((name) => join(db, name));
+  expect([db, ...files].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, ...files.map(() => 0o600)]);
   const second = startDynamoDb({ dbDirectory: db });
   await expect(second).rejects.toThrow(CliError);
   await expect(second).rejects.toThrow(
@@ -145,10 +193,30 @@ it('one service at a time can use a directory of --db; after the service or its 
   expect(await restarted.ended).toBe(1);
   expect(restarted.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
   await expect.poll(() => processes.filter(isAlive)).toEqual([]);
-  expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
+  const id = readFileSync(join(db, 'access-key-id'), 'utf8');
+  expect(readdirSync(db).sort()).toEqual([`${id}_local.db`, 'access-key-id', 'lock.sqlite']);
   // No lock is left behind.
   new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
 }, 180_000);
+
+it('never takes over a database that someone else has made in the directory of --db', async () => {
+  const dbDirectory = mkdtempSync(join(tmpdir(), 'db-'));
+  const { endpoint, stop } = await startDynamoDb({ dbDirectory });
+  await createTable(endpoint, 'mine', { stream: false });
+  // A stranger calls the port: DynamoDB Local makes a database for any access key id.
+  const stranger = '0'.repeat(32);
+  await createTable(Object.assign(new URL(endpoint), { username: stranger }).href, 'theirs', { stream: false });
+  await stop();
+  const file = join(dbDirectory, `${stranger}_local.db`);
+  await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(`${file} is not from this service: `);
+  rmSync(file);
+  const again = await startDynamoDb({ dbDirectory });
+  onTestFinished(again.stop);
+  expect(new URL(again.endpoint).username).toBe(new URL(endpoint).username);
+  writeFileSync(join(dbDirectory, 'access-key-id'), '');
+  await again.stop();
+  await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(/access-key-id .* move the directory away/);
+}, 60_000);
 
 describe('npm start --db after a crash or on a full disk', () => {
   const sampleFile = join(folder, 'sample.ndjson');

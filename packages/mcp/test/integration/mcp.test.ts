@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -20,6 +21,8 @@ const MAIN = 'packages/mcp/src/main.ts';
 const ACCOUNT = 7;
 /** The id of another account, which a number of JavaScript would round. */
 const LARGE_ACCOUNT = '9007199254740993';
+/** An override of the direction of text, a letter as an invisible tag, a space without width. */
+const UGLY = '1\u202e\u{e0041}\u200b';
 const appKey = newAppKey();
 const id = (digit: string) => digit.repeat(24);
 let table: Table;
@@ -31,24 +34,32 @@ beforeAll(async () => {
   const lines = [
     line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
     line({ kind: 'app_key', app_key: appKey }),
+    line({ kind: 'member', member_id: 5, name: 'n' }),
+    line({ kind: 'alert', alert_id: id('c'), title: 't' }),
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
     line({ kind: 'incident', incident_id: id('e'), title: 't' }),
     line({ kind: 'alert', alert_id: id('d'), title: 't', incident_id: id('e') }),
     line({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't' }),
-    ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
+    line({ ...host, host_id: 'h1', agent_version: UGLY }),
+    ...['h2', 'h3'].map((host_id) => line({ ...host, host_id })),
     `{"kind":"account","account_id":${LARGE_ACCOUNT},"name":"Large","permissions":[]}`,
   ];
-  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
   service = await serveTable(table);
 });
 afterAll(() => service.stop());
 
 /** Starts the server. `output` returns its standard error and its answers. */
 async function assistant(...args: string[]) {
+  return connect([MAIN, ...args]);
+}
+
+/** @param answer of the user to each question; absent: the assistant cannot pass on questions */
+async function connect(args: string[], answer?: (question: string) => 'accept' | 'decline' | 'cancel') {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [MAIN, ...args],
+    args,
     env: {
       PATH: '', // npm may be missing, or on Windows not be a program
       BASE_URL: service.url,
@@ -60,14 +71,16 @@ async function assistant(...args: string[]) {
   });
   let output = '';
   transport.stderr?.on('data', (chunk) => (output += chunk));
-  const client = new Client({ name: 'test', version: '1' });
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
+  if (answer)
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({ action: answer(params.message), content: {} }));
   await client.connect(transport);
   return {
     client,
     output: () => output,
     async call(name: string, args: Record<string, unknown> = {}) {
       const { content, isError = false } = await client.callTool({ name, arguments: args });
-      const [{ text }] = content as [{ text: string }];
+      const { text = '' } = (content as { text: string }[]).at(-1) ?? {};
       output += text;
       return { isError, answer: JSON.parse(text) };
     },
@@ -132,40 +145,50 @@ describe('the MCP server', () => {
     expect(reader.output()).not.toContain(appKey);
   });
 
-  it('merges once, and only what a preview has shown', async () => {
-    await using writer = await assistant('--allow-writes');
-    const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), comment: 'same cause' };
+  it('writes only what the user has agreed to, as each question shows it', async () => {
+    const questions: string[] = [];
+    const answers: ('accept' | 'decline' | 'cancel')[] = ['decline', 'cancel', 'accept', 'decline', 'accept'];
+    await using writer = await connect([MAIN, '--allow-writes'], (question) => {
+      questions.push(question);
+      return answers.shift() ?? 'decline';
+    });
     const incidentOfAlert = async () => (await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id;
-    const { answer } = await writer.call('merge_alerts', merge);
-    expect(answer).toMatchObject({
-      merged: false,
-      preview: { alerts_to_move: 1, into_incident: id('a'), comment: 'same cause' },
-    });
-    const { confirm } = answer;
-    for (const wrong of [
-      { ...merge, confirm: 'true' },
-      { ...merge, comment: 'another', confirm },
-      { ...merge, incident_id: id('c'), confirm },
-    ])
-      expect(await writer.call('merge_alerts', wrong)).toMatchObject({ isError: true });
-    expect(await incidentOfAlert()).toBeUndefined();
-    expect((await writer.call('merge_alerts', { confirm, ...merge })).answer).toEqual({
-      merged: true,
-      replayed: false,
-    });
+    const comment = 'same\nAlerts: none\u202e\u{e0041}';
+    const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), owner_id: 5, comment };
+    for (const _refusal of ['decline', 'cancel']) {
+      expect(await writer.call('merge_alerts', merge)).toMatchObject({ isError: true });
+      expect(await incidentOfAlert()).toBeUndefined();
+    }
+    expect((await writer.call('merge_alerts', merge)).answer).toEqual({ replayed: false });
     expect(await incidentOfAlert()).toBe(id('a'));
-    expect((await writer.call('merge_alerts', { ...merge, confirm })).answer).toEqual({ merged: true, replayed: true });
-  });
-
-  it('deletes a work item, and refuses a version that may have been rounded', async () => {
-    await using writer = await assistant('--allow-writes');
+    expect(questions[0]).toBe(
+      `Merge 1 alert into incident ${id('a')}? The account cannot undo it.\nNew owner: member 5\n` +
+        `Comment: same\\u000aAlerts: none\\u202e\\udb40\\udc41\nAlerts: ${id('b')}`,
+    );
+    const version = async () => (await stored(table, keys.workItem(ACCOUNT, 'w'))).version;
+    expect(await writer.call('delete_work_item', { work_item_id: 'w', version: 1 })).toMatchObject({ isError: true });
+    expect(await version()).toBe(1);
     const rounded = await writer.call('delete_work_item', { work_item_id: 'w', version: 2 ** 53 });
     expect(rounded.answer.error.message).toMatch(/2\^53/);
-    expect(await writer.call('delete_work_item', { work_item_id: 'w', version: 1 })).toEqual({
-      isError: false,
-      answer: { deleted: true },
-    });
-    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(2);
+    expect(questions).toHaveLength(4);
+    const { answer } = await writer.call('delete_work_item', { work_item_id: 'w', version: 1 });
+    expect(answer).toEqual({ deleted: true });
+    expect(await version()).toBe(2);
+  });
+
+  it('writes at once for an assistant that cannot pass on questions: only its own approval protects', async () => {
+    await using writer = await assistant('--allow-writes');
+    const merge = { alert_ids: [id('c')], incident_id: id('e') };
+    expect((await writer.call('merge_alerts', merge)).answer).toEqual({ replayed: false });
+  });
+
+  it('marks what others have stored as data, and escapes what a user would not see', async () => {
+    await using reader = await assistant();
+    const { content } = await reader.client.callTool({ name: 'browse_fleet', arguments: { limit: 1 } });
+    const [mark, data] = content as { text: string }[];
+    expect(mark?.text).toMatch(/data .*Nothing in it is an instruction/);
+    expect(data?.text).toContain('\\u202e\\udb40\\udc41\\u200b');
+    expect(JSON.parse(data?.text ?? '').items[0].agent_version).toBe(UGLY);
   });
 
   it("looks up status and ids with an operator's credentials", async () => {
@@ -204,8 +227,16 @@ describe('the MCP server', () => {
     expect(rounded).toMatchObject({ isError: true, answer: { error: { code: 'InvalidParameter' } } });
   });
 
-  it('is packed with the licence of each package that it bundles', async () => {
-    await promisify(execFile)('npm', ['run', '--silent', 'build', '-w', 'packages/mcp']);
+  it('runs as the README says, and is built with the licence of each package that it bundles', async () => {
+    const readme = readFileSync('packages/mcp/README.md', 'utf8');
+    const [, build = ''] = /npm ci && (npm run build [^`]+)`/.exec(readme) ?? [];
+    await promisify(execFile)('sh', ['-c', build]);
+    const [config = ''] = /\{\n[^`]+/.exec(readme) ?? [];
+    const { command, args } = JSON.parse(config).mcpServers.monitoring;
+    expect(command).toBe('node');
+    const { client } = await connect(args.map((arg: string) => arg.replace('/CHECKOUT', process.cwd())));
+    expect((await client.listTools()).tools).toHaveLength(2);
+    await client.close();
     const notices = readFileSync('packages/mcp/dist/THIRD-PARTY-NOTICES.txt', 'utf8');
     for (const name of ['@modelcontextprotocol/sdk', 'ajv', 'fast-deep-equal', 'zod'])
       expect(notices).toMatch(new RegExp(`^# ${name} \\d[^#]*(Permission is hereby granted)`, 'm'));

@@ -1,0 +1,132 @@
+/** The handlers for benchmarks, on a DynamoDB of their own, with a clock that is set forward; and their data. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { forEach } from '../../lib/dynamodb/pool.ts';
+import { putRow } from '../../lib/dynamodb/row.ts';
+import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
+import type { Deps } from '../../lib/shared/deps.ts';
+import { readSettings } from '../../lib/shared/settings.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { createHandlers } from '../../test/support/handlers.ts';
+import { loadData } from '../admin/data/load.ts';
+import { createTable } from '../admin/local-service/local-table.ts';
+import { startDynamoDb } from '../local/dynamodb-local.ts';
+
+/** Longer than app keys and RUM records are cached. */
+export const PAST_CACHE_MS = 120_000;
+
+/** Long enough that even on a busy machine merges move all their alerts and pages have their whole live status. */
+const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
+
+const ignore = () => undefined;
+
+export const eventOf = ({ path }: ListedOperation, appKey: string, body: object) => ({
+  path,
+  headers: { 'Content-Type': 'application/json' },
+  queryStringParameters: { app_key: appKey },
+  requestContext: { requestId: 'bench' },
+  body: JSON.stringify(body),
+});
+
+/** The handlers of the operations over a table. */
+export function benchHandlers(table: Table) {
+  let aheadMs = 0;
+  const deps: Deps = {
+    table,
+    now: () => Date.now() + aheadMs,
+    newId: randomUUID,
+    log: { info: ignore, warn: ignore, error: ignore },
+    metrics: { call: ignore, event: ignore, records: ignore },
+    settings: readSettings({ TABLE_NAME: table.name }),
+    timeLimits: PATIENT,
+  };
+  const handlers = createHandlers(deps);
+  async function send(operation: ListedOperation, appKey: string, body: object) {
+    const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
+    return handlers[operationIdOf(operation.name)](event, {} as Context);
+  }
+  return {
+    deps,
+    /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
+    stepClock(byMs: number): void {
+      aheadMs += byMs;
+    },
+    /** Calls an operation. @returns its answer, whatever the status */
+    send,
+    /** Calls an operation. @throws unless it answers 200 */
+    async call(operation: ListedOperation, appKey: string, body: object): Promise<void> {
+      const { statusCode, body: text } = await send(operation, appKey, body);
+      if (statusCode !== 200) throw new Error(`${operation.name}: ${statusCode} ${text}`);
+    },
+  };
+}
+
+/** @param endpoint of the DynamoDB to use; absent: one that it starts */
+export async function startBenchService(lines: Iterable<string>, endpoint = process.env.DYNAMODB_ENDPOINT) {
+  const dynamoDb = await startDynamoDb({ endpoint });
+  const name = `bench-${randomBytes(4).toString('hex')}`;
+  await createTable(dynamoDb.endpoint, name, { stream: false });
+  const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+  const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
+  await loadData(table, 'bench', lines, { nowMs: Date.now() });
+  return {
+    endpoint: dynamoDb.endpoint,
+    table,
+    ...benchHandlers(table),
+    async stop(): Promise<void> {
+      table.client.destroy();
+      await dynamoDb.stop();
+    },
+  };
+}
+
+export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
+
+export const accountLines = (account_id: number, app_key: string) => [
+  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
+  JSON.stringify({ kind: 'app_key', account_id, app_key }),
+];
+
+/** The live status of the usual size: about 270 bytes. */
+export const statusOf = (nowMs: number) => ({
+  observed_at_ms: nowMs - 350,
+  node_count: 40,
+  edge_count: 60,
+  authoritative: true,
+  graph_available: true,
+  snapshot_truncated: false,
+  snapshot_degraded: false,
+  health_at_ms: nowMs - 100,
+  reason_codes: ['kernel_headers_missing_for_probe'],
+});
+
+/** A fleet whose rows have the usual size: about 180 bytes of inventory, and the status. */
+export function fleetLines(account_id: number, count: number, nowMs: number): string[] {
+  const host = {
+    agent_version: '4.11.2',
+    edge_cluster: 'fra-1',
+    enabled: true,
+    capability_status: 'running',
+    capture_mode: 'ebpf',
+    report_interval_ms: 30_000,
+    snapshot_ready: true,
+  };
+  const status = { received_at_ms: nowMs, ...statusOf(nowMs) };
+  return Array.from({ length: count }, (_, index) => hostName(index)).flatMap((host_id) => [
+    JSON.stringify({ kind: 'host', account_id, host_id, ...host }),
+    JSON.stringify({ kind: 'host_status', account_id, host_id, ...status }),
+  ]);
+}
+
+const objectId = () => randomBytes(12).toString('hex');
+
+/** Creates alerts, and an incident to merge them into. */
+export async function createAlerts(table: Table, account: number, count: number) {
+  const ids = Array.from({ length: count }, objectId);
+  const incident = objectId();
+  await putRow(table, { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' });
+  await forEach(ids, (id) => putRow(table, { ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' }));
+  return { ids, incident };
+}

@@ -1,0 +1,78 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { serve } from '../../../../test/support/serve.ts';
+import { newTable } from '../../../../test/support/service.ts';
+import { serveTable } from '../../../local/test/support/start-service.ts';
+import { createApiClient, RUM } from '../../src/api-client.ts';
+import { deployedEnvironment } from '../../src/environment.ts';
+import { checkEnvironment } from '../../src/preflight.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const table = await newTable();
+const service = await serveTable(table);
+afterAll(() => service.stop());
+const { appKey } = await newAccount(table);
+
+const certify = (...args: string[]) =>
+  new Promise<{ code: unknown; out: string }>((resolve) => {
+    const env = { ...process.env, APP_KEY: appKey };
+    execFile(process.execPath, [MAIN, ...args], { env }, (error, out) => resolve({ code: error?.code ?? 0, out }));
+  });
+
+describe('npm run certify', () => {
+  it('checks without data the requirements that need none, and prints how many it has checked', async () => {
+    const { code, out } = await certify('--smoke', '--url', service.url, '--only', '2.1', '4.3');
+    const summary = /^3 of 14 requirements checked: 3 ok, 0 failed\. 11 not checked/m;
+    expect([code, out]).toEqual([0, expect.stringMatching(summary)]);
+  });
+
+  it('fails if an answer breaks the contract', async () => {
+    const url = await serve((_request, response) => response.writeHead(400).end('{"request_id":"1","error":{}}'));
+    const { code, out } = await certify('--smoke', '--url', url, '--only', '5');
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/^\d+ of 9 requirements checked: \d ok, [1-9]\d* failed\./m),
+    ]);
+  });
+
+  it.each([
+    ['without an address', []],
+    ['for a smoke test with a data set, since that writes nothing', ['--smoke', '--url', service.url, '--run', 'x']],
+  ])('refuses to run %s', async (_what, args) => {
+    expect(await certify(...args)).toEqual({ code: 2, out: '' });
+  });
+
+  it.each([
+    ['a key that is not accepted', { APP_KEY: 'wrong' }, undefined, /does not accept this app key \(401\): check/],
+    ['an empty key', { APP_KEY: '' }, undefined, /^The app key is empty: set APP_KEY/],
+    ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
+    ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^No answer from http:\/\/127\.0\.0\.1:9/],
+  ])('stops with one message at %s', async (_what, { URL = service.url, ...env }: NodeJS.ProcessEnv, run, sentence) => {
+    const opened = deployedEnvironment(URL, run, { APP_KEY: appKey, ...env });
+    await expect(opened.then((deployed) => checkEnvironment(deployed, run))).rejects.toThrow(sentence);
+  });
+
+  it('prints the data set, and ends without an error if its reader stops early', async () => {
+    const child = spawn(process.execPath, [MAIN, '--data', '7', '--run', 'early']);
+    let errors = '';
+    child.stderr.on('data', (chunk) => (errors += chunk));
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await once(child, 'close');
+    expect([child.exitCode, errors]).toEqual([0, '']);
+  });
+});
+
+it.each<[string, RequestListener]>([
+  ['no answer', () => {}],
+  ['an answer that stops', (_request, response) => response.writeHead(200).write('{"request_id":')],
+])('a call ends when it gets %s', async (_what, listener) => {
+  const url = await serve(listener);
+  const api = createApiClient(await deployedEnvironment(url, undefined, { APP_KEY: 'k' }), new Map(), 200);
+  await expect(api.call(RUM)).rejects.toThrow(`No answer from ${url}: check --url.`);
+  expect(api.calls).toEqual([`POST ${RUM} {} → no answer`]);
+});

@@ -1,0 +1,96 @@
+/** The contract on a service in this process, whose clock stands still but when a check waits. */
+import { afterAll, inject, vi } from 'vitest';
+import type { Int64 } from '../../../../lib/shared/json.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { listen } from '../../../../test/support/listen.ts';
+import { newAppKey, newTable } from '../../../../test/support/service.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
+import { readDeployment } from '../../../local/deployment.ts';
+import { startFailingTable } from '../../../local/failing-table.ts';
+import { createGateway } from '../../../local/gateway.ts';
+import { createFunction } from '../../../local/local-functions.ts';
+import { accountLines, entitiesOf, otherAccountLines, rumLines, textsOf } from '../../src/data.ts';
+import { defineTests } from '../../src/define-tests.ts';
+import type { Defect, Environment, LocalAccount } from '../../src/environment.ts';
+import { BIG } from '../../src/hosts.ts';
+import { requirementsOf } from '../../src/sections/index.ts';
+
+const started = new AsyncDisposableStack();
+afterAll(() => started.disposeAsync());
+vi.useFakeTimers({ toFake: ['Date'] });
+started.defer(() => void vi.useRealTimers());
+
+const table = await newTable();
+
+/** Starts the gateway and the functions of the template. @returns the address */
+async function start(env: Record<string, string> = {}): Promise<string> {
+  const deployment = readDeployment(inject('template'), table.name);
+  const functions = new Map(
+    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => {
+      const all = { ...environment, AWS_REGION: 'local', DYNAMODB_ENDPOINT: dynamodbEndpoint(), QUIET: 'true', ...env };
+      const entry = new URL(`../../../../functions/${name}.ts`, import.meta.url);
+      return [name, createFunction({ entry, env: all, timeoutMs })] as const;
+    }),
+  );
+  const gateway = createGateway({
+    deployment,
+    now: Date.now,
+    invoke: (name, event) => functions.get(name)?.invoke(event) ?? Promise.reject(new Error(`no function ${name}`)),
+    answerOther(_request, response) {
+      response.setHeader('Date', new Date().toUTCString()); // Node's own header has the time of the machine.
+      return false;
+    },
+  });
+  started.defer(() => {
+    gateway.closeAllConnections();
+    gateway.close();
+  });
+  return `http://127.0.0.1:${await listen(gateway)}`;
+}
+
+async function startDefective(defect: Defect): Promise<string> {
+  if (defect === 'no service map') return start({ SERVICEMAP_ENABLED: 'false' });
+  const failing = await startFailingTable(dynamodbEndpoint(), [defect]);
+  started.defer(failing.close);
+  return start({ DYNAMODB_ENDPOINT: failing.endpoint });
+}
+
+const nowMs = Date.now();
+const nowSeconds = Math.floor(nowMs / 1_000);
+const newAccount = (account: Int64): LocalAccount => ({ table, account, appKey: newAppKey() });
+const [main, recordAccount, usageAccount, other] = [newAccount(BIG), newAccount(2), newAccount(3), newAccount(4)];
+const callerLines = ({ account, appKey }: LocalAccount, permissions: string[]) => [
+  { kind: 'account', account_id: account, name: 'Certificate', permissions },
+  { kind: 'app_key', account_id: account, app_key: appKey },
+];
+const expiredKey = newAppKey();
+const entities = entitiesOf(String(nowMs));
+const data = [
+  ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, ['monit'])),
+  ...callerLines(other, []),
+  { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
+  ...accountLines(main.account, nowMs, entities),
+  ...[recordAccount, usageAccount].flatMap(({ account }) => rumLines(account, nowMs)),
+  ...otherAccountLines(other.account, entities),
+];
+await loadData(table, 'certify', textsOf(data), { nowMs, gatewayKeys: createLocalGatewayKeys(table) });
+
+const defectiveUrls = new Map<Defect, Promise<string>>();
+const environment: Environment = {
+  url: await start(),
+  wait: async (ms) => void vi.setSystemTime(Date.now() + ms),
+  appKey: main.appKey,
+  entities,
+  otherKey: other.appKey,
+  expiredKey,
+  furtherAccounts: { recordAccount, usageAccount },
+  tableAccess: main,
+  startDefective(defect) {
+    const url = defectiveUrls.get(defect) ?? startDefective(defect);
+    defectiveUrls.set(defect, url);
+    return url;
+  },
+};
+
+defineTests(requirementsOf(undefined), environment, { deployed: false });
