@@ -90,8 +90,6 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
-  loaded_after?: number;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */
@@ -115,8 +113,6 @@ export interface AlertRow {
   moved_from?: string;
   /** The row's `moved_sequence` before that: shows whether a restored table lacks entries. */
   previous_sequence?: number;
-  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
-  loaded_after?: number;
 }
 
 /** What a merge or its undo did: an entry of the incident's feed. */

@@ -12,14 +12,13 @@ import type { Int64 } from '../../shared/json.ts';
 import type { Entry, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */
-export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'loaded_after'] as const;
+export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
 export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number]>;
 /** By alert id, in lower case. An alert that does not exist is absent. */
 export type Assignments = ReadonlyMap<string, Assignment>;
 
-/** Sequence of the latest entry that took the alert, or that was committed when it was imported. Only later entries apply to it. */
-export const latestEntryOf = ({ moved_sequence = 0, loaded_after = 0 }: Assignment) =>
-  Math.max(moved_sequence, loaded_after);
+/** Sequence of the latest entry that took the alert. Only later entries apply to it. */
+export const latestEntryOf = ({ moved_sequence = 0 }: Assignment): number => moved_sequence;
 
 export async function readAssignments(table: Table, account: Int64, moves: readonly Move[]): Promise<Assignments> {
   const alertKeys = moves.map(({ alertId }) => keys.alert(account, alertId));

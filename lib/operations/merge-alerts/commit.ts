@@ -101,7 +101,7 @@ function incidentActions({ account, entry, incident }: PreparedEntry): Action[] 
     updateAction(
       keys.incident(account, incidentId),
       set({ ...changes, last_change: changeOf(entry, incident.last_change) }),
-      isAsRead(incident, [...names, 'last_change', 'loaded_after']),
+      isAsRead(incident, [...names, 'last_change']),
     ),
   ];
 }
@@ -153,8 +153,8 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
     let order: MergeOrder | undefined = prepared.order;
     if (result.outcome === 'changed') {
       order = result.stored && mergeOrderOf(result.stored as Stored<'mergeOrder'>);
-      // Only the merge order has changed, so no small attempt was committed: that would have changed its alerts, too.
-      found = order && !large ? undefined : await find();
+      // Only the merge order has changed, so no attempt was committed: that would have changed its alerts or its entry, too.
+      found = order ? undefined : await find();
       if (found) return { committed: found };
     }
     try {
@@ -192,8 +192,7 @@ async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): 
 
 /** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *order*). */
 export function nextSequence(nowMs: number, order: MergeOrder, rows: Assignments, incident: IncidentRow): number {
-  const { last_change: change, loaded_after: loadedAfter = 0 } = incident;
-  let highest = Math.max(order.last, change?.sequence ?? 0, loadedAfter);
+  let highest = Math.max(order.last, incident.last_change?.sequence ?? 0);
   for (const row of rows.values()) highest = Math.max(highest, latestEntryOf(row));
   return Math.max(nowMs, highest + 1);
 }

@@ -20,8 +20,8 @@ interface Fields {
 export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
-    const { loaded_after: loadedAfter = 0, last_change: recorded } = incident;
-    const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
+    const { last_change: recorded } = incident;
+    const changes = changesOf(entries, incidentId);
     const last = changes.at(-1);
     if (recorded?.sequence === last?.sequence) continue;
     const isInFeed = (wanted: number) => changes.some(({ sequence }) => sequence === wanted);
@@ -30,7 +30,7 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
     const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
     const { previous_sequence: previous = 0 } = recorded ?? {};
     /** Whether the entry before that one is missing, too. */
-    const isPreviousMissing = isMissing && previous > loadedAfter && !isInFeed(previous);
+    const isPreviousMissing = isMissing && previous > 0 && !isInFeed(previous);
     if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);

@@ -46,12 +46,11 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
   const finding = findingsOf(account);
   const pending = new Set(order.pending?.map(({ sequence }) => sequence));
   const known = new Set(entries.map(({ entry }) => entry.sequence));
-  /** The latest entry of each alert, and the one before it. Those before the last import of an alert do not count. */
+  /** The latest entry of each alert, and the one before it. */
   const latest = new Map<string, Move & { sequence: number; previous: number | undefined }>();
   for (const { entry, moves } of entries)
     for (const move of moves)
-      if ((alerts.get(move.alertId)?.loaded_after ?? 0) < entry.sequence)
-        latest.set(move.alertId, { ...move, sequence: entry.sequence, previous: latest.get(move.alertId)?.sequence });
+      latest.set(move.alertId, { ...move, sequence: entry.sequence, previous: latest.get(move.alertId)?.sequence });
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
     const last = latest.get(alertId);
@@ -60,7 +59,7 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
     // The entry is to be finished yet.
     if (last && pending.has(last.sequence) && !isUnknown && (by ?? 0) < last.sequence) continue;
     const ids = { alert_id: alertId, ...(by !== undefined && { sequence: by }) };
-    if (isUnknown && !last && previous !== undefined && previous > (alert.loaded_after ?? 0)) {
+    if (isUnknown && !last && previous !== undefined) {
       const detail = `entry ${previous}, which moved it before, is missing too: where it belongs is unknown`;
       yield finding('alert_entry_missing', ids, detail);
       continue;

@@ -22,7 +22,7 @@ import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 
 /** The attributes of an alert that decide its incident. Others are not read, since they may be large. */
-const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
+const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];

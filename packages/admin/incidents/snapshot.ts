@@ -24,7 +24,7 @@ export async function readSnapshot(
   for (const { entry } of entries) {
     const incident = incidentOf.get(entry.incident_id);
     const { sequence, new_title: title, new_owner_id: owner } = entry;
-    if (!incident || Math.max(incident.last_change?.sequence ?? 0, incident.loaded_after ?? 0) >= sequence) continue;
+    if (!incident || (incident.last_change?.sequence ?? 0) >= sequence) continue;
     if (title !== undefined) incident.title = title;
     if (owner !== undefined) incident.owner_id = owner;
   }
