@@ -120,10 +120,14 @@ it('small merges are all answered beside a continuous load of large ones, which 
   expect(large.moreCalls).toBe(0);
 });
 
-// Only in `npm run test:faults`, beside which nothing else runs: on a busy machine calls come late and conflict with each other.
-it.runIf(process.env.FAULTS)('merges beyond the usage plan take no more than two transactions each', async () => {
-  const { small, transactions } = await run({ seconds: SECONDS, smallPerSecond: 50, throttled: true });
-  expect(small.throttled).toBeGreaterThan(0);
-  expect(small.refused).toBe(0);
-  expect(transactions / small.sent).toBeLessThanOrEqual(2);
-});
+// Only in `npm run test:faults`, and up to three times: on a busy machine calls come late and conflict with each other.
+it.runIf(process.env.FAULTS)(
+  'merges beyond the usage plan take no more than two transactions each',
+  { retry: 2 },
+  async () => {
+    const { small, transactions } = await run({ seconds: SECONDS, smallPerSecond: 50, throttled: true });
+    expect(small.throttled).toBeGreaterThan(0);
+    expect(small.refused).toBe(0);
+    expect(transactions / small.sent).toBeLessThanOrEqual(2);
+  },
+);
