@@ -1,7 +1,7 @@
 /** Links of all documents, and what README.md, docs/operate.md and docs/feed.md show. `start`, `runbooks` and `restore-walk` run their blocks of commands. */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { type Key, keys } from '../../lib/dynamodb/keys.ts';
@@ -17,6 +17,19 @@ const documents = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
+
+it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
+  const named = [
+    ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w-]+)`/g),
+  ];
+  expect(named.length).toBeGreaterThan(10);
+  for (const [, name = ''] of named) {
+    const file = name.startsWith('packages/') ? name : `test/${name}`;
+    expect(readdirSync(dirname(file)).join('\n')).toMatch(
+      new RegExp(`^${basename(file)}(\\.property)?\\.test\\.ts$`, 'm'),
+    );
+  }
+});
 
 it.each(documents)('every link of %s leads to a file, and to a heading that it has', (path) => {
   const anchorsOf = (file: string) =>

@@ -48,6 +48,7 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
           QueueUrl,
           MaxNumberOfMessages: MAX_BATCH,
           VisibilityTimeout: PEEK_SECONDS,
+          AttributeNames: ['All'],
           WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
         });
         if (Messages.length === 0) break;
@@ -61,9 +62,23 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
         }));
         await sqs.changeMessageVisibilityBatch({ QueueUrl, Entries });
       }
-      return found.slice(0, limit).map(({ Body = '' }) => parseJson(Body) as Refusal);
+      return found.slice(0, limit).map(refusalOf);
     },
   };
+}
+
+/** What a message of the queue of refused records says. Of a message that the feed did not send, nothing is shown. */
+function refusalOf({ Body = '', MessageId = '', Attributes }: Message): Refusal {
+  try {
+    const refusal = parseJson(Body) as Refusal;
+    const { reason, record, message_id } = refusal;
+    if ([reason, record, message_id].every((text) => typeof text === 'string') && Number.isFinite(refusal.sent_at_ms))
+      return refusal;
+  } catch {
+    // no JSON, or null
+  }
+  const sent_at_ms = Number(Attributes?.SentTimestamp);
+  return { reason: 'not a message of the feed', message_id: MessageId, sent_at_ms, record: '' };
 }
 
 /** Approximate number of visible and in-flight messages of a queue. */

@@ -41,8 +41,8 @@ interface BatchInfo {
 /**
  * @param audit writes the audit rows of the accounts that the records belong to; absent: nothing is relayed, the
  *   letters are only counted
- * @returns `left`: letters that stay in the queue, since the stream no longer has their records, or relaying failed
- *   again
+ * @returns `left`: letters that stay in the queue, since the stream no longer has their records, relaying failed
+ *   again, or they are no letters
  */
 export async function replayRelay(
   table: Table,
@@ -84,12 +84,24 @@ async function receiveAll(queues: SQS, streams: DynamoDBStreams, QueueUrl: strin
     const newMessages = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
     if (newMessages.length === 0) return [...letters.values()];
     for (const { MessageId = '', ReceiptHandle, Body = '' } of newMessages)
-      letters.set(MessageId, { ReceiptHandle, records: await recordsOf(streams, JSON.parse(Body) as Letter) });
+      letters.set(MessageId, { ReceiptHandle, records: await recordsOf(streams, Body) });
   }
 }
 
-/** The records of a dead letter; undefined: the stream no longer has them. */
-async function recordsOf(streams: DynamoDBStreams, letter: Letter): Promise<DynamoDBRecord[] | undefined> {
+/** The letter in a message; undefined: it has none. */
+function letterOf(body: string): Letter | undefined {
+  try {
+    const letter = JSON.parse(body) as Letter;
+    return 'Records' in letter || 'DDBStreamBatchInfo' in letter ? letter : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The records of a dead letter; undefined: the stream no longer has them, or the message is no letter. */
+async function recordsOf(streams: DynamoDBStreams, body: string): Promise<DynamoDBRecord[] | undefined> {
+  const letter = letterOf(body);
+  if (!letter) return undefined;
   if ('Records' in letter) return letter.Records;
   const { streamArn, shardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;
   const records: DynamoDBRecord[] = [];

@@ -43,7 +43,7 @@ async function enterAws(letters: object[], records: DynamoDBRecord[]) {
   return { queue, sent, details, resources: { region: 'eu-west-1', eventBus: 'bus', ...urls } };
 }
 
-it('relays the records that dead letters contain or point to, and leaves letters whose records the stream no longer has', async () => {
+it('relays the records that dead letters contain or point to, and leaves letters whose records the stream no longer has, and what is no letter', async () => {
   const table = await newTable({ stream: true });
   const tenant = await newAccount(table);
   const incidents = await Promise.all([1, 2, 3].map(() => tenant.incident()));
@@ -64,11 +64,12 @@ it('relays the records that dead letters contain or point to, and leaves letters
     second as DynamoDBRecord,
     first as DynamoDBRecord,
   ]);
-  const counts = { letters: 3, left: 1 };
+  queue.set('strange', 'no letter');
+  const counts = { letters: 4, left: 2 };
   expect(await replayRelay(table, resources)).toEqual(counts);
-  expect([queue.size, sent, details]).toEqual([3, [], []]);
+  expect([queue.size, sent, details]).toEqual([4, [], []]);
   expect(await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now))).toEqual(counts);
-  expect([...queue.keys()]).toEqual(['2']);
+  expect([...queue.keys()]).toEqual(['2', 'strange']);
   const audit = await storedUnder(table, collections.audit(tenant.account));
   expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '2 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};

@@ -157,6 +157,25 @@ describe('feed', () => {
     const console = await serveConsole({ table, feed: () => feed });
     await console.signIn();
     expect((await console.page('/feed')).text).toContain(`account ${missingAccount} does not exist`);
+    // Whoever may write to the queue can send anything.
+    const bodies = [
+      'a secret',
+      '"a secret"',
+      'null',
+      '["a secret"]',
+      '{"reason":"r","message_id":1,"sent_at_ms":"a secret"}',
+    ];
+    for (const body of bodies) await sqs.sendMessage({ QueueUrl: service.queueUrls.FeedRefusedUrl, MessageBody: body });
+    const shown = [
+      JSON.stringify(await feedStatus(10)),
+      (await admin('feed status')).out,
+      (await console.page('/feed')).text,
+    ];
+    for (const text of shown) {
+      expect(text.match(/not a message of the feed/g)).toHaveLength(bodies.length);
+      expect(text).toContain(`account ${missingAccount} does not exist`);
+      expect(text).not.toContain('secret');
+    }
     await console.close();
   });
 });
