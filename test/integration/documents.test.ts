@@ -16,7 +16,14 @@ import { newTable, stored } from '../support/service.ts';
 const documents = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  'examples/README.md',
+  ...readdirSync('packages').map((name) => `packages/${name}/README.md`),
 ];
+
+it.each(documents)('%s puts nothing into the temporary folder that all users share', (path) => {
+  // `mktemp -d` makes a private one in it.
+  expect(textOf(path).replace(/\/tmp\/tmp\.\w+/g, '')).not.toContain('/tmp');
+});
 
 it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
