@@ -82,10 +82,12 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   const lines = Object.values(ACCOUNTS).flatMap((account) =>
     accountLines(account, `bench-key-${account}`.padEnd(32, '-')),
   );
-  const service = await startBenchService(lines);
+  await using resources = new AsyncDisposableStack();
+  const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
   const began = Date.now() - 1_000_000;
   const sideOf = (side: Side) => {
     const child = fork(import.meta.filename, [side, service.endpoint, service.table.name]);
+    resources.defer(() => child.disconnect());
     const cpuMs: number[] = [];
     const round = async () => {
       child.send(began + 1_000 * cpuMs.length);
@@ -93,7 +95,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     };
     // The first round warms up, and creates the rows.
     const mean = () => cpuMs.slice(1).reduce((sum, ms) => sum + ms, 0) / (HOSTS * (cpuMs.length - 1));
-    return { round, mean, stop: () => child.disconnect() };
+    return { round, mean };
   };
   const [feed, baseline] = [sideOf('feed'), sideOf('documentClient')];
   await inTurns(1 + ROUNDS, [feed.round, baseline.round]);
@@ -104,8 +106,6 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     baseline: { name: 'conditional PutItems by the document client', value: baseline.mean() },
     most: 0.75,
   });
-  for (const { stop } of [feed, baseline]) stop();
-  await service.stop();
 }
 
 if (import.meta.main) serve(process.argv.slice(2));
