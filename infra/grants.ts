@@ -26,10 +26,10 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['GetItem'], on: ['merges'] },
-    { actions: ['Query'], on: ['accounts', 'feed'] },
-    { actions: ['PutItem'], on: ['feed'] },
-    { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
+    { actions: ['GetItem'], on: ['merges', 'feed'] },
+    { actions: ['Query'], on: ['accounts', 'log'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'merges'] },
+    { actions: ['UpdateItem'], on: ['alerts', 'merges', 'feed'] },
   ],
   'ingest-records': [
     { actions: ['GetItem'], on: ['account'] },
@@ -37,7 +37,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['PutItem'], on: ['members', 'hosts', 'rum', 'workItems', 'alerts'] },
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
-  relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
+  relay: [{ actions: ['GetItem'], on: ['feed'] }],
   'usage-key-authorizer': [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },

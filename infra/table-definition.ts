@@ -23,6 +23,7 @@ export const LEADING_KEYS = {
   alerts: 'ACCOUNT#*#ALERTS#*',
   members: 'ACCOUNT#*#MEMBERS',
   feed: 'ACCOUNT#*#FEED#*',
+  log: 'ACCOUNT#*#LOG',
   merges: 'ACCOUNT#*#MERGES',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',
   rate: 'ACCOUNT#*#RATE#*',

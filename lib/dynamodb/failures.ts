@@ -20,8 +20,8 @@ const UNAVAILABLE = new Set<string | undefined>([
   // Problems of the environment, not bugs.
   'ExpiredTokenException',
   'CredentialsProviderError',
-  // Rows of a transaction that are not visible yet, or that a restored table lacks.
-  'EntryUnreadableError',
+  // A pending entry that a restored table lacks.
+  'EntryMissingError',
 ]);
 /** Names of errors that the SDK throws for a reply that does not come from DynamoDB, but from a proxy, for example. */
 const FOREIGN_REPLY = new Set<string | undefined>(['Unknown', 'SyntaxError']);

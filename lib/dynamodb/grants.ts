@@ -14,6 +14,7 @@ export type KeyKind =
   | 'members'
   | 'feed'
   | 'merges'
+  | 'log'
   | 'idempotency'
   | 'rate';
 

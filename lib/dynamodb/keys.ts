@@ -64,8 +64,9 @@ export const collections = {
   alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) =>
     [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
-  feed: (account: Int64, incidentId: string) =>
-    feedPartition<'feedEntry' | 'feedAlerts' | 'feedMoves'>(account, incidentId),
+  feed: (account: Int64, incidentId: string) => feedPartition<'feedEntry'>(account, incidentId),
+  /** The entries of all feeds, in the order of their sequences. */
+  log: (account: Int64) => tenantPartition<'logPointer'>(account, 'LOG'),
   mergeOrder: (account: Int64) => tenantPartition<'mergeOrder'>(account, 'MERGES'),
   idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
 } as const;
@@ -101,16 +102,7 @@ export const keys = {
     pk: feedPartition<'feedEntry'>(account, incidentId),
     sk: sequenceText(sequence),
   }),
-  /** A part of the list of a large entry's alerts; `part` counts from 0. */
-  feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
-    pk: feedPartition<'feedAlerts'>(account, incidentId),
-    sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
-  }),
-  /** Moves of a large entry's alerts from index `start` on. */
-  feedMoves: (account: Int64, incidentId: string, sequence: number, start: number) => ({
-    pk: feedPartition<'feedMoves'>(account, incidentId),
-    sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
-  }),
+  logPointer: (account: Int64, sequence: number) => ({ pk: collections.log(account), sk: sequenceText(sequence) }),
   mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'ORDER' }),
   /** One row for each outer window of the rate limit. `window` is the number of the window since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
@@ -166,12 +158,10 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('incident', sk);
     case 'ALERTS':
       return row('alert', sk);
-    case 'FEED': {
-      const [sequence, list, part] = sk.split('#');
-      const entry = [rest, Number(sequence)];
-      if (list === undefined) return row('feedEntry', ...entry);
-      return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(part));
-    }
+    case 'FEED':
+      return row('feedEntry', rest, Number(sk));
+    case 'LOG':
+      return row('logPointer', Number(sk));
     case 'MERGES':
       return row('mergeOrder');
     case 'RATE':

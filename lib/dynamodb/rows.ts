@@ -90,8 +90,6 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
-  loaded_after?: number;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */
@@ -111,12 +109,10 @@ export interface AlertRow {
   incident_id?: string;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
-  /** Its incident before that merge or undo; absent: none. */
+  /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
   moved_from?: string;
-  /** The `moved_sequence` before that merge or undo: shows whether a restored table lacks entries. */
+  /** The row's `moved_sequence` before that: shows whether a restored table lacks entries. */
   previous_sequence?: number;
-  /** Sequence of the account's latest feed entry when the row was imported. That entry and earlier ones do not apply to it. */
-  loaded_after?: number;
 }
 
 /** What a merge or its undo did: an entry of the incident's feed. */
@@ -139,29 +135,32 @@ export interface FeedEntry {
   new_owner_id?: Int64;
   /** Of an undo: the sequence of the undone merge. */
   undone_sequence?: number;
-  /** The entry is committed before its alerts are moved: separate rows list the alerts, and where they came from. */
+  /** The entry is committed before the rows of its alerts are written. */
   large?: true;
-  /** The number of alerts of a large entry. */
-  alerts?: number;
+  /** Of a large merge: the position of the account's log before it read its alerts. */
+  read_since?: LogPosition;
 }
 
-/** What an entry did with its alerts. */
-export interface MovedAlerts {
-  /** Ids of moved alerts, by the other incident: for a merge where they came from, for an undo where they went back to. */
-  moved: Record<string, string[]>;
-  /** Ids of alerts that were in the right incident already. */
-  stayed: string[];
-}
-
-export interface AlertListRow {
-  /** The alerts of a large entry: their ids, 12 bytes each. */
+/** The alerts of an entry, 12 bytes an id. */
+export interface EntryAlerts {
   alert_ids: Uint8Array;
+  /**
+   * The other incident of each: for a merge where it came from, for an undo where it goes. Zeros: none. While a large merge is pending,
+   * the incidents that it has read, some of which may have changed before its commit.
+   */
+  other_ids: Uint8Array;
 }
 
 /** See `merge-order.ts`. */
-export interface MergeOrderRow {
-  /** Sequence of the latest entry. */
-  last?: number;
+/** A position in an account's log. */
+export interface LogPosition {
+  /** Sequence of the latest entry; 0: none. */
+  last: number;
+  /** How many entries the log has up to that one. */
+  entries: number;
+}
+
+export interface MergeOrderRow extends Partial<LogPosition> {
   /** Sequence of the latest large entry. */
   last_large?: number;
 }
@@ -206,10 +205,9 @@ export interface Rows {
   workItem: WorkItemRow;
   incident: IncidentRow;
   alert: AlertRow;
-  feedEntry: FeedEntry & Partial<MovedAlerts>;
-  feedAlerts: AlertListRow;
-  /** What happened to `count` alerts of a large entry's list. */
-  feedMoves: MovedAlerts & { count: number };
+  feedEntry: FeedEntry & EntryAlerts;
+  /** Where the entry with this sequence is. */
+  logPointer: { incident_id: string };
   mergeOrder: MergeOrderRow & {
     /** The large entries that still have alerts to move: their incident ids, by sequence. */
     pending?: Record<string, string>;

@@ -3,10 +3,8 @@ import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Table } from '../dynamodb/client.ts';
-import { type Key, keys, parseKey, type Stored } from '../dynamodb/keys.ts';
-import { getRow } from '../dynamodb/row.ts';
-import { decodeAlertList } from '../operations/merge-alerts/feed.ts';
-import { EntryUnreadableError, readEntry } from '../operations/merge-alerts/read-incidents.ts';
+import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
+import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import type { Int64 } from '../shared/json.ts';
 
 const VERSION = 1;
@@ -38,9 +36,18 @@ function createEvent(type: string, { account, atMs, by, dedupKey, cause }: Event
 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
 
+/** Lambda passes binary values in base64. */
+const decoded = (image: Image) =>
+  Object.fromEntries(
+    Object.entries(image).map(([name, { B, ...value }]) => [
+      name,
+      B === undefined ? value : { B: Buffer.from(B, 'base64') },
+    ]),
+  ) as Record<string, AttributeValue>;
+
 /** The row of a stream record after the write; undefined if the write removed it. */
 export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
-  dynamodb?.NewImage && table.unmarshall<Key>(dynamodb.NewImage as Image & Record<string, AttributeValue>);
+  dynamodb?.NewImage && table.unmarshall<Key>(decoded(dynamodb.NewImage));
 
 /** The event that reports the write of a stream record; undefined if there is none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
@@ -49,7 +56,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
   if (!row || account === undefined) return undefined;
   switch (kind) {
     case 'feedEntry':
-      return record.eventName === 'INSERT' ? entryEvent(table, account, row as Stored<'feedEntry'>) : undefined;
+      return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'feedEntry'>) : undefined;
     case 'mergeOrder': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
@@ -65,12 +72,13 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
   }
 }
 
-async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<ServiceEvent> {
-  const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false, moved = {} } = entry;
+function entryEvent(account: Int64, row: Stored<'feedEntry'>): ServiceEvent {
+  const { entry, moves } = entryOf(row);
+  const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
-  const movedIds = Object.values(moved).flat();
-  // For a large entry it is not known yet which alerts are in the incident already, so all are counted.
-  const alerts = large ? entry.alerts : movedIds.length;
+  // The origins of a large merge are not known yet, nor which of its alerts are in the incident already: so all are counted.
+  const moved = kind === 'merge' && large ? moves : moves.filter(isMoved);
+  const alerts = moved.length;
   if (kind === 'merge_undone')
     return createEvent('MergeUndone', common, {
       incident_id,
@@ -83,19 +91,12 @@ async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry
     incident_id,
     sequence,
     alerts,
-    alert_ids: (large ? await firstAlertIdsOf(table, account, entry) : movedIds).slice(0, MAX_IDS),
+    alert_ids: moved.slice(0, MAX_IDS).map(({ alertId }) => alertId),
     ...(comment !== undefined && { comment }),
     ...(title !== undefined && { title }),
     ...(owner_id !== undefined && { owner_id }),
     complete: !large,
   });
-}
-
-/** The alert ids in the first row of a large entry's alert list. @throws EntryUnreadableError when the row is missing */
-async function firstAlertIdsOf(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<string[]> {
-  const row = await getRow(table, keys.feedAlerts(account, entry.incident_id, entry.sequence, 0));
-  if (!row) throw new EntryUnreadableError(`entry ${entry.sequence} of incident ${entry.incident_id} lacks its list`);
-  return decodeAlertList([row]);
 }
 
 async function completedEvent(
@@ -110,7 +111,7 @@ async function completedEvent(
   // An undo has only the event at its commit.
   if (entry?.kind !== 'merge') return undefined;
   const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, cause: { request_id: entry.request_id } };
-  return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.length });
+  return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {

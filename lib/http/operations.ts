@@ -263,9 +263,9 @@ export const mergeAlerts = {
   grants: [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
     { actions: ['GetItem'], on: ['appKey', 'feed', 'merges', 'rate'] },
-    { actions: ['Query'], on: ['feed'] },
-    { actions: ['PutItem'], on: ['feed', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
+    { actions: ['Query'], on: ['log'] },
+    { actions: ['PutItem'], on: ['feed', 'log', 'idempotency'] },
+    { actions: ['UpdateItem'], on: ['merges', 'feed', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   idempotent: true,

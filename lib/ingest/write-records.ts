@@ -4,7 +4,7 @@ import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
 import { putRow, updateRow } from '../dynamodb/row.ts';
 import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
-import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
+import { readFeed } from '../operations/merge-alerts/entry.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';
 import { cancelRemoval, cellsOf, removalTime, writeReports } from './host-reports.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
-import { readFeed } from '../../lib/operations/merge-alerts/read-incidents.ts';
+import { readFeed } from '../../lib/operations/merge-alerts/entry.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { exportData } from '../../packages/admin/data/export.ts';
 import { linesOf } from '../../packages/admin/data/lines.ts';

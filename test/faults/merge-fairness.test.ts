@@ -63,7 +63,8 @@ function conflicting(double: TableDouble): { send: Send; transactions: () => num
     for (const row of rows) locked.add(row);
     try {
       const reply = double.apply(request);
-      await sleep(rows.some((row) => row.includes('#MOVES#')) ? MOVES_MS : TRANSACTION_MS, undefined, { signal });
+      const isMove = !rows.some((row) => row.includes('#MERGES '));
+      await sleep(isMove ? MOVES_MS : TRANSACTION_MS, undefined, { signal });
       return reply;
     } finally {
       for (const row of rows) locked.delete(row);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';
 import { type Key, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
+import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import type { Finding } from '../../packages/admin/check/finding.ts';
@@ -10,7 +11,9 @@ import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
 import { repair } from '../../packages/admin/check/repair.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
+import { dyingAfterCommit } from '../support/faults.ts';
 import { newAccount } from '../support/incidents.ts';
+import { newMergeInstance } from '../support/merging.ts';
 import { handlersOver, newTable, testDeps } from '../support/service.ts';
 import { TableDouble } from '../support/table/table-double.ts';
 import { changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
@@ -47,8 +50,14 @@ function visible(rows: Rows, ...omitted: (RowKind | undefined)[]): Map<string, u
   return seen;
 }
 
-/** An account with alerts in an incident and in none, some of them merged before, and its rows before and after one more merge. */
-async function merged(count: number, change: object) {
+/** Makes a merge of few alerts large. */
+const LARGE = { transactionItems: 5 };
+
+/**
+ * An account with alerts in an incident and in none, some of them merged before, and its rows before one more merge, right after its commit,
+ * and after it.
+ */
+async function merged(count: number, change: object, limits: MergeLimits = {}) {
   const tenant = await newAccount(table);
   const handlers = handlersOver(testDeps(table));
   const [from, to] = [await tenant.incident(), await tenant.incident({ owner_id: 3 })];
@@ -63,9 +72,13 @@ async function merged(count: number, change: object) {
   const before = await snapshot(table, tenant.account);
   const body = { alert_ids: [...alerts, ...staying], incident_id: to, ...change };
   const options = { headers: { 'Idempotency-Key': 'one' } };
-  expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, options), 200);
+  const { table: dying, mergeAlerts } = newMergeInstance(table, { around: dyingAfterCommit(), ...limits });
+  expectEnvelope(await tenant.merge(limits === LARGE ? mergeAlerts : handlers.mergeAlerts, body, options), 200);
+  dying.client.destroy();
+  const committed = await snapshot(table, tenant.account);
+  await tenant.finish(to);
   const after = await snapshot(table, tenant.account);
-  return { tenant, before, after, changed: changedRows(before, after) };
+  return { tenant, before, committed, after, changed: changedRows(before, after) };
 }
 
 /** Parts of a set of rows, chosen at random: all of them if there are no more than `max`. */
@@ -96,8 +109,12 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
   it.each(SIZES)(
     'of %i alerts is whole or absent after the repair',
     async (count) => {
-      for (const change of [{ title: 'New', owner_id: 7 }, {}]) {
-        const merge = await merged(count, change);
+      for (const [change, limits] of [
+        [{ title: 'New', owner_id: 7 }, {}],
+        [{}, {}],
+        [{}, LARGE],
+      ] as const) {
+        const merge = await merged(count, change, limits);
         const { tenant, before, after, changed } = merge;
         const check = (rows: Rows) => checkMerges(mergeRowsOf(tenant.account, [...rows.values()] as never));
         expect([check(before), check(after)]).toEqual([[], []]);
@@ -116,11 +133,14 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
     120_000,
   );
 
-  it('is whole or absent in DynamoDB Local, too', async () => {
-    const merge = await merged(4, { title: 'New', owner_id: 7 });
-    const { tenant, before, after, changed } = merge;
-    for (const names of partsOf(changed, MAX_IN_TABLE)) {
-      await overwrite(table, await snapshot(table, tenant.account), torn(before, after, names));
+  it.each([
+    ['in DynamoDB Local, too', {}],
+    ['if the restore is to a moment right after the commit', LARGE],
+  ])('is whole or absent %s', async (_when, limits) => {
+    const merge = await merged(4, { title: 'New', owner_id: 7 }, limits);
+    const { tenant, before, committed } = merge;
+    for (const names of partsOf(changedRows(before, committed), MAX_IN_TABLE)) {
+      await overwrite(table, await snapshot(table, tenant.account), torn(before, committed, names));
       const { left } = await repair(table, await checkAccount(table, tenant.account));
       expect(left).toEqual([]);
       expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isFeedEntry))).toBeUndefined();

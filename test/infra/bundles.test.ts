@@ -139,8 +139,9 @@ describe('every bundle, started as Lambda would', () => {
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"Entries":[{"EventId":"e"}]}');
     });
     const entry = { pk: 'ACCOUNT#1#FEED#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
-    const NewImage = marshall({ ...entry, by: 'k', request_id: 'r', sequence: 5, at_ms: 5, moved: {}, stayed: [] });
-    const Records = [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage } }];
+    const NewImage = marshall({ ...entry, by: 'k', request_id: 'r', sequence: 5, at_ms: 5 });
+    const lists = { alert_ids: { B: '' }, other_ids: { B: '' } };
+    const Records = [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage: { ...NewImage, ...lists } } }];
     const credentials = { AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION', AWS_SECRET_ACCESS_KEY: 'secret' };
     const { answer } = await start('relay', { Records }, { ...credentials, AWS_ENDPOINT_URL_EVENTBRIDGE });
     expect(answer).toEqual({ batchItemFailures: [] });

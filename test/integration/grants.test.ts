@@ -8,12 +8,12 @@ import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/oper
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
-import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit } from '../support/faults.ts';
+import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit, onceBefore } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
-import { newAccount } from '../support/incidents.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 
@@ -36,12 +36,20 @@ const losingUpdates: AroundCall = async ({ command }, send) => {
   if (command.startsWith('Update')) throw connectionLost();
 };
 
+/** Merges one of the alerts into another incident after a large merge has read them: so the large one must correct its origins. */
+const overtaking = (tenant: Account, alertId: string | undefined) =>
+  onceBefore('TransactWrite', async () => {
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    await tenant.merge(mergeAlerts, { alert_ids: [alertId], incident_id: await tenant.incident() });
+  });
+
 /** An account with a merge of 120 alerts whose function died after the commit. @returns its feed entry, too */
 async function newPendingMerge() {
   const tenant = await newAccount(table);
   const [to, alert_ids] = [await tenant.incident(), await tenant.alerts(120)];
   const dying = connectAgain(table);
   aroundCalls(dying, dyingAfterCommit());
+  aroundCalls(dying, overtaking(tenant, alert_ids[0]));
   const { mergeAlerts } = handlersOver(testDeps(dying));
   expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids, incident_id: to }), 200);
   const [entry] = await tenant.feed(to);
@@ -86,8 +94,10 @@ describe('what a function does with the table is what it may do, no more and no 
     const [to, elsewhere, alerts] = [await tenant.incident(), await tenant.incident(), await tenant.alerts(150)];
     const lost: string[] = [];
     let losesReplies = false;
-    const { connection, required } = recordingClient(async ({ command }, send) => {
-      await send();
+    const overtake = overtaking(tenant, alerts[0]);
+    const { connection, required } = recordingClient(async (call, send) => {
+      const { command } = call;
+      await (losesReplies ? overtake(call, send) : send());
       if (!losesReplies || !/^(Update|TransactWrite)/.test(command) || lost.includes(command)) return;
       lost.push(command);
       throw connectionLost();

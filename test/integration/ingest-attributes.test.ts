@@ -78,8 +78,8 @@ describe('attributes of the service', () => {
     ['host_status', { host_id: 'h', health_at_ms: 1 }, { ...reserved, snapshot_order: 1, health_at_ms_order: 1 }],
     ['member', { member_id: 1, name: 'n' }, reserved],
     ['rum_resource', RUM_RECORD, reserved],
-    ['incident', { incident_id, title: 't' }, { ...reserved, last_change: { sequence: 1 }, loaded_after: 1 }],
-    ['alert', { alert_id, title: 't' }, { ...reserved, ...merged, loaded_after: 1 }],
+    ['incident', { incident_id, title: 't' }, { ...reserved, last_change: { sequence: 1 } }],
+    ['alert', { alert_id, title: 't' }, { ...reserved, ...merged }],
     [
       'work_item',
       item,

@@ -4,7 +4,8 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
+import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost, losing, onceBefore } from '../support/faults.ts';
@@ -19,16 +20,16 @@ const table = await newTable();
 describe('the largest merge that fits into one transaction', () => {
   it.each([
     // The limit of DynamoDB.
-    { rows: 100, maxAlerts: 98, fields: {}, key: false },
+    { rows: 100, maxAlerts: 97, fields: {}, key: false },
     ...[
-      { maxAlerts: 10, fields: {}, key: false },
-      { maxAlerts: 9, fields: { title: 'New' }, key: false },
-      { maxAlerts: 8, fields: { owner_id: 1 }, key: false },
-      { maxAlerts: 9, fields: {}, key: true },
-      { maxAlerts: 8, fields: { title: 'New', owner_id: 1 }, key: false },
-      { maxAlerts: 8, fields: { title: 'New' }, key: true },
-      { maxAlerts: 7, fields: { owner_id: 1 }, key: true },
-      { maxAlerts: 7, fields: { title: 'New', owner_id: 1 }, key: true },
+      { maxAlerts: 9, fields: {}, key: false },
+      { maxAlerts: 8, fields: { title: 'New' }, key: false },
+      { maxAlerts: 7, fields: { owner_id: 1 }, key: false },
+      { maxAlerts: 8, fields: {}, key: true },
+      { maxAlerts: 7, fields: { title: 'New', owner_id: 1 }, key: false },
+      { maxAlerts: 7, fields: { title: 'New' }, key: true },
+      { maxAlerts: 6, fields: { owner_id: 1 }, key: true },
+      { maxAlerts: 6, fields: { title: 'New', owner_id: 1 }, key: true },
     ].map((merge) => ({ rows: TRANSACTION_ITEMS, ...merge })),
   ])(
     'of $rows rows has $maxAlerts alerts when it sets $fields (Idempotency-Key: $key); one alert more takes several transactions',
@@ -156,11 +157,11 @@ describe('an alert whose row cannot be updated', () => {
     await put(table, key, { alert_id, title: 'x'.repeat(length) });
   }
 
-  it.each([1, 20])('fails a merge of %i alerts before its commit, and the answer names it', async (count) => {
-    const { tenant, to, alerts, send, merge, finish } = await newScene(table, { alerts: count });
+  it('fails a small merge, and the answer names it', async () => {
+    const { tenant, to, alerts, send, merge } = await newScene(table, { alerts: 5 });
     const [fullAlert = ''] = alerts;
     await fill(tenant.account, fullAlert);
-    const answer = await send({ alert_ids: alerts, incident_id: to });
+    const answer = await send({ alert_ids: alerts, incident_id: to, title: 'New' });
     expectEnvelope(answer, 400, 'BadRequest');
     expect(answer.body.error.message).toContain(fullAlert);
     expect(await tenant.feed(to)).toEqual([]);
@@ -168,23 +169,10 @@ describe('an alert whose row cannot be updated', () => {
     // As large as it can be and still be moved.
     await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE });
     await merge(alerts, to);
-    await finish(to);
     await expectMerged(tenant, to, alerts);
   });
 
-  it('fails a merge before its commit also when the row has room for a first move only', async () => {
-    const { tenant, to, elsewhere, alerts, send, merge, finish } = await newScene(table, { alerts: 20 });
-    const [fullAlert = ''] = alerts;
-    await fill(tenant.account, fullAlert, { incident_id: to, moved_sequence: SEQUENCE, moved_from: to });
-    await merge(alerts, to);
-    await finish(to);
-    const answer = await send({ alert_ids: alerts, incident_id: elsewhere });
-    expectEnvelope(answer, 400, 'BadRequest');
-    expect(answer.body.error.message).toContain(fullAlert);
-    expect(await tenant.feed(elsewhere)).toEqual([]);
-  });
-
-  it('is named in the log if its merge is committed already, and the other alerts of the merge are moved', async () => {
+  it('leaves a large merge pending: the log names it, and the other alerts of the merge are moved', async () => {
     const { tenant, to, elsewhere, alerts, merge } = await newPendingScene(table);
     const [fullAlerts, others] = [alerts.slice(0, 2), alerts.slice(2)];
     for (const id of fullAlerts) await fill(tenant.account, id);
@@ -192,12 +180,12 @@ describe('an alert whose row cannot be updated', () => {
     const { sequence } = feed[0];
     const deps = testDeps(table);
     const error = await finishFeed(table, feed, { deps }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(UnmovableAlertsError);
-    const { alertIds } = error as UnmovableAlertsError;
+    expect(error).toBeInstanceOf(AlertsTooLargeError);
+    const { alertIds } = error as AlertsTooLargeError;
     expect(alertIds.toSorted()).toEqual(fullAlerts.toSorted());
     // The log line that docs/operate.md tells the operator to look for.
     const entry = { account_id: tenant.account, incident_id: to, sequence };
-    const fields = { ...entry, error_name: 'UnmovableAlertsError', alert_ids: alertIds };
+    const fields = { ...entry, error_name: 'AlertsTooLargeError', alert_ids: alertIds };
     expect(deps.log.lines).toEqual([{ level: 'error', message: 'merge not finished', fields }]);
     expect(new Set(await tenant.placements(others))).toEqual(new Set([to]));
     expect(await tenant.pending()).toEqual([String(sequence)]);

@@ -39,7 +39,7 @@ describe('a runbook', () => {
     },
     'finish-merges': {
       ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
-      ...{ sequence: 1_795_000_000_000, error_name: 'UnmovableAlertsError' },
+      ...{ sequence: 1_795_000_000_000, error_name: 'AlertsTooLargeError' },
     },
     'ingest-records': { level: 'WARN', message: 'ingest failed', error_name: 'AccessDeniedException', records: 3 },
     relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },

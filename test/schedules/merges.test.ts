@@ -9,6 +9,7 @@ import { recordOfEntity } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
+import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';
@@ -61,6 +62,7 @@ const process = fc.oneof(
   },
   fc.record({ ...run, kind: fc.constant('undo' as const), of: fc.nat(1) }),
   fc.record({ ...run, kind: fc.constant('finish' as const) }),
+  fc.record({ ...run, kind: fc.constant('export' as const) }),
   fc.record({ ...run, kind: fc.constant('record' as const), alert: fc.nat(4) }),
 );
 const cases = fc.array(process, { minLength: 1, maxLength: 4 });
@@ -90,12 +92,21 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
   }
   for (const [index, it] of EARLIER.entries()) await merge(table, it, `earlier ${index}`);
   const earlier = await entriesNow();
+  /** Where the alerts are by each export. */
+  const exported: (string | undefined)[][] = [];
   /** The sequences of merges whose undo succeeded. */
   const undone: number[] = [];
   const begin = (each: (typeof processes)[number], name: string, fate: Fate) =>
     schedule.start(async (through) => {
       if (each.kind === 'merge') return merge(through, each, name, fate);
       if (each.kind === 'finish') return finishFeed(through, await entriesNow(), LIMITS);
+      if (each.kind === 'export') {
+        const read = new Map(
+          (await readSnapshot(through, account)).alerts.map((row) => [row.alert_id, row.incident_id]),
+        );
+        exported.push(alerts.map((id) => read.get(id)));
+        return;
+      }
       if (each.kind === 'undo') {
         const { sequence, incident_id: incidentId } = earlier.find((entry) =>
           entry.request_id.startsWith(`earlier ${each.of}`),
@@ -126,6 +137,8 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
   for (const id of alerts) expect(await stored(table, keys.alert(account, id))).toMatchObject({ title: 'alert' });
   expectWholeMerges(entries, sent);
   expectUndone(entries, undone);
+  for (const state of exported)
+    expect(statesOf(entries), 'an export is the state after some entry').toContainEqual(state);
   for (const id of incidents) {
     let title = 'first';
     for (const { old_title = title, new_title = title } of entries.filter((entry) => entry.incident_id === id)) {
@@ -158,6 +171,16 @@ it('a merge whose time ends while its commit is in progress finds out whether it
 type Entries = any[];
 const takenBy = ({ moved, stayed }: Entries[number]): string[] =>
   [...Object.values(moved).flat(), ...stayed] as string[];
+
+/** Where the alerts are after each entry. */
+function statesOf(entries: Entries): (string | undefined)[][] {
+  const incidentOf = new Map<string, string | undefined>(alerts.map((id) => [id, start]));
+  return entries.map(({ kind, incident_id, moved }) => {
+    for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
+      for (const id of ids) incidentOf.set(id, kind === 'merge' ? incident_id : other);
+    return alerts.map((id) => incidentOf.get(id));
+  });
+}
 
 /** A merge that succeeded has one entry, with all its alerts; one that was refused has none. */
 function expectWholeMerges(entries: Entries, sent: ReadonlyMap<string, SentMerge>): void {

@@ -6,7 +6,8 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
-import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
+import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,
@@ -24,24 +25,20 @@ export const objectId = () => randomBytes(12).toString('hex');
 
 let lastAccount = 5_000;
 
-/** The entries of a feed, read from its rows: each with the moves that further rows record. */
+/** The entries of a feed, each with the alerts that it moved and those that stayed. @param pending sequences of the pending ones */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
-function entriesOf(rows: any[]): any[] {
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  const entries: any[] = [];
-  for (const { alert_ids, count, moved, stayed, ...row } of rows) {
-    if (row.kind !== undefined)
-      entries.push({ ...row, moved: moved ?? {}, stayed: stayed ?? [], unrecorded: row.alerts ?? 0 });
-    const entry = entries.at(-1);
-    if (alert_ids) entry.listed = (entry.listed ?? 0) + alert_ids.byteLength / 12;
-    if (count === undefined) continue;
-    entry.unrecorded -= count;
-    entry.stayed.push(...stayed);
-    for (const [incident, ids] of Object.entries(moved as Record<string, string[]>))
-      entry.moved[incident] = [...(entry.moved[incident] ?? []), ...ids];
-  }
-  return entries.map(({ unrecorded, ...entry }) => ({ ...entry, ...(unrecorded > 0 && { pending: true }) }));
-}
+const entriesOf = (rows: any[], pending: readonly string[] = []): any[] =>
+  rows.map(({ alert_ids, other_ids, ...row }) => {
+    const { entry, moves } = entryOf({ ...row, alert_ids, other_ids });
+    const moved: Record<string, string[]> = {};
+    const stayed: string[] = [];
+    for (const { alertId, from, to } of moves) {
+      const other = (entry.kind === 'merge' ? from : to) ?? 'none';
+      if (from === to) stayed.push(alertId);
+      else moved[other] = [...(moved[other] ?? []), alertId];
+    }
+    return { ...row, moved, stayed, ...(pending.includes(String(entry.sequence)) && { pending: true }) };
+  });
 
 /** A new account with a key, and functions to fill it and to read what is stored. */
 export async function newAccount(table: Table) {
@@ -79,8 +76,12 @@ export async function newAccount(table: Table) {
       const { rows } = await batchGet(table, alertKeys);
       return alertKeys.map((key) => rows.of(key)?.incident_id);
     },
-    /** Entries of an incident's feed, each with what all its rows record, and `pending` if they do not record all its alerts yet. */
-    feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),
+    /** Entries of an incident's feed, with `pending` if they are. */
+    feed: async (id: string) =>
+      entriesOf(
+        await storedUnder(table, collections.feed(account, id)),
+        Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
+      ),
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {
       for (const { large, sequence } of entriesOf(await storedUnder(table, collections.feed(account, id))))

@@ -28,7 +28,9 @@ const FAULTS = [
   'conflict',
   /** Leaves one of a batch of reads unprocessed. */
   'unprocessed',
-  /** Other processes do not see one row of the transaction yet, until any of them writes; GetItem and conditions do. */
+  /** Other processes write between the two halves of a batch of reads. */
+  'in halves',
+  /** Queries of other processes do not show one row of the transaction yet, until any of them writes; other reads and conditions do. */
   'in part',
 ] as const;
 type Fault = (typeof FAULTS)[number];
@@ -53,7 +55,13 @@ export const anyFate: fc.Arbitrary<Fate> = fc.record({
 
 /** Whether a process lives and no fault hides from it what its writes have done: it must succeed or be refused. */
 export const answersTruly = ({ dies, faults }: Fate): boolean =>
-  !dies && faults.every(({ fault }) => ['reply lost', 'sent twice', 'unprocessed', 'in part'].includes(fault));
+  !dies &&
+  faults.every(({ fault }) => ['reply lost', 'sent twice', 'unprocessed', 'in halves', 'in part'].includes(fault));
+
+interface BatchReply {
+  Responses: Record<string, unknown[]>;
+  ConsumedCapacity: unknown[];
+}
 
 const $metadata = {};
 const noReply = () => Object.assign(new Error('no reply'), { name: 'TimeoutError' });
@@ -145,7 +153,7 @@ export class Schedule {
   /** Answers a request as this process sees the rows. */
   #apply(request: Request): unknown {
     if (isWrite(request)) this.#hidden.clear();
-    if (this.#hidden.size === 0 || request.name === 'GetCommand') return this.#double.apply(request);
+    if (this.#hidden.size === 0 || request.name !== 'QueryCommand') return this.#double.apply(request);
     const seen = new TableDouble(this.#double.rows);
     for (const { key: Key, before: Item } of this.#hidden)
       seen.apply(Item ? { name: 'PutCommand', input: { Item } } : { name: 'DeleteCommand', input: { Key } });
@@ -178,6 +186,19 @@ export class Schedule {
         const reply = this.#apply({ name, input: { ...input, RequestItems: some(Keys.slice(1)) } }) as object;
         return { ...reply, UnprocessedKeys: some(Keys.slice(0, 1)) };
       }
+      case 'in halves': {
+        const [[table, { Keys, ...rest }]] = Object.entries(input.RequestItems) as [[string, { Keys: Key[] }]];
+        const middle = Math.ceil(Keys.length / 2);
+        const read = (keys: Key[]) =>
+          this.#apply({ name, input: { ...input, RequestItems: { [table]: { ...rest, Keys: keys } } } }) as BatchReply;
+        const second = read(Keys.slice(middle));
+        await this.#turn(process, name);
+        const first = read(Keys.slice(0, middle));
+        return {
+          Responses: { [table]: [...(first.Responses[table] ?? []), ...(second.Responses[table] ?? [])] },
+          ConsumedCapacity: [...first.ConsumedCapacity, ...second.ConsumedCapacity],
+        };
+      }
       case 'in part': {
         const written = (input.TransactItems as Transaction['TransactItems']).flatMap(
           ({ Put, Update }) => Put?.Item ?? Update?.Key ?? [],
@@ -200,7 +221,7 @@ const isWrite = ({ name }: Request) => !/^(Get|BatchGet|Query|Scan)/.test(name);
 
 function fits(fault: Fault, request: Request): boolean {
   if (fault === 'not carried out') return true;
-  if (fault === 'unprocessed') return request.name === 'BatchGetCommand';
+  if (fault === 'unprocessed' || fault === 'in halves') return request.name === 'BatchGetCommand';
   if (fault === 'in progress' || fault === 'in part') return request.name === 'TransactWriteCommand';
   return isWrite(request);
 }

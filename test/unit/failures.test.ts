@@ -13,7 +13,7 @@ describe('a failure', () => {
     ...THROTTLES,
     ...['LimitExceededException', 'InternalServerError', 'ServiceUnavailable', 'TransactionConflictException'],
     ...['TransactionInProgressException', 'ReplicatedWriteConflictException', 'AbortError', 'TimeoutError'],
-    'EntryUnreadableError',
+    'EntryMissingError',
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'].map((code) => named('Error', { code })),
     ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map((code) => named('Error', { code })),
     ...['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'].map((Code) =>

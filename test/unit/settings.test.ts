@@ -30,14 +30,14 @@ describe('the settings', () => {
     const env = { TABLE_NAME: '', MAX_BODY_BYTES: '12k', SERVICEMAP_ENABLED: 'no' };
     const message =
       'TABLE_NAME is required\n' +
-      'MAX_BODY_BYTES must be an integer from 1024 to 3145728, not "12k"\n' +
+      'MAX_BODY_BYTES must be an integer from 1024 to 393216, not "12k"\n' +
       'SERVICEMAP_ENABLED must be true or false, not "no"';
     expect(() => read(env)).toThrow(expect.objectContaining({ name: 'SettingsError', message }));
     expect(() => readSettings({})).toThrow(new SettingsError('TABLE_NAME is required'));
   });
 
   it.each([
-    ['MAX_BODY_BYTES', ['1024', '3145728'], ['1023', '3145729', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
+    ['MAX_BODY_BYTES', ['1024', '393216'], ['1023', '393217', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
     ['SERVICEMAP_ENABLED', ['true', 'false'], ['TRUE', '1']],
     ['QUIET', ['true', 'false'], ['TRUE', '1']],
   ])('%s may be one of %j, and none of %j', (name, valid, invalid) => {

@@ -1,14 +1,91 @@
+/** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
-import { withSignal } from '../../dynamodb/client.ts';
-import { type Key, parseKey } from '../../dynamodb/keys.ts';
+import { backoff, THROTTLING } from '../../dynamodb/backoff.ts';
+import { type Table, withSignal } from '../../dynamodb/client.ts';
+import { EXISTS, set } from '../../dynamodb/expression.ts';
+import { isUnavailable } from '../../dynamodb/failures.ts';
+import { type Key, keys, parseKey } from '../../dynamodb/keys.ts';
+import { CONCURRENCY } from '../../dynamodb/pool.ts';
+import { updateRow } from '../../dynamodb/row.ts';
 import type { Deps } from '../../shared/deps.ts';
-import { type PendingMerge, readAllPending } from './merge-order.ts';
-import { finishMerge, UnmovableAlertsError } from './move.ts';
+import type { Int64 } from '../../shared/json.ts';
+import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
+import { type Entry, type EntryId, entryRow, readLog, readPendingEntries } from './entry.ts';
+import { type PendingMerge, readAllPending, readMergeOrder, removePending } from './merge-order.ts';
+
+/**
+ * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
+ * of them: then it takes these from where the latest such entry put them (invariant *complete*).
+ * @param since the entries after `read_since`, oldest first
+ */
+export function withOrigins({ entry, moves }: Entry, since: readonly Entry[]): Entry {
+  const destinations = new Map<string, string | undefined>();
+  for (const other of since)
+    if (other.entry.sequence < entry.sequence) for (const { alertId, to } of other.moves) destinations.set(alertId, to);
+  const originOf = ({ alertId, from }: Entry['moves'][number]) =>
+    destinations.has(alertId) ? destinations.get(alertId) : from;
+  return { entry, moves: moves.map((move) => ({ ...move, from: originOf(move) })) };
+}
+
+/** {@link withOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
+export async function readOrigins(table: Table, account: Int64, found: Entry): Promise<Entry> {
+  const { read_since } = found.entry;
+  if (read_since === undefined) return found;
+  return withOrigins(found, await readLog(table, account, read_since, await readMergeOrder(table, account)));
+}
+
+/**
+ * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and removes it from the pending ones.
+ * May be called repeatedly and concurrently.
+ * @returns the entry with its true origins
+ * @throws what {@link moveAlerts} throws
+ */
+export async function finishEntry(table: Table, account: Int64, found: Entry, options?: MoveOptions): Promise<Entry> {
+  const finished = await readOrigins(table, account, found);
+  const { entry, moves } = finished;
+  if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
+    const { other_ids } = entryRow(account, finished);
+    await updateRow(table, keys.feedEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
+  }
+  await moveAlerts(table, account, finished, options);
+  await removePending(table, account, entry);
+  return finished;
+}
+
+/** Maximum retries when the table has no abort signal that would end them. */
+const MAX_RETRIES = 8;
+
+/**
+ * Finishes a committed merge. When DynamoDB is unavailable, it retries with fewer calls at once until the table's signal aborts.
+ * @throws AlertsTooLargeError after all other alerts are moved
+ */
+export async function finishMerge(
+  table: Table,
+  account: Int64,
+  id: EntryId,
+  transactionItems?: number,
+): Promise<'finished' | 'not pending'> {
+  for (let retries = 0; ; retries += 1)
+    try {
+      const { pending = [] } = await readMergeOrder(table, account);
+      if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
+      const [found] = await readPendingEntries(table, account, [id]);
+      const concurrency = Math.max(1, Math.floor(CONCURRENCY / 2 ** retries));
+      await finishEntry(table, account, found as Entry, { transactionItems, concurrency });
+      return 'finished';
+    } catch (error) {
+      const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
+      if (!isUnavailable(error) || isOver) throw error;
+      await backoff(retries + 1, THROTTLING, table.signal).catch(() => {
+        throw error;
+      });
+    }
+}
 
 /** How long before the function's time-out it stops moving alerts, in milliseconds. */
 const EARLY_MS = 2_000;
-/** Age in milliseconds from which the schedule finishes a merge. Until then its queue message does. */
-const OVERDUE_MS = 5 * 60_000;
+/** Age in milliseconds from which the schedule finishes a merge. Until then its call or its queue message does. */
+const OVERDUE_MS = 90_000;
 
 /** The event of the stack's schedule: finish the merges whose messages were lost. */
 export const OVERDUE = { finish: 'overdue' } as const;
@@ -16,8 +93,8 @@ export const OVERDUE = { finish: 'overdue' } as const;
 export type FinishEvent = SQSEvent | typeof OVERDUE;
 
 /**
- * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large merge's feed entry, and arrives
- * after the call has ended. The schedule finishes merges whose message was lost.
+ * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large merge's feed entry, and
+ * arrives after the call has ended. The schedule finishes merges whose message was lost.
  * @throws what {@link finishMerge} throws, so that the message is retried; completed moves remain
  */
 export function createFinishMerges(
@@ -37,7 +114,7 @@ export function createFinishMerges(
         const result = await finishMerge(tableWithSignal, account, entryId, transactionItems);
         if (result === 'not pending') return;
       } catch (error) {
-        const alerts = error instanceof UnmovableAlertsError ? { alert_ids: error.alertIds.slice(0, 100) } : {};
+        const alerts = error instanceof AlertsTooLargeError ? { alert_ids: error.alertIds.slice(0, 100) } : {};
         log.error('merge not finished', { ...fields, error_name: (error as Error).name, ...alerts });
         throw error;
       }
@@ -45,8 +122,9 @@ export function createFinishMerges(
       log.warn('merge finished after its call', fields);
     }
 
-    // A sequence is approximately the time of the commit, in milliseconds.
-    const isOverdue = ({ entryId }: PendingMerge) => entryId.sequence < now() - OVERDUE_MS;
+    // A sequence is the time of the commit in milliseconds, unless some clock was ahead: then it may be higher, and tells no age.
+    const isOverdue = ({ entryId: { sequence } }: PendingMerge) =>
+      sequence < now() - OVERDUE_MS || sequence > now() + OVERDUE_MS;
     if ('Records' in event)
       for (const { body } of event.Records) {
         const merge = mergeOf(body);

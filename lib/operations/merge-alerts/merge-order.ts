@@ -1,86 +1,76 @@
 /** The merge order of an account: one row, which every commit updates. `protocol.md` says why. */
-
 import { batchGet } from '../../dynamodb/batch-get.ts';
 import type { Table } from '../../dynamodb/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../dynamodb/expression.ts';
-import { collections, keys, parseKey } from '../../dynamodb/keys.ts';
+import { collections, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryRows } from '../../dynamodb/query.ts';
 import { getRow, updateRow } from '../../dynamodb/row.ts';
-import type { FeedEntry, Rows } from '../../dynamodb/rows.ts';
-import { type Action, returningStored, updateAction } from '../../dynamodb/transact.ts';
+import type { FeedEntry, LogPosition, Rows } from '../../dynamodb/rows.ts';
+import { type Action, putAction, returningStored, updateAction } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { EntryId } from './feed.ts';
+import type { EntryId } from './entry.ts';
 
-export interface MergeOrder {
-  /** Sequence of the latest entry; 0: none. */
-  last: number;
+export interface MergeOrder extends LogPosition {
   /** Sequence of the latest large entry. */
   lastLarge: number | undefined;
-  /** The pending entries (large, with alerts left to move), lowest sequence first; undefined: the row has no list yet. */
+  /** The pending entries, lowest sequence first; undefined: the row has no list yet. */
   pending: EntryId[] | undefined;
 }
 
-/**
- * Maximum pending entries of an account; further large merges are refused. Each merge reads the alert lists of all pending entries, of up to
- * 400 KB a row.
- */
+/** About the most pending entries of an account: further large merges are refused. Each merge reads the pending entries, up to 400 KB each. */
 export const MAX_PENDING = 25;
 
-export function mergeOrderOf(row: Rows['mergeOrder'] | undefined): MergeOrder {
-  return {
-    last: row?.last ?? 0,
-    lastLarge: row?.last_large,
-    pending:
-      row?.pending &&
-      Object.entries(row.pending)
-        .map(([sequence, incidentId]) => ({ sequence: Number(sequence), incidentId }))
-        .sort((a, b) => a.sequence - b.sequence),
-  };
-}
+export const MERGE_ORDER_ATTRIBUTES = ['last', 'entries', 'last_large', 'pending'] as const;
 
-export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
+export const mergeOrderOf = (row: Rows['mergeOrder'] | undefined): MergeOrder => ({
+  last: row?.last ?? 0,
+  entries: row?.entries ?? 0,
+  lastLarge: row?.last_large,
+  pending:
+    row?.pending &&
+    Object.entries(row.pending)
+      .map(([sequence, incidentId]) => ({ sequence: Number(sequence), incidentId }))
+      .sort((a, b) => a.sequence - b.sequence),
+});
 
-export async function readMergeOrder(table: Table, account: Int64): Promise<MergeOrder> {
-  return mergeOrderOf(await getRow(table, keys.mergeOrder(account)));
-}
+export const readMergeOrder = async (table: Table, account: Int64): Promise<MergeOrder> =>
+  mergeOrderOf(await getRow(table, keys.mergeOrder(account)));
+
+/** Whether an entry may be pending, and so its origins not final yet. @param order as read before the entry */
+export const isPending = ({ last, pending = [] }: MergeOrder, { sequence, large }: FeedEntry): boolean =>
+  (large && sequence > last) || pending.some((id) => id.sequence === sequence);
 
 /** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
 
 /**
- * Makes an entry the last one, on condition that its sequence is the highest and that no large entry was committed since the merge
- * order was read. A large entry becomes pending. When the condition fails, the transaction returns the row.
+ * Makes an entry the last one (invariant *order*), and lists it in the account's log. A large entry becomes pending. Requires the part of
+ * the merge order as read that the entry depends on (invariant *resolve*); when it has changed, the transaction returns the row.
  */
-export function orderActions(
-  account: Int64,
-  { sequence, incident_id: incidentId }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
-  { lastLarge, pending }: MergeOrder,
-  large: boolean,
-): Action[] {
-  const key = keys.mergeOrder(account);
-  const isNext = all(isBelow('last', sequence), is('last_large', lastLarge));
+export function orderActions(account: Int64, entry: FeedEntry, order: MergeOrder): Action[] {
+  const { kind, sequence, incident_id, large } = entry;
+  const conditions = [isBelow('last', sequence)];
+  if (kind === 'merge_undone') conditions.push(is('last', order.last || undefined));
+  else if (!large) conditions.push(is('last_large', order.lastLarge));
   // `completed` is for the stream record of the write that completed an entry, so later writes remove it.
-  const removeCompleted = expression`REMOVE #completed`;
-  if (!large)
-    return [returningStored(updateAction(key, expression`SET #last = ${sequence} ${removeCompleted}`, isNext))];
-  const [added, isAsRead] = pending
-    ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
-    : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
-  const raise = expression`SET #last = ${sequence}, last_large = ${sequence}`;
-  return [returningStored(updateAction(key, expression`${raise}, ${added} ${removeCompleted}`, all(isNext, isAsRead)))];
+  const rest = expression`REMOVE #completed ADD #entries ${1}`;
+  let update = expression`SET #last = ${sequence} ${rest}`;
+  if (large) {
+    const [added, isListAsRead] = order.pending
+      ? [expression`${pendingAt(sequence)} = ${incident_id}`, expression`attribute_exists(#pending)`]
+      : [expression`#pending = ${{ [sequence]: incident_id }}`, expression`attribute_not_exists(#pending)`];
+    conditions.push(isListAsRead);
+    update = expression`SET #last = ${sequence}, last_large = ${sequence}, ${added} ${rest}`;
+  }
+  const pointer: Stored<'logPointer'> = { ...keys.logPointer(account, sequence), incident_id };
+  return [returningStored(updateAction(keys.mergeOrder(account), update, all(...conditions))), putAction(pointer)];
 }
 
 /** Removes a completed entry from the pending ones; a no-op if it is not among them. */
-export async function removePending(
-  table: Table,
-  account: Int64,
-  { sequence, incident_id }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
-): Promise<void> {
+export async function removePending(table: Table, account: Int64, { sequence, incident_id }: FeedEntry): Promise<void> {
   const pending = pendingAt(sequence);
-  const isPending = expression`attribute_exists(${pending})`;
-  const completed = { sequence, incident_id };
-  const update = expression`SET #completed = ${completed} REMOVE ${pending}`;
-  await updateRow(table, keys.mergeOrder(account), update, isPending);
+  const update = expression`SET #completed = ${{ sequence, incident_id }} REMOVE ${pending}`;
+  await updateRow(table, keys.mergeOrder(account), update, expression`attribute_exists(${pending})`);
 }
 
 export interface PendingMerge {

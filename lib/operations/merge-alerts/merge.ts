@@ -1,3 +1,4 @@
+import QuickLRU from 'quick-lru';
 import { withSignal } from '../../dynamodb/client.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
@@ -6,21 +7,16 @@ import { createOperationHandler, type Handler } from '../../http/operation-handl
 import { mergeAlerts } from '../../http/operations.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
-import { type MovePlan, planMoves } from './assignment.ts';
-import {
-  commitAndMove,
-  type MergeLimits,
-  type PreparedEntry,
-  pendingEntryReader,
-  TooManyPendingError,
-} from './commit.ts';
+import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
+import { commitAndMove } from './commit.ts';
+import type { Entry } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
-import { createPreparer, incidentIdOf, type MergeCall } from './prepare.ts';
+import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**
- * Limits the read units of an account's merges; merges of up to 125 units are free. An average of 2,000 a second leaves to other calls most of
- * the 12,000 a second that a new table has, and a new table cannot move more than 2,000 alerts a second anyway.
+ * Limits the read units of an account's merges; merges of up to 125 units are free. An average of 2,000 a second leaves to other calls most
+ * of the 12,000 a second that a new table has.
  */
 const READ_BUDGET = {
   name: mergeAlerts.name,
@@ -30,20 +26,18 @@ const READ_BUDGET = {
   ],
 } as const;
 
-/** `Retry-After` in seconds when too many large merges are pending. */
-const RETRY_PENDING_SECONDS = 10;
-
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
   const { log, metrics, timeLimits } = deps;
-  const readPendingEntry = pendingEntryReader();
+  // Has room for the pending entries of two accounts.
+  const knownEntries = new QuickLRU<string, Entry>({ maxSize: 2 * MAX_PENDING });
   const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
     const { signal } = call;
     const table = withSignal(deps.table, signal);
     const merged = await commitAndMove(table, {
-      prepare: createPreparer({ call, deps, table, readPendingEntry, readBudget, transactionItems }),
+      prepare: createPreparer({ call, deps, table, knownEntries, readBudget, transactionItems }),
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
@@ -63,42 +57,28 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
-/** What a merge would do if it were made now. */
-export interface MergePreview extends MovePlan {
-  readonly entry: PreparedEntry['entry'];
-  /** Its alerts move after it is committed. */
-  readonly large: boolean;
-}
-
 /**
- * Reads and checks the same as a merge, but writes nothing: its reads do not even count against the read budget.
- * @throws ApiError as the merge would, TooManyPendingError
+ * What a merge would do if it were made now. Reads and checks the same, but writes nothing: its reads do not even count against the read budget.
+ * @throws ApiError as the merge would
  */
-export async function previewMerge(
-  deps: Pick<Deps, 'table' | 'now' | 'newId'>,
-  call: MergeCall,
-): Promise<MergePreview> {
+export async function previewMerge(deps: Pick<Deps, 'table' | 'now' | 'newId'>, call: MergeCall): Promise<Entry> {
   const prepare = createPreparer({
     call: { ...call, idempotencyKey: undefined },
     deps,
     table: withSignal(deps.table, call.signal),
-    readPendingEntry: pendingEntryReader(),
+    knownEntries: new Map(),
     readBudget: { take: async () => ({ windows: [] }) },
     transactionItems: TRANSACTION_ITEMS,
   });
-  const preparation = await prepare({ tooLarge: false, order: undefined });
+  const preparation = await prepare(undefined);
   if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
-  const { alertIds, assignments, decide, entry, large, order } = preparation.prepared;
-  const pending = order.pending?.length ?? 0;
-  if (large && pending >= MAX_PENDING) throw new TooManyPendingError(pending);
-  return { ...planMoves(alertIds, assignments, decide), entry, large };
+  return preparation.prepared;
 }
 
 /** Translates an error into the caller's refusal; any other error is returned as it is. */
 function refusalOf(error: unknown, incidentId: string): unknown {
-  if (error instanceof TooManyPendingError)
-    return refuse('mergesPending', { pending: error.pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
-  // Of the rows that a large merge commits, only the incident's has data of other systems, so only it can be too large.
+  if (error instanceof AlertsTooLargeError) return refuse('alertsTooLarge', namedAndMore(error.alertIds));
+  // Of the other rows that a merge commits, only the incident's has data of other systems.
   return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 

@@ -12,19 +12,15 @@ import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
-import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
-import {
-  type Attempt,
-  claimsOn,
-  type Idempotency,
-  nextSequence,
-  type PendingEntryReader,
-  type PreparedEntry,
-} from './commit.ts';
-import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { ASSIGNMENT_ATTRIBUTES, type Assignment, resolve } from './alerts.ts';
+import { type Idempotency, nextSequence, type PreparedEntry } from './commit.ts';
+import { type KnownEntries, readPendingEntries } from './entry.ts';
+import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 
 export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
+/** `Retry-After` in seconds when too many large merges are pending. */
+const RETRY_PENDING_SECONDS = 10;
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
 /** Maximum ids that an error message names. */
 const MAX_NAMED = 10;
@@ -45,7 +41,7 @@ export interface PreparerOptions {
   call: MergeCall;
   deps: Pick<Deps, 'now' | 'newId'>;
   table: Table;
-  readPendingEntry: PendingEntryReader;
+  knownEntries: KnownEntries;
   /** Limits what the account's merges read. */
   readBudget: Pick<RateLimiter, 'take'>;
   /** Maximum actions of one transaction. */
@@ -55,10 +51,10 @@ export interface PreparerOptions {
 /**
  * Creates the function that prepares each attempt to commit a merge. It keeps what it has read for the next attempt: a merge that does not
  * fit into one transaction only requires that its alerts exist, so their rows are not read again.
- * @returns the function. It throws an ApiError when something is missing or cannot be moved, when the Idempotency-Key was used for
- *   another body, or when the account's merges have read too much
+ * @returns the function. It throws an ApiError when something is missing, when the Idempotency-Key was used for another body, when too
+ *   many large merges are pending, or when the account's merges have read too much
  */
-export function createPreparer({ call, deps, table, readPendingEntry, readBudget, transactionItems }: PreparerOptions) {
+export function createPreparer({ call, deps, table, knownEntries, readBudget, transactionItems }: PreparerOptions) {
   const { body, caller, requestId, signal } = call;
   const { accountId: account } = caller;
   const owner = body.owner_id;
@@ -80,49 +76,45 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   if (owner !== undefined) attributes.push('owner_id');
 
   const changesIncident = Boolean(body.title) || owner !== undefined;
-  // The 2 are the entry and the merge order.
-  const otherActions = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
-  const exceedsTransaction = alertKeys.length + otherActions > transactionItems;
+  // The 3 are the entry, the merge order and the log.
+  const otherActions = 3 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
+  let large = alertKeys.length + otherActions > transactionItems;
+  /** Of a large merge: the merge order before its alerts were read. Its origins are those after these entries. */
+  let orderBefore: MergeOrder | undefined;
 
   let rows = new RowMap<MergeKind, MergeAttribute>();
   /** The batches of the last time that all rows were read. */
   let batches: ReadBatch<MergeKind>[] = [];
   /** Number of alerts that were not read, since something else is missing. */
   let unread = 0;
-  /** It is known that the alerts' rows have room for a move. */
-  let hasRoom = false;
 
-  return async function prepare({
-    tooLarge: wasTooLarge,
-    order: currentOrder,
-  }: Attempt): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
-    if (!currentOrder)
-      await ((exceedsTransaction || wasTooLarge) && batches.length > 0 ? readOthersAgain() : readAll());
+  async function prepare(
+    currentOrder: MergeOrder | undefined,
+  ): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
+    if (!currentOrder) await (orderBefore ? readOthersAgain() : readAll());
     if (wasCommitted()) return { result: REPLAYED };
     const { incident, assignments } = foundTargets();
-    if (!hasRoom) {
-      const full = await findUnmovable(table, batches);
-      if (full.length > 0) throw refuse('alertsTooLarge', namedAndMore(full));
-      hasRoom = true;
+    if (!large && unitsOf(batches) > SMALL_UNITS) {
+      large = true; // Its alerts must be read after the merge order, so they are read again.
+      return prepare(undefined);
     }
 
-    let order = currentOrder ?? mergeOrderOf(rows.of(orderKey));
-    const large =
-      exceedsTransaction ||
-      wasTooLarge ||
-      unitsOf(batches) > SMALL_UNITS ||
-      (await claimsOn(table, readPendingEntry, account, order, assignments)).length > 0;
-    // Read again, since reading many alerts takes time.
-    if (large && !currentOrder) order = await readMergeOrder(table, account);
+    const order = currentOrder ?? mergeOrderOf(rows.of(orderKey));
+    const pendingCount = order.pending?.length ?? 0;
+    if (large && pendingCount >= MAX_PENDING)
+      throw refuse('mergesPending', { pending: pendingCount }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
+    const pending = await readPendingEntries(table, account, (orderBefore ?? order).pending, knownEntries);
+    const resolved = resolve(assignments, pending);
     const atMs = deps.now();
     const entry: PreparedEntry['entry'] = {
       kind: 'merge',
       incident_id: incidentId,
-      sequence: nextSequence(atMs, { order, assignments, incident }),
+      sequence: nextSequence(atMs, order, assignments, incident),
       merge_id: deps.newId(),
       at_ms: atMs,
       by: caller.appKeyId,
       request_id: requestId,
+      ...(orderBefore && { large: true, read_since: { last: orderBefore.last, entries: orderBefore.entries } }),
       ...(body.comment && { comment: body.comment }),
       ...(body.title && { old_title: incident.title, new_title: body.title }),
       ...(owner !== undefined && {
@@ -134,17 +126,15 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
       prepared: {
         account,
         entry,
-        alertIds,
-        decide: decideMerge(entry),
-        assignments,
+        moves: alertIds.map((alertId) => ({ alertId, from: resolved.get(alertId)?.incident_id, to: incidentId })),
+        rows: assignments,
         incident,
         order,
-        large,
         ...(owner !== undefined && { owner }),
         ...(idempotency && { idempotency }),
       },
     };
-  };
+  }
 
   /** Reads all rows but the alerts, for a further attempt of a large merge. */
   async function readOthersAgain(): Promise<void> {
@@ -154,10 +144,11 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
   }
 
   /**
-   * Reads all rows, in growing chunks. It stops after a chunk that shows that a row is missing, or that the call was committed before; later
-   * chunks are not read.
+   * Reads all rows, in growing chunks; of a large merge first the merge order. It stops after a chunk that shows that a row is missing, or
+   * that the call was committed before; later chunks are not read.
    */
   async function readAll(): Promise<void> {
+    if (large) orderBefore = await readMergeOrder(table, account);
     const allKeys = [...otherKeys, ...alertKeys];
     rows = new RowMap();
     batches = [];
@@ -173,21 +164,18 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
       const keysRead = from + chunk.length;
       const expectedUnits = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / keysRead));
       if (expectedUnits - takenUnits > SMALL_UNITS) {
-        await takeFromBudget(expectedUnits - takenUnits);
+        const { refusedBy } = await readBudget.take(account, signal, expectedUnits - takenUnits);
         takenUnits = expectedUnits;
+        if (refusedBy) {
+          const { limit, seconds: windowSeconds } = refusedBy.window;
+          throw refuse('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
+        }
       }
       if (isMissing) {
         unread = allKeys.length - keysRead;
         return;
       }
     }
-  }
-
-  async function takeFromBudget(units: number): Promise<void> {
-    const { refusedBy } = await readBudget.take(account, signal, units);
-    if (!refusedBy) return;
-    const { limit, seconds } = refusedBy.window;
-    throw refuse('mergesReadTooMuch', { limit, windowSeconds: seconds }, retryAfter(refusedBy, deps.now()));
   }
 
   /** Whether the same call was committed before. @throws ApiError when the Idempotency-Key was used with another body */
@@ -213,6 +201,8 @@ export function createPreparer({ call, deps, table, readPendingEntry, readBudget
     if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
     return { incident, assignments };
   }
+
+  return prepare;
 }
 
 const alertIdsOf = ({ body }: MergeCall) => [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
@@ -240,7 +230,7 @@ const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
   batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
 /** The first items, which a message names, and how many more there are. */
-const namedAndMore = <Item>(all: readonly Item[]) => ({
+export const namedAndMore = <Item>(all: readonly Item[]) => ({
   named: all.slice(0, MAX_NAMED),
   more: Math.max(0, all.length - MAX_NAMED),
 });

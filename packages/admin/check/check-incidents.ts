@@ -2,8 +2,7 @@ import { isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { FeedEntry, IncidentChange } from '../../../lib/dynamodb/rows.ts';
 import { updateAction } from '../../../lib/dynamodb/transact.ts';
-import { changeOf } from '../../../lib/operations/merge-alerts/feed.ts';
-import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { changeOf, type Entry } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
@@ -18,14 +17,11 @@ interface Fields {
  * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
  * that changed it and the values before that, so that values which others wrote later are kept.
  */
-export function* checkIncidents(
-  { account, incidents }: MergeRows,
-  entries: readonly FeedEntryWithAlerts[],
-): Generator<Finding> {
+export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
-    const { loaded_after: loadedAfter = 0, last_change: recorded } = incident;
-    const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
+    const { last_change: recorded } = incident;
+    const changes = changesOf(entries, incidentId);
     const last = changes.at(-1);
     if (recorded?.sequence === last?.sequence) continue;
     const isInFeed = (wanted: number) => changes.some(({ sequence }) => sequence === wanted);
@@ -34,7 +30,7 @@ export function* checkIncidents(
     const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
     const { previous_sequence: previous = 0 } = recorded ?? {};
     /** Whether the entry before that one is missing, too. */
-    const isPreviousMissing = isMissing && previous > loadedAfter && !isInFeed(previous);
+    const isPreviousMissing = isMissing && previous > 0 && !isInFeed(previous);
     if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);
@@ -58,7 +54,7 @@ export function* checkIncidents(
 }
 
 /** The entries that changed title or owner of an incident, ascending. */
-const changesOf = (entries: readonly FeedEntryWithAlerts[], incidentId: string): FeedEntry[] =>
+const changesOf = (entries: readonly Entry[], incidentId: string): FeedEntry[] =>
   entries
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)

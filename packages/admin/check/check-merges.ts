@@ -3,125 +3,69 @@
  * belongs, and all other rows must follow them. A table restored to a point in time may contain only a part
  * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
  */
-import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
-import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
-import { conditionCheck, deleteAction, updateAction } from '../../../lib/dynamodb/transact.ts';
-import { listParts, type Move } from '../../../lib/operations/merge-alerts/feed.ts';
-import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/dynamodb/expression.ts';
+import { keys, type Stored } from '../../../lib/dynamodb/keys.ts';
+import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { type Entry, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
+import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
+import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { checkIncidents } from './check-incidents.ts';
-import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
+/** An unfinished merge is reported this long after its commit; finish-merges begins within a minute. */
+const OVERDUE_MS = 5 * 60_000;
+
 /** @param nowMs the current time, to report merges that are overdue; absent: these are not reported */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
-  const { account, orphans, idempotencyKeys } = rows;
-  const isWhole = ({ entry, alertIds }: FeedEntryWithAlerts) => !entry.large || alertIds.length === entry.alerts;
-  const incomplete = rows.entries.filter((item) => !isWhole(item));
-  const entries = rows.entries.filter(isWhole).sort((a, b) => a.entry.sequence - b.entry.sequence);
-  const entryNames = new Set(entries.map(({ entry }) => entryName(entry.incident_id, entry.sequence)));
-  const isOfIncomplete = (key: Key) => {
-    const [incidentId, sequence] = parseKey(key)?.parts ?? [];
-    return incomplete.some(({ entry }) => entry.incident_id === incidentId && entry.sequence === sequence);
-  };
-  const orphaned = incomplete.length === 0 ? orphans : [...orphans, ...rows.rowsOfEntries.filter(isOfIncomplete)];
-
-  const partsOf = (incidentId: string, sequence: number) =>
-    new Set(
-      rows.rowsOfEntries.flatMap((row) => {
-        const { kind, parts: [incident, entry, part] = [] } = parseKey(row) ?? {};
-        return kind === 'feedAlerts' && incident === incidentId && entry === sequence ? Number(part) : [];
-      }),
-    );
-
+  const { account, idempotencyKeys } = rows;
   const finding = findingsOf(account);
-
+  const entries = inOrder(rows.entries);
+  const incidentOf = new Map(entries.map(({ entry }) => [entry.sequence, entry.incident_id]));
+  const forgotten = idempotencyKeys.filter(
+    ({ incident_id, sequence }) => sequence !== undefined && incidentOf.get(sequence) !== incident_id,
+  );
   return [
     ...checkAlerts(rows, entries),
     ...checkIncidents(rows, entries),
-    ...incomplete.map(({ entry, alertIds }) => {
-      const { incident_id, sequence, alerts } = entry;
-      const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
-      const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      // The rows of a transaction may become visible one by one. If the missing row has appeared, nothing is removed.
-      const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
-      const isMissing = conditionCheck(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
-      return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
+    ...checkOrder(rows, entries, nowMs),
+    ...checkLog(rows, entries),
+    ...forgotten.map((row) => {
+      const { incident_id, sequence } = row;
+      const detail = 'a repeated call would be answered as done';
+      const forget = deleteAction(row, isAsRead(row, ['sequence']));
+      return finding('idempotency_entry_missing', { incident_id, sequence }, detail, forget);
     }),
-    ...orphaned.map((key) => {
-      const [incidentId = '', sequence = 0] = parseKey(key)?.parts ?? [];
-      const ids = { incident_id: String(incidentId), sequence: Number(sequence) };
-      const isMissing = conditionCheck(keys.feedEntry(account, ids.incident_id, ids.sequence), IS_NEW);
-      return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key), isMissing);
-    }),
-    ...checkMergeOrder(rows, entries, nowMs),
-    ...idempotencyKeys
-      .filter(
-        ({ incident_id, sequence }) => sequence !== undefined && !entryNames.has(entryName(incident_id, sequence)),
-      )
-      .map((row) => {
-        const { incident_id, sequence } = row;
-        const detail = 'a repeated call would be answered as done';
-        return finding(
-          'idempotency_entry_missing',
-          { incident_id, sequence },
-          detail,
-          deleteAction(row, isAsRead(row, ['sequence'])),
-        );
-      }),
   ];
-}
-
-const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
-
-/** What the feeds say about an alert. */
-interface History {
-  /** The latest move; absent: no entry has moved it. */
-  last?: { move: Move; sequence: number };
-  /** The latest entry that found the alert already in its incident, if that was after the latest move. */
-  stay?: { incidentId: string; sequence: number };
-  /** Sequence of the entry before the latest one. */
-  previous?: number | undefined;
-  sequences: Set<number>;
-}
-
-/** The history of each alert, from the entries in order; those before its last import do not count. */
-function historiesOf(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
-  const histories = new Map<string, History>();
-  const record = (alertId: string, sequence: number, event: Pick<History, 'last' | 'stay'>) => {
-    if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
-    const { sequences = new Set<number>(), last, stay } = histories.get(alertId) ?? {};
-    const previous = stay?.sequence ?? last?.sequence;
-    histories.set(alertId, { ...(last && { last }), ...event, previous, sequences: sequences.add(sequence) });
-  };
-  for (const { entry, moves, stayed } of entries) {
-    const { sequence, incident_id: incidentId } = entry;
-    for (const move of moves) record(move.alertId, sequence, { last: { move, sequence } });
-    for (const alertId of stayed) record(alertId, sequence, { stay: { incidentId, sequence } });
-  }
-  return histories;
 }
 
 const incidentText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
-function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntryWithAlerts[]): Generator<Finding> {
+/** Checks that each alert is where the latest entry that took it put it, and records that entry. */
+function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
   const finding = findingsOf(account);
-  const histories = historiesOf(entries, alerts);
+  const pending = new Set(order.pending?.map(({ sequence }) => sequence));
+  const known = new Set(entries.map(({ entry }) => entry.sequence));
+  /** The latest entry of each alert, and the one before it. */
+  const latest = new Map<string, Move & { sequence: number; previous: number | undefined }>();
+  for (const { entry, moves } of entries)
+    for (const move of moves)
+      latest.set(move.alertId, { ...move, sequence: entry.sequence, previous: latest.get(move.alertId)?.sequence });
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
-    const { last, stay, previous: previousInFeeds, sequences } = histories.get(alertId) ?? {};
-    const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
-    if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
-    const expected = stay ? stay.incidentId : last ? last.move.to : from;
-    const isUnknown = by !== undefined && !sequences?.has(by);
-    const latest = stay?.sequence ?? last?.sequence;
-    const why = latest === undefined ? 'where it came from' : `by entry ${latest}`;
+    const last = latest.get(alertId);
+    if (by === last?.sequence && (last === undefined || current === last.to)) continue;
+    const isUnknown = by !== undefined && !known.has(by);
+    // The entry is to be finished yet.
+    if (last && pending.has(last.sequence) && !isUnknown && (by ?? 0) < last.sequence) continue;
     const ids = { alert_id: alertId, ...(by !== undefined && { sequence: by }) };
-    if (isUnknown && latest === undefined && previous !== undefined && previous > (alert.loaded_after ?? 0)) {
+    if (isUnknown && !last && previous !== undefined) {
       const detail = `entry ${previous}, which moved it before, is missing too: where it belongs is unknown`;
       yield finding('alert_entry_missing', ids, detail);
       continue;
     }
+    const expected = last ? last.to : from;
+    const why = last ? `by entry ${last.sequence}` : 'where it came from';
     yield finding(
       isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
       ids,
@@ -130,12 +74,75 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntr
         keys.alert(account, alertId),
         set({
           incident_id: expected,
-          moved_sequence: latest,
-          moved_from: stay ? stay.incidentId : last?.move.from,
-          previous_sequence: previousInFeeds,
+          moved_sequence: last?.sequence,
+          moved_from: last?.from,
+          previous_sequence: last?.previous,
         }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),
     );
+  }
+}
+
+/** Checks that the merge order has the latest sequences, and that all its pending entries exist and are not overdue. */
+function* checkOrder({ account, order }: MergeRows, entries: readonly Entry[], nowMs: number): Generator<Finding> {
+  const finding = findingsOf(account);
+  const key = keys.mergeOrder(account);
+  const large = entries.filter(({ entry }) => entry.large);
+  for (const [name, stored, latest] of [
+    ['last', order.last, entries.at(-1)],
+    ['last_large', order.lastLarge ?? 0, large.at(-1)],
+  ] as const) {
+    const sequence = latest?.entry.sequence ?? 0;
+    const raise = updateAction(key, set({ [name]: sequence }), isBelow(name, sequence));
+    if (sequence > stored)
+      yield finding('merge_order_behind', { sequence }, `its ${name} is ${stored || 'absent'}`, raise);
+  }
+  for (const { sequence, incidentId: incident_id } of order.pending ?? []) {
+    const found = entries.find(({ entry }) => entry.sequence === sequence && entry.incident_id === incident_id);
+    const ids = { incident_id, sequence };
+    const isPending = expression`${pendingAt(sequence)} = ${incident_id}`;
+    if (!found) {
+      const remove = updateAction(key, expression`REMOVE ${pendingAt(sequence)}`, isPending);
+      yield finding('pending_entry_missing', ids, 'every further merge would look for it', remove);
+    } else if (nowMs - found.entry.at_ms > OVERDUE_MS)
+      // The fix is only this condition, since every repair finishes the pending merges.
+      yield finding('merge_unfinished', ids, 'alerts of it are left to move', conditionCheck(key, isPending));
+  }
+}
+
+/** Checks that the log lists exactly the entries of the feeds, and that the origins of finished large merges are true. */
+function* checkLog({ account, order, log }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
+  const finding = findingsOf(account);
+  const unlisted = new Map(entries.map(({ entry }) => [entry.sequence, entry]));
+  for (const pointer of log) {
+    const { incident_id } = pointer;
+    const sequence = Number(pointer.sk);
+    if (unlisted.get(sequence)?.incident_id === incident_id) unlisted.delete(sequence);
+    else {
+      const isMissing = conditionCheck(keys.feedEntry(account, incident_id, sequence), IS_NEW);
+      const detail = 'the log of the account names it';
+      yield finding('log_entry_missing', { incident_id, sequence }, detail, deleteAction(pointer), isMissing);
+    }
+  }
+  for (const { incident_id, sequence } of unlisted.values()) {
+    const pointer: Stored<'logPointer'> = { ...keys.logPointer(account, sequence), incident_id };
+    yield finding(
+      'entry_unlisted',
+      { incident_id, sequence },
+      'the log of the account does not name it',
+      putAction(pointer),
+    );
+  }
+  const pending = new Set(order.pending?.map(({ sequence }) => sequence));
+  for (const found of entries) {
+    const { incident_id, sequence, read_since } = found.entry;
+    if (read_since === undefined || pending.has(sequence)) continue;
+    const since = entries.filter(({ entry }) => entry.sequence > read_since.last);
+    const { pk, sk, other_ids } = entryRow(account, withOrigins(found, since));
+    if (Buffer.compare(other_ids, entryRow(account, found).other_ids) === 0) continue;
+    const detail = 'it names incidents that its alerts had left before';
+    const settle = updateAction({ pk, sk }, set({ other_ids }), EXISTS);
+    yield finding('entry_origins_outdated', { incident_id, sequence }, detail, settle);
   }
 }

@@ -15,14 +15,14 @@ import {
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryRows } from '../../../lib/dynamodb/query.ts';
 import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
+import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { feedOf } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 
 /** The attributes of an alert that decide its incident. Others are not read, since they may be large. */
-const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
+const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];
@@ -36,37 +36,34 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const incidents = await queryRows(table, collections.incidents(account));
   add(incidents);
   await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.feed(account, sk))));
+  add(await queryRows(table, collections.log(account)));
   add(await queryRows(table, collections.idempotency(account)));
   return mergeRowsOf(account, rows);
 }
 
 type MergeRow = Key &
-  (Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]> | Stored<'incident' | FeedKind | 'mergeOrder' | 'idempotency'>);
-type FeedKind = 'feedEntry' | 'feedAlerts' | 'feedMoves';
+  (
+    | Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>
+    | Stored<'incident' | 'feedEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
+  );
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
 
 /** All rows that an account's merges read and write, by kind. */
 export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
-  const ofKinds = <Kind extends RowKind>(...kinds: Kind[]) =>
-    kinds.flatMap((kind) => rowsOf.get(kind) ?? []) as Stored<Kind>[];
-  const byId = <Kind extends RowKind>(kind: Kind) => new Map(ofKinds(kind).map((row) => [row.sk, row]));
-  const feeds = Map.groupBy(ofKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
-  const contents = [...feeds.values()].map(feedOf);
+  const listOf = <Kind extends RowKind>(kind: Kind) => (rowsOf.get(kind) ?? []) as Stored<Kind>[];
+  const byId = <Kind extends RowKind>(kind: Kind) => new Map(listOf(kind).map((row) => [row.sk, row]));
   return {
     account,
-    order: mergeOrderOf(ofKinds('mergeOrder')[0]),
+    order: mergeOrderOf(listOf('mergeOrder')[0]),
     incidents: byId('incident'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     /** The entries of all feeds. */
-    entries: contents.flatMap(({ entries }) => entries),
-    /** Rows of entries that no feed has. */
-    orphans: contents.flatMap(({ orphans }) => orphans),
-    /** The other rows of entries: their lists of alerts, and their moves. */
-    rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
-    idempotencyKeys: ofKinds('idempotency'),
+    entries: listOf('feedEntry').map(entryOf),
+    log: listOf('logPointer'),
+    idempotencyKeys: listOf('idempotency'),
   };
 }
 

@@ -2,8 +2,8 @@ import { backoff, CONFLICT, THROTTLING } from '../../../lib/dynamodb/backoff.ts'
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { type Action, transactOnce } from '../../../lib/dynamodb/transact.ts';
+import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Finding } from './finding.ts';

@@ -3,8 +3,8 @@ import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/dynamodb
 import { ApiError } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
 import { messageOf } from '../../../lib/http/messages/index.ts';
-import { TooManyPendingError } from '../../../lib/operations/merge-alerts/commit.ts';
-import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
+import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
@@ -40,13 +40,16 @@ export function failureOf(error: unknown, stopped: boolean): { line: string; exi
 export function sentenceOf(error: unknown): string {
   if (error instanceof DataError) return `${countText(error.problems.length, 'problem')} in the data`;
   if (error instanceof CliError) return error.message;
+  if (error instanceof ApiError && error.explanation?.name === 'mergesPending')
+    return `${error.explanation.values.pending} large merges are pending: run \`merge finish\`, then the same command again.`;
   if (error instanceof ApiError) return messageOf(en, error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const firstLine = message.split('\n')[0] ?? '';
   if (error instanceof NoAnswerError) return `${firstLine}. Then run the same command again.`;
   if (error instanceof AppKeyError) return `${firstLine[0]?.toUpperCase()}${firstLine.slice(1)}.`;
-  if (error instanceof TooManyPendingError) return `${firstLine}: run \`merge finish\`, then the same command again.`;
-  if (error instanceof EntryUnreadableError) return `Feed ${firstLine}: run \`check\`, which finds what is missing.`;
+  if (error instanceof AlertsTooLargeError)
+    return `DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run \`merge finish\`. All other alerts have been moved.`;
+  if (error instanceof EntryMissingError) return `Feed ${firstLine}: run \`check\`, which finds what is missing.`;
   if (error instanceof UndoError) return `Cannot undo: ${firstLine}.`;
   if (name === 'AbortError') return 'Stopped before it finished.';
   if (CREDENTIAL_ERRORS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;

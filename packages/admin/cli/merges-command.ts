@@ -1,15 +1,15 @@
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
+import { isMoved } from '../../../lib/operations/merge-alerts/entry.ts';
+import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
-import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { effectsOf, listMerges } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listMerges } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { accountId, duration, feedEntry, memberId, objectId, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
-import { CliError, UsageError } from './io.ts';
+import { UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 import { addUndoCommand } from './undo-command.ts';
 
@@ -120,18 +120,20 @@ async function mergeAlerts(
     ...(owner !== undefined && { owner_id: owner }),
   };
   const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
-  const { entry, moves, stayed, large } = await preview();
+  const { entry, moves: all } = await preview();
+  const moves = all.filter(isMoved);
+  const stayed = all.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
   const json = {
     incident_id: incidentId,
-    large,
+    large: entry.large ?? false,
     moves: moves.map(({ alertId, from }) => ({ alert_id: alertId, from: from ?? null })),
-    stayed: stayed.map(({ alertId }) => alertId),
+    stayed,
   };
   if (!dryRun) {
     await audit.around([account], `alerts into incident ${incidentId}`, merge);
     return { text: `${countText(moves.length + stayed.length, 'alert')} merged into incident ${incidentId}.`, json };
   }
-  const effects = effectsOf({ entry, moves, stayed: json.stayed, alertIds, pending: false });
+  const effects = effectsOf({ entry, moves, stayed });
   return {
     text: [
       `${countText(moves.length, 'alert')} would be moved into incident ${incidentId}:`,
@@ -171,22 +173,15 @@ async function finish(
       lines.push(`${name} would be finished.`);
       continue;
     }
-    try {
-      await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
-        finishMerge(withSignal(table, io.signal), account, entryId),
-      );
-    } catch (error) {
-      if (!(error instanceof UnmovableAlertsError)) throw error;
-      throw new CliError(
-        `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run the same command again. All other alerts have been moved.`,
-      );
-    }
+    await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
+      finishMerge(withSignal(table, io.signal), account, entryId),
+    );
     lines.push(`${name} finished.`);
   }
   return { text: lines.join('\n'), json };
 }
 
-const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedEntryWithAlerts) => ({
+const jsonOf = ({ entry, alertIds, moves, stayed, pending }: ListedMerge) => ({
   ...entry,
   pending,
   alert_ids: alertIds,
@@ -194,7 +189,7 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedEntryWithAlerts
   stayed: stayed.length,
 });
 
-function textOf({ entry, alertIds, moves, stayed, pending }: FeedEntryWithAlerts): string {
+function textOf({ entry, alertIds, moves, stayed, pending }: ListedMerge): string {
   const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
   const shown = alertIds.slice(0, MAX_IDS).join(' ');
   const inAll = pending ? `, ${alertIds.length} in all` : '';

@@ -1,15 +1,9 @@
 import { styleText } from 'node:util';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
-import {
-  type FeedEntryWithAlerts,
-  readAlert,
-  readFeed,
-  readIncident,
-} from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
-import { effectsOf, listIncidents } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listFeed, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
@@ -70,7 +64,7 @@ async function showIncident({ table, options: { account } }: ShowSession, id: st
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
   const { pk: _pk, sk: _sk, ...shown } = incident;
-  const feed = await readFeed(table, account, id);
+  const feed = await listFeed(table, account, id);
   const head = feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:';
   return {
     json: { ...shown, feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })) },
@@ -140,7 +134,7 @@ function fieldsText(row: object): string {
   return plainTable(rows);
 }
 
-function feedText(item: FeedEntryWithAlerts): string {
+function feedText(item: ListedMerge): string {
   const { entry, pending } = item;
   const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
   const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;

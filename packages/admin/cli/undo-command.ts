@@ -29,12 +29,15 @@ async function undo(
   const result = dryRun
     ? await planUndo(deps, request)
     : await audit.around([account], what, () => undoMerge(deps, request));
-  const { moves, left, undoneBy, sequence: undoSequence } = result;
-  const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
-  const countOfAll = `${moves.length} of ${moves.length + left.length} alerts`;
+  const { moves, left, originMissing, undoneBy, sequence: undoSequence } = result;
+  const moved = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
+  const stay =
+    originMissing.length > 0 ? `${moved}; the former incidents of these are gone: ${originMissing.join(' ')}` : moved;
+  const countOfAll = `${moves.length} of ${moves.length + left.length + originMissing.length} alerts`;
   const json = {
     moves: moves.map(({ alertId, to }) => ({ alert_id: alertId, to: to ?? null })),
     left,
+    ...(originMissing.length > 0 && { origin_missing: originMissing }),
     ...(undoSequence !== undefined && { sequence: undoSequence }),
     ...(undoneBy !== undefined && { undone_by: undoneBy }),
   };

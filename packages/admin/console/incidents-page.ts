@@ -3,14 +3,16 @@ import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import {
-  type FeedEntryWithAlerts,
-  readAlert,
-  readFeed,
-  readIncident,
-} from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { countAlerts, effectsOf, listLatestMerges } from '../incidents/list.ts';
+import {
+  countAlerts,
+  effectsOf,
+  type ListedMerge,
+  listFeed,
+  listLatestMerges,
+  readAlert,
+  readIncident,
+} from '../incidents/list.ts';
 import { countText } from '../text/printable.ts';
 import {
   badge,
@@ -43,12 +45,7 @@ type Incidents = ReadonlyMap<string, IncidentRow>;
  * @param pageIncident the incident that the page is about
  * @returns functions that show the merges with these names
  */
-async function mergeRenderers(
-  view: View,
-  all: readonly FeedEntryWithAlerts[],
-  incidents: Incidents,
-  pageIncident?: string,
-) {
+async function mergeRenderers(view: View, all: readonly ListedMerge[], incidents: Incidents, pageIncident?: string) {
   const { account, nowMs } = view;
   const accountId = account.account_id;
   const otherTitles = await readOtherTitles(view, all, incidents);
@@ -56,13 +53,13 @@ async function mergeRenderers(
   const changedOwners = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
   const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changedOwners])]);
   const undone = new Set(all.map(({ entry }) => `${entry.incident_id} ${entry.undone_sequence}`));
-  const isUndone = ({ entry }: FeedEntryWithAlerts) => undone.has(`${entry.incident_id} ${entry.sequence}`);
+  const isUndone = ({ entry }: ListedMerge) => undone.has(`${entry.incident_id} ${entry.sequence}`);
   const incidentLink = (incidentId: string) => {
     const title = incidents.get(incidentId)?.title || otherTitles.get(incidentId);
     return link(href([accountId, 'incident', incidentId]), title || incidentId);
   };
 
-  function mergeOf(item: FeedEntryWithAlerts): Html {
+  function mergeOf(item: ListedMerge): Html {
     const { entry, alertIds, pending } = item;
     const { kind, incident_id, sequence, undone_sequence } = entry;
     const isMerge = kind === 'merge';
@@ -81,13 +78,13 @@ ${facts([
 ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.length} more</li>`}</ul></details>
 </li>`;
   }
-  const merges = (items: readonly FeedEntryWithAlerts[], none: string) =>
+  const merges = (items: readonly ListedMerge[], none: string) =>
     items.length === 0 ? html`<p>${none}</p>` : html`<ol class="merges">${items.map(mergeOf)}</ol>`;
   return { incidentLink, ownerOf, merges };
 }
 
 /** The titles of moreLink incidents that merges mention. */
-async function readOtherTitles({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
+async function readOtherTitles({ table, account }: View, all: readonly ListedMerge[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
   );
@@ -155,7 +152,7 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
   const accountId = account.account_id;
   const [incident, all] = await Promise.all([
     readIncident(table, accountId, incidentId),
-    readFeed(table, accountId, incidentId),
+    listFeed(table, accountId, incidentId),
   ]);
   if (!incident) throw new NotFound(`Account ${accountId} has no incident ${incidentId}.`);
   const { ownerOf, merges } = await mergeRenderers(view, all, new Map([[incidentId, incident]]), incidentId);

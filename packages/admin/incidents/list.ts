@@ -1,13 +1,49 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
+import { getRow } from '../../../lib/dynamodb/row.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
-import { type FeedEntryWithAlerts, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type Entry, isMoved, type Move, readFeed, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
+import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
+import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { countText } from '../text/printable.ts';
+
+/** A feed entry, as operators see it. */
+export interface ListedMerge {
+  entry: Entry['entry'];
+  alertIds: string[];
+  moves: Move[];
+  /** The ids of alerts that were in their incident already. */
+  stayed: string[];
+  /** It is committed, and not written to the rows of all its alerts. */
+  pending: boolean;
+}
+
+async function listed(
+  table: Table,
+  account: Int64,
+  read: (order: MergeOrder) => Promise<Entry[]>,
+): Promise<ListedMerge[]> {
+  const order = await readMergeOrder(table, account);
+  const merges: ListedMerge[] = [];
+  for (const found of await read(order)) {
+    const pending = isPending(order, found.entry);
+    const { entry, moves } = pending ? await readOrigins(table, account, found) : found;
+    const stayed = moves.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
+    merges.push({
+      entry,
+      alertIds: moves.map(({ alertId }) => alertId),
+      moves: moves.filter(isMoved),
+      stayed,
+      pending,
+    });
+  }
+  return merges;
+}
 
 /** All incidents, in the order of their ids, with the numbers of their alerts and feed entries. */
 export async function listIncidents(table: Table, account: Int64) {
@@ -22,8 +58,7 @@ export async function listIncidents(table: Table, account: Int64) {
   }));
   await forEach(incidents, async (incident) => {
     const feed = collections.feed(account, incident.incident_id);
-    for await (const row of queryAll(table, feed, { attributes: ['pk', 'sk'] }))
-      if (parseKey(row)?.kind === 'feedEntry') incident.entries += 1;
+    incident.entries = (await queryRows(table, feed, { attributes: ['sk'] })).length;
   });
   return incidents;
 }
@@ -46,15 +81,14 @@ export async function countAlerts(table: Table, account: Int64, limit: number) {
  * The merges of an account and their undos, by ascending sequence.
  * @param fromMs Unix milliseconds: entries committed earlier are omitted
  */
-export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedEntryWithAlerts[]> {
-  const merges: FeedEntryWithAlerts[] = [];
-  const incidents = await queryRows(table, collections.incidents(account), { attributes: ['sk'] });
-  await forEach(incidents, async ({ sk: incidentId }) => {
-    const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
-    merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).entries);
-  });
-  return merges.sort((a, b) => a.entry.sequence - b.entry.sequence);
-}
+export const listMerges = (table: Table, account: Int64, fromMs: number): Promise<ListedMerge[]> =>
+  listed(table, account, (order) =>
+    readLog(table, account, { ...order, last: Math.max(0, Math.floor(fromMs)) - 1 }, order),
+  );
+
+/** The merges into an incident and their undos, oldest first. */
+export const listFeed = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
+  listed(table, account, () => readFeed(table, account, incidentId));
 
 /**
  * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the
@@ -71,12 +105,15 @@ export async function listLatestMerges(
     before,
     extraIncidents = [],
   }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
-): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedEntryWithAlerts[]; next: string | undefined }> {
+): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: ListedMerge[]; next: string | undefined }> {
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
-  const items: FeedEntryWithAlerts[] = [];
-  await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) => {
-    items.push(...(await readFeed(table, account, id)));
+  const items = await listed(table, account, async () => {
+    const entries: Entry[] = [];
+    await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) =>
+      entries.push(...(await readFeed(table, account, id))),
+    );
+    return entries;
   });
   return { incidents, items: items.sort((a, b) => b.entry.sequence - a.entry.sequence), next: page.next };
 }
@@ -86,7 +123,16 @@ export async function listLatestMerges(
  * @param ownerOf gives the name of a member
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */
-export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf: (id: Int64) => string = String) {
+export function effectsOf(
+  {
+    entry,
+    moves,
+    stayed,
+  }: Pick<ListedMerge, 'entry'> & { readonly [name in 'moves']: readonly Move[] } & {
+    readonly stayed: readonly string[];
+  },
+  ownerOf: (id: Int64) => string = String,
+) {
   const isMerge = entry.kind === 'merge';
   const { old_owner_id, new_owner_id } = entry;
   const byOtherIncident = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));
@@ -103,3 +149,7 @@ export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf
   if (entry.comment !== undefined) effects.push({ text: `comment: ${entry.comment}` });
   return effects;
 }
+
+export const readIncident = (table: Table, account: Int64, id: string) => getRow(table, keys.incident(account, id));
+
+export const readAlert = (table: Table, account: Int64, id: string) => getRow(table, keys.alert(account, id));

@@ -1,13 +1,11 @@
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
-import { gapsIn } from '../../../lib/operations/merge-alerts/feed.ts';
+import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/alerts.ts';
+import { readEntry } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type PendingMerge, readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { readMovedSlices } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** A committed merge with alerts left to move, and how many have been moved. */
+/** A committed merge that is not written to the rows of all its alerts, and to how many it is. */
 export interface MergeProgress {
   account_id: Int64;
   incident_id: string;
@@ -31,12 +29,12 @@ export async function readMergeProgress(table: Table, account?: Int64): Promise<
 async function progressOf(table: Table, { account, entryId }: PendingMerge): Promise<MergeProgress> {
   const { incidentId, sequence } = entryId;
   const identity = { account_id: account, incident_id: incidentId, sequence };
-  const entry = await getRow(table, keys.feedEntry(account, incidentId, sequence));
-  if (!entry) return identity;
-  const { request_id, at_ms, alerts = 0 } = entry;
-  const movedSlices = await readMovedSlices(table, { account, entry, alertIds: [] });
-  const unmoved = gapsIn({ start: 0, end: alerts }, movedSlices).reduce((sum, { start, end }) => sum + end - start, 0);
-  return { ...identity, request_id, at_ms, alerts, moved: alerts - unmoved };
+  const found = await readEntry(table, account, entryId);
+  if (!found) return identity;
+  const { request_id, at_ms } = found.entry;
+  const rows = await readAssignments(table, account, found.moves);
+  const moved = [...rows.values()].filter((row) => latestEntryOf(row) >= sequence).length;
+  return { ...identity, request_id, at_ms, alerts: found.moves.length, moved };
 }
 
 /** Such as `2,031 of 5,000 alerts moved`. */

@@ -1,20 +1,18 @@
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
-import { TRANSACTION_ITEMS } from '../../../lib/dynamodb/transact.ts';
-import { decideUndo, planMoves, readAssignments } from '../../../lib/operations/merge-alerts/assignment.ts';
+import { type MergeLimits, readAssignments, resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
+import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/operations/merge-alerts/commit.ts';
 import {
-  claimsOn,
-  commitAndMove,
-  type MergeLimits,
-  nextSequence,
-  type PreparedEntry,
-  pendingEntryReader,
-} from '../../../lib/operations/merge-alerts/commit.ts';
-import type { Move } from '../../../lib/operations/merge-alerts/feed.ts';
-import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
-import { type FeedEntryWithAlerts, readEntry, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+  isMoved,
+  type Move,
+  readEntry,
+  readFeed,
+  readLog,
+  readPendingEntries,
+} from '../../../lib/operations/merge-alerts/entry.ts';
+import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
+import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
@@ -31,9 +29,11 @@ export interface UndoRequest {
 /** What an undo has done, or would do. */
 export interface Undo {
   /** Moves of alerts back to where the merge took them from. */
-  moves: Move[];
+  moves: readonly Move[];
   /** Ids of alerts that stay, since they have moved again after the merge. */
   left: string[];
+  /** Ids of alerts that stay, since their former incidents do not exist any more. */
+  originMissing: string[];
   /** Sequence of the undo's feed entry; absent if there was nothing to move. */
   sequence?: number;
   /** Sequence of an earlier undo of the same merge; absent if there is none, or alerts are left to move. */
@@ -48,52 +48,36 @@ export class UndoError extends Error {
 type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 
 /**
- * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and
- * owner stay. The undo has a feed entry of its own. Pending merges of these alerts are finished first. If the undo is
- * too large for one transaction, its alerts are moved after its commit: by this call, by finish-merges, or by the
- * same call again.
- * @throws UndoError if there is no such merge, or an incident that alerts came from no longer exists
+ * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay. The undo
+ * has a feed entry of its own, which is committed like that of a large merge.
+ * @throws UndoError if there is no such merge
+ * @throws AlertsTooLargeError after all other alerts are moved
  */
-export async function undoMerge(
-  deps: UndoDeps,
-  request: UndoRequest,
-  { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {},
-): Promise<Undo> {
+export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: MergeLimits = {}): Promise<Undo> {
   const { table } = deps;
-  let undo: Undo = { moves: [], left: [] };
+  const prepare = await createPreparer(deps, request);
+  let undo: Undo = { moves: [], left: [], originMissing: [] };
   const outcome = await commitAndMove(table, {
-    async prepare({ tooLarge }) {
-      const plan = await prepareAfterPending(deps, request, transactionItems);
+    async prepare(order) {
+      const plan = await prepare(order);
       undo = plan.undo;
-      if (undo.moves.length === 0) return { result: await withEarlierUndo(table, request, undo) };
-      const isLarge = tooLarge || undo.moves.length + OTHER_ITEMS > transactionItems;
-      return { prepared: { ...plan.prepared, large: isLarge } };
+      return undo.moves.length === 0 ? { result: await withEarlierUndo(table, request, undo) } : plan;
     },
-    transactionItems,
+    ...limits,
   });
-  if ('result' in outcome) return outcome.result;
-  const { committed, unfinished } = outcome;
-  if (unfinished) throw unfinished.error;
-  return committed.large ? resultOfLargeUndo(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
-}
-
-/** Finishes the pending merges that still have to move alerts of the undo, then prepares the undo. */
-async function prepareAfterPending(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
-  for (;;) {
-    const prepared = await prepare(deps, request);
-    if (prepared.pending.length === 0) return prepared;
-    for (const entryId of prepared.pending) await finishMerge(deps.table, request.account, entryId, transactionItems);
+  if ('committed' in outcome) {
+    if (outcome.unfinished) throw outcome.unfinished.error;
+    return { ...undo, sequence: outcome.committed.entry.sequence };
   }
+  const { undoneBy } = outcome.result;
+  if (undoneBy !== undefined)
+    await finishMerge(table, request.account, { incidentId: request.incidentId, sequence: undoneBy });
+  return outcome.result;
 }
-
-/** Items of the transaction besides those of the alerts: the entry and the merge order. */
-const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
-  const { undo, pending } = await prepare(deps, request);
-  if (pending.length > 0)
-    throw new UndoError('other merges are still moving some of its alerts: try again in a minute');
+  const { undo } = await (await createPreparer(deps, request))(undefined);
   return undo.moves.length === 0 ? withEarlierUndo(deps.table, request, undo) : undo;
 }
 
@@ -108,77 +92,61 @@ async function withEarlierUndo(
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
-/** What a large undo has done. Its moves are read back, since each is decided only when it is made. */
-async function resultOfLargeUndo(
-  table: Table,
-  { account, entry }: Pick<PreparedEntry, 'account' | 'entry'>,
-  { moves, left }: Undo,
-): Promise<Undo> {
-  const { sequence } = entry;
-  const undoEntry = await readEntry(table, account, { incidentId: entry.incident_id, sequence });
-  const moved = new Set(undoEntry?.moves.map(({ alertId }) => alertId));
-  const overtaken = moves.map(({ alertId }) => alertId).filter((id) => !moved.has(id));
-  return { moves: undoEntry?.moves ?? [], left: [...left, ...overtaken], sequence };
-}
+/**
+ * Reads what an undo depends on. The function that it returns prepares each attempt, and then reads only the entries that were committed
+ * meanwhile: so an undo overtakes merges that are committed without pause.
+ */
+async function createPreparer(
+  { table, now, newId }: UndoDeps,
+  { account, incidentId, sequence: undoneSequence, by, requestId }: UndoRequest,
+) {
+  const orderBefore = await readMergeOrder(table, account);
+  const found = await readEntry(table, account, { incidentId, sequence: undoneSequence });
+  if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${undoneSequence}`);
+  if (found.entry.kind !== 'merge')
+    throw new UndoError(`entry ${undoneSequence} is not a merge: an undo cannot be undone`);
+  const merge = isPending(orderBefore, found.entry) ? await readOrigins(table, account, found) : found;
+  const moved = merge.moves.filter(isMoved);
+  const rows = await readAssignments(table, account, moved);
+  const incidentIds = new Set([incidentId, ...moved.flatMap(({ from }) => from ?? [])]);
+  const incidentKeys = [...incidentIds].map((id) => keys.incident(account, id));
+  const { rows: incidents } = await batchGet(table, incidentKeys);
+  const incident = incidents.of(keys.incident(account, incidentId));
+  if (!incident) throw new UndoError(`incident ${incidentId} does not exist`);
+  const hasOrigin = ({ from }: Move) => from === undefined || incidents.of(keys.incident(account, from)) !== undefined;
 
-async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
-  const { account, incidentId, sequence: undoneSequence, by, requestId } = request;
-  // The merge order is read first. It then lists the merge, if the merge is read as pending, and every other merge of
-  // which the alerts may show only a part.
-  const order = await readMergeOrder(table, account);
-  const merge = await readMerge(table, request);
-  const assignments = await readAssignments(table, account, merge.alertIds);
-  const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
-  if (merge.pending && !pending.some(({ sequence }) => sequence === undoneSequence)) {
-    // The merge was pending when its rows were read, but has no alert left to move: its last moves were made since then,
-    // and `merge` does not say where these alerts came from. Finish the merge, then prepare again with all its rows.
-    if (!order.pending?.some(({ sequence }) => sequence === undoneSequence))
-      throw new UndoError(`entry ${undoneSequence} does not list all its alerts, and none of its moves is pending`);
-    pending.push({ incidentId, sequence: undoneSequence });
-  }
+  const entries = await readPendingEntries(table, account, orderBefore.pending);
+  let readUpTo = orderBefore;
 
-  const incidentIds = [...new Set([incidentId, ...merge.moves.flatMap(({ from }) => from ?? [])])];
-  const { rows } = await batchGet(
-    table,
-    incidentIds.map((id) => keys.incident(account, id)),
-  );
-  const incidentOf = (id: string) => rows.of(keys.incident(account, id));
-  const incident = incidentOf(incidentId);
-  const missing = incidentIds.filter((id) => !incidentOf(id));
-  if (!incident || missing.length > 0)
-    throw new UndoError(`incident ${missing[0]} no longer exists: its alerts cannot be moved back`);
-
-  const atMs = now();
-  const entry: PreparedEntry['entry'] = {
-    kind: 'merge_undone',
-    incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, assignments, incident }),
-    merge_id: newId(),
-    at_ms: atMs,
-    by,
-    request_id: requestId,
-    undone_sequence: undoneSequence,
+  return async function prepare(
+    currentOrder: MergeOrder | undefined,
+  ): Promise<{ undo: Undo; prepared: PreparedEntry }> {
+    const order = currentOrder ?? (await readMergeOrder(table, account));
+    entries.push(...(await readLog(table, account, readUpTo, order)));
+    readUpTo = order;
+    const resolved = resolve(rows, entries);
+    /** Whether no later entry took the alert. An imported alert records no entry: then only its current incident decides. */
+    const isUnmoved = ({ alertId }: Move) => {
+      const { incident_id: current, moved_sequence: latest = undoneSequence } = resolved.get(alertId) ?? {};
+      return current === incidentId && latest === undoneSequence;
+    };
+    const idsOf = (some: readonly Move[]) => some.map(({ alertId }) => alertId);
+    const unmoved = moved.filter(isUnmoved);
+    const moves = unmoved.filter(hasOrigin).map(({ alertId, from, to }) => ({ alertId, from: to, to: from }));
+    const left = idsOf(moved.filter((move) => !isUnmoved(move)));
+    const originMissing = idsOf(unmoved.filter((move) => !hasOrigin(move)));
+    const atMs = now();
+    const entry: PreparedEntry['entry'] = {
+      kind: 'merge_undone',
+      incident_id: incidentId,
+      sequence: nextSequence(atMs, order, resolved, incident),
+      merge_id: newId(),
+      at_ms: atMs,
+      by,
+      request_id: requestId,
+      undone_sequence: undoneSequence,
+      large: true,
+    };
+    return { undo: { moves, left, originMissing }, prepared: { account, entry, moves, rows, incident, order } };
   };
-  const origins = new Map(merge.moves.map(({ alertId, from }) => [alertId, from]));
-  const decide = decideUndo(entry, origins);
-  const { moves } = planMoves([...origins.keys()], assignments, decide);
-  const idsToMove = new Set(moves.map(({ alertId }) => alertId));
-  const prepared: Omit<PreparedEntry, 'large'> = {
-    account,
-    entry,
-    alertIds: [...idsToMove],
-    decide,
-    assignments,
-    incident,
-    order,
-  };
-  const left = [...origins.keys()].filter((id) => !idsToMove.has(id));
-  return { undo: { moves, left }, prepared, pending };
-}
-
-async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedEntryWithAlerts> {
-  const found = await readEntry(table, account, { incidentId, sequence });
-  if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${sequence}`);
-  if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is not a merge: an undo cannot be undone`);
-  return found;
 }

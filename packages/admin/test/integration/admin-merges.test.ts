@@ -216,7 +216,7 @@ describe('admin merge finish', () => {
     });
     const text = (await admin(`merge list --pending --account ${second.tenant.account}`)).out;
     expect([text.includes(second.to), text.includes(first.to)]).toEqual([true, false]);
-    expect(text).toContain(`${moved} of 12 alerts moved`);
+    expect(text).toContain(`${12 - second.remaining.length} of 12 alerts moved`);
     const finished = await admin(`merge finish ${first.to} ${first.sequence}`);
     expect(finished.out).toBe(
       `Merge ${first.sequence} into incident ${first.to} of account ${first.tenant.account} finished.\n`,
@@ -229,12 +229,12 @@ describe('admin merge finish', () => {
   });
 
   it('names the alerts that cannot be updated', async () => {
-    const { tenant, sequence, to, remaining } = await pending();
+    const { tenant, remaining } = await pending();
     const key = keys.alert(tenant.account, remaining[0] as string);
     const alert = await stored(table, key);
     const bytes = itemBytes(marshall(alert));
     await put(table, key, { ...alert, notes: 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) });
-    const problem = `Merge ${sequence} into incident ${to}: DynamoDB refuses to update the rows of alerts ${remaining[0]}`;
+    const problem = `DynamoDB refuses to update the rows of alerts ${remaining[0]}`;
     expect(await admin(`merge finish --account ${tenant.account}`)).toMatchObject({
       ...{ exitCode: 1, err: expect.stringContaining(problem) },
     });

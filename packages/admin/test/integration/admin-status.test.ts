@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { listen } from '../../../../test/support/listen.ts';
-import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { newTable, put, putAll, stored } from '../../../../test/support/service.ts';
 import { measureStack } from '../../status/stack-figures.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
@@ -12,6 +12,7 @@ const NOW = Date.UTC(2026, 10, 23, 12);
 const DAY_MS = 86_400_000;
 const INCIDENT = '64f000000000000000000001';
 const SEQUENCE = NOW - 600_000;
+const idOf = (index: number) => index.toString(16).padStart(24, '0');
 /** Nothing listens there. */
 const UNREACHABLE = 'http://127.0.0.1:10/';
 const AWS = ['--stack', 'Service', '--region', 'eu-west-1'];
@@ -52,12 +53,14 @@ beforeAll(async () => {
     await put(table, keys.rumUsage(id), { ...used, session_limit_reached: count > 10 });
   }
   const entry = { ...{ kind: 'merge', incident_id: INCIDENT, sequence: SEQUENCE, large: true }, at_ms: SEQUENCE };
-  await put(table, keys.feedEntry(2, INCIDENT, SEQUENCE), { ...entry, request_id: 'r', alerts: 5_000 });
-  for (const [start, count] of [
-    [0, 2_000],
-    [3_000, 31],
-  ] as const)
-    await put(table, keys.feedMoves(2, INCIDENT, SEQUENCE, start), { count, moved: {}, stayed: [] });
+  const ids = Buffer.concat(Array.from({ length: 5_000 }, (_, index) => Buffer.from(idOf(index), 'hex')));
+  const lists = { alert_ids: ids, other_ids: Buffer.alloc(ids.length) };
+  await put(table, keys.feedEntry(2, INCIDENT, SEQUENCE), { ...entry, request_id: 'r', ...lists });
+  const alertRow = (_: unknown, index: number) => ({
+    ...{ ...keys.alert(2, idOf(index)), alert_id: idOf(index), title: '' },
+    ...(index < 2_031 && { moved_sequence: SEQUENCE }),
+  });
+  await putAll(table, Array.from({ length: 5_000 }, alertRow));
   await put(table, keys.mergeOrder(2), { last: SEQUENCE, pending: { [SEQUENCE]: INCIDENT } });
 
   Object.assign(outputs, {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { readAlert, readFeed, readIncident } from '../../../../lib/operations/merge-alerts/read-incidents.ts';
+import { readFeed } from '../../../../lib/operations/merge-alerts/entry.ts';
+import { readAlert, readIncident } from '../../../admin/incidents/list.ts';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, MERGE } from '../api-client.ts';
 import { OWNER, ROUNDED } from '../data.ts';

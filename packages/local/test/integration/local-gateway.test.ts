@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { decideMerge } from '../../../../lib/operations/merge-alerts/assignment.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -91,17 +90,16 @@ describe('the local gateway', () => {
           at_ms: longAgo,
           by: 'k',
           request_id: 'r',
+          large: true,
         },
-        alertIds: alerts,
-        decide: decideMerge({ incident_id: incident }),
-        assignments: new Map(),
-        large: true,
+        moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
+        rows: new Map(),
         incident: { incident_id: incident, title: '' },
         order: mergeOrderOf(undefined),
       },
       [],
     );
-    expect(result.outcome).toBe('committed');
+    expect(result).toHaveProperty('committed');
     await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
   });

@@ -1,0 +1,125 @@
+/** Which incident each alert is in: read here, and changed by the entries that take the alert. */
+import { backoff, CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
+import { batchGet } from '../../dynamodb/batch-get.ts';
+import { type Table, withSignal } from '../../dynamodb/client.ts';
+import { isAsRead, set } from '../../dynamodb/expression.ts';
+import { alertShard, keys } from '../../dynamodb/keys.ts';
+import { CONCURRENCY, forEach } from '../../dynamodb/pool.ts';
+import type { AlertRow } from '../../dynamodb/rows.ts';
+import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../dynamodb/transact.ts';
+import { chunksOf } from '../../shared/chunks.ts';
+import type { Int64 } from '../../shared/json.ts';
+import type { Entry, Move } from './entry.ts';
+
+/** What is read of an alert: its other attributes may be large. */
+export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
+export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number]>;
+/** By alert id, in lower case. An alert that does not exist is absent. */
+export type Assignments = ReadonlyMap<string, Assignment>;
+
+/** Sequence of the latest entry that took the alert. Only later entries apply to it. */
+export const latestEntryOf = ({ moved_sequence = 0 }: Assignment): number => moved_sequence;
+
+export async function readAssignments(table: Table, account: Int64, moves: readonly Move[]): Promise<Assignments> {
+  const alertKeys = moves.map(({ alertId }) => keys.alert(account, alertId));
+  const { rows } = await batchGet(table, alertKeys, { attributes: ASSIGNMENT_ATTRIBUTES });
+  return new Map([...rows.values()].map((row) => [row.sk, row]));
+}
+
+/**
+ * Where alerts are when these entries count, which their rows need not show yet (invariant *resolve*).
+ * @param entries oldest first
+ */
+export function resolve(rows: Assignments, entries: readonly Entry[]): Assignments {
+  const resolved = new Map(rows);
+  for (const { entry, moves } of entries)
+    for (const { alertId, to } of moves) {
+      const row = resolved.get(alertId);
+      if (!row || latestEntryOf(row) >= entry.sequence) continue;
+      const { incident_id: _left, ...rest } = row;
+      resolved.set(alertId, { ...rest, ...(to !== undefined && { incident_id: to }), moved_sequence: entry.sequence });
+    }
+  return resolved;
+}
+
+/**
+ * Updates the rows of alerts on condition that they are as read. Each row records the entry and its own previous state, since a
+ * restored table may lack the entry. So does the row of an alert that stays: an undo takes no alert from a later entry.
+ */
+export const moveActions = (account: Int64, sequence: number, moves: readonly Move[], rows: Assignments): Action[] =>
+  moves.map(({ alertId, to }) => {
+    const row = rows.get(alertId);
+    if (!row) throw new Error('an alert that is to be moved was not read');
+    const fields = {
+      incident_id: to,
+      moved_sequence: sequence,
+      moved_from: row.incident_id,
+      previous_sequence: row.moved_sequence,
+    };
+    return updateAction(keys.alert(account, alertId), set(fields), isAsRead(row, ASSIGNMENT_ATTRIBUTES));
+  });
+
+/** DynamoDB refuses to update the rows of some alerts, which would be larger than 400 KB. */
+export class AlertsTooLargeError extends Error {
+  override readonly name = 'AlertsTooLargeError';
+  readonly alertIds: readonly string[];
+  constructor(alertIds: readonly string[]) {
+    super(`DynamoDB refuses to update the rows of ${alertIds.length} alerts, such as ${alertIds[0]}`);
+    this.alertIds = alertIds;
+  }
+}
+
+/** Limits that tests lower. */
+export interface MergeLimits {
+  /** Maximum actions of one transaction; a low one makes a merge of few alerts large. */
+  transactionItems?: number | undefined;
+}
+
+export interface MoveOptions extends MergeLimits {
+  /** The rows as read before the commit. They are read again only after a change. */
+  known?: Assignments | undefined;
+  /** Partition keys of alerts that are written at the same time. */
+  concurrency?: number;
+}
+
+/**
+ * Writes a committed entry to the rows of its alerts. Any number of callers may do so for any entries at the same time, and repeatedly:
+ * a row only takes a later entry (invariant *latest wins*).
+ * @throws AlertsTooLargeError after all other rows are written
+ * @throws any other error at once; what is written remains
+ */
+export async function moveAlerts(
+  table: Table,
+  account: Int64,
+  { entry: { sequence }, moves }: Entry,
+  { known, transactionItems = TRANSACTION_ITEMS, concurrency = CONCURRENCY }: MoveOptions = {},
+): Promise<void> {
+  const tooLarge: string[] = [];
+
+  /** Writes rows in one transaction. After throttling and to find a row that is refused, it goes on with halves. */
+  async function move(table: Table, chunk: readonly Move[], known?: Assignments, attempt = 1): Promise<void> {
+    const rows = known ?? (await readAssignments(table, account, chunk));
+    const unwritten = chunk.filter(({ alertId }) => {
+      const row = rows.get(alertId);
+      return row !== undefined && latestEntryOf(row) < sequence;
+    });
+    if (unwritten.length === 0) return;
+    const { outcome } = await transactOnce(table, moveActions(account, sequence, unwritten, rows));
+    if (outcome === 'applied') return;
+    const isSplit = outcome === 'throttled' || outcome === 'refused';
+    if (outcome === 'refused' && unwritten.length === 1) tooLarge.push(...unwritten.map(({ alertId }) => alertId));
+    else {
+      if (outcome !== 'refused') await backoff(attempt, outcome === 'throttled' ? THROTTLING : CONFLICT, table.signal);
+      for (const part of chunksOf(unwritten, isSplit ? Math.ceil(unwritten.length / 2) : unwritten.length))
+        await move(table, part, outcome === 'changed' ? undefined : rows, attempt + 1);
+    }
+  }
+
+  // The chunks of one partition key are written one after the other, since they share its capacity.
+  const byPartition = Map.groupBy(moves, ({ alertId }) => alertShard(alertId));
+  const movePartition = async (group: readonly Move[], signal: AbortSignal) => {
+    for (const chunk of chunksOf(group, transactionItems)) await move(withSignal(table, signal), chunk, known);
+  };
+  await forEach(byPartition.values(), movePartition, { concurrency, signal: table.signal });
+  if (tooLarge.length > 0) throw new AlertsTooLargeError(tooLarge);
+}

@@ -1,0 +1,147 @@
+/** Entries of incidents' feeds. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
+import { backoff, CONFLICT } from '../../dynamodb/backoff.ts';
+import type { Table } from '../../dynamodb/client.ts';
+import { collections, keys, type Stored } from '../../dynamodb/keys.ts';
+import { forEach } from '../../dynamodb/pool.ts';
+import { queryRows } from '../../dynamodb/query.ts';
+import { getRow } from '../../dynamodb/row.ts';
+import type { FeedEntry, IncidentChange, LogPosition } from '../../dynamodb/rows.ts';
+import type { Int64 } from '../../shared/json.ts';
+
+/** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
+export interface Move {
+  readonly alertId: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Identifies an entry within its account. */
+export interface EntryId {
+  readonly incidentId: string;
+  readonly sequence: number;
+}
+
+export interface Entry {
+  readonly entry: FeedEntry;
+  /** Of all its alerts. The origins of a pending merge are as it read them: see `withOrigins` in `finish.ts`. */
+  readonly moves: readonly Move[];
+}
+
+export const isMoved = ({ from, to }: Move) => from !== to;
+
+const ID_BYTES = 12;
+/** Stored in place of an incident's id. */
+const NO_INCIDENT = '0'.repeat(2 * ID_BYTES);
+
+/** The row of an entry. At 24 bytes an alert, the alerts of the largest body (384 KiB) take 350 of DynamoDB's 400 KB. */
+export const entryRow = (account: Int64, { entry, moves }: Entry): Stored<'feedEntry'> => ({
+  ...keys.feedEntry(account, entry.incident_id, entry.sequence),
+  ...entry,
+  alert_ids: bytesOf(moves.map(({ alertId }) => alertId)),
+  other_ids: bytesOf(moves.map(({ from, to }) => (entry.kind === 'merge' ? from : to) ?? NO_INCIDENT)),
+});
+
+export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'feedEntry'>): Entry {
+  const otherIds = idsOf(other_ids);
+  const moves = idsOf(alert_ids).map((alertId, index) => {
+    const other = otherIds[index] === NO_INCIDENT ? undefined : otherIds[index];
+    const [from, to] = entry.kind === 'merge' ? [other, entry.incident_id] : [entry.incident_id, other];
+    return { alertId, from, to };
+  });
+  return { entry, moves };
+}
+
+const bytesOf = (ids: readonly string[]) => Buffer.from(ids.join(''), 'hex');
+
+function idsOf(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes).toString('hex');
+  const digits = 2 * ID_BYTES;
+  return Array.from({ length: text.length / digits }, (_, index) => text.slice(index * digits, (index + 1) * digits));
+}
+
+/** undefined when there is no such entry. */
+export async function readEntry(table: Table, account: Int64, id: EntryId): Promise<Entry | undefined> {
+  const row = await getRow(table, keys.feedEntry(account, id.incidentId, id.sequence));
+  return row && entryOf(row);
+}
+
+/** A pending entry does not exist. This happens in a restored table; `admin check` reports it. */
+export class EntryMissingError extends Error {
+  override readonly name = 'EntryMissingError';
+}
+
+/** Pending entries that were read before: the alerts of an entry and their destinations never change. */
+export interface KnownEntries {
+  get(name: string): Entry | undefined;
+  set(name: string, entry: Entry): unknown;
+}
+
+/**
+ * Reads pending entries.
+ * @param known where entries are kept for further calls
+ * @returns the lowest sequence first
+ * @throws EntryMissingError
+ */
+export async function readPendingEntries(
+  table: Table,
+  account: Int64,
+  pending: readonly EntryId[] = [],
+  known: KnownEntries = new Map<string, Entry>(),
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const read = async (id: EntryId) => {
+    const name = `${account} ${id.incidentId} ${id.sequence}`;
+    const entry = known.get(name) ?? (await readEntry(table, account, id));
+    if (!entry) throw new EntryMissingError(`the feed of incident ${id.incidentId} lacks entry ${id.sequence}`);
+    known.set(name, entry);
+    entries.push(entry);
+  };
+  await forEach(pending, read, { signal: table.signal });
+  return inOrder(entries);
+}
+
+/** An incident's feed, oldest first. */
+export const readFeed = async (table: Table, account: Int64, incidentId: string): Promise<Entry[]> =>
+  (await queryRows(table, collections.feed(account, incidentId))).map(entryOf);
+
+/** Maximum reads of a log whose pointers are not all visible. */
+const MAX_READS = 20;
+
+/**
+ * The account's entries after one position of its log up to another, oldest first. A query need not show all of a transaction yet, although
+ * the merge order shows it, so it is repeated until it shows as many pointers as there are entries. A restored table may lack some.
+ * @param upTo as read from the merge order
+ */
+export async function readLog(table: Table, account: Int64, after: LogPosition, upTo: LogPosition): Promise<Entry[]> {
+  const { sk: from } = keys.logPointer(account, after.last + 1);
+  let ids: EntryId[] = [];
+  for (let reads = 1; reads <= MAX_READS; reads += 1) {
+    const pointers = await queryRows(table, collections.log(account), { from });
+    ids = pointers
+      .map(({ sk, incident_id }) => ({ incidentId: incident_id, sequence: Number(sk) }))
+      .filter(({ sequence }) => sequence <= upTo.last);
+    if (ids.length >= upTo.entries - after.entries) break;
+    await backoff(reads, CONFLICT, table.signal);
+  }
+  const entries: Entry[] = [];
+  const read = async (id: EntryId) => {
+    const entry = await readEntry(table, account, id);
+    if (entry) entries.push(entry);
+  };
+  await forEach(ids, read, { signal: table.signal });
+  return inOrder(entries);
+}
+
+export const inOrder = (entries: readonly Entry[]): Entry[] =>
+  entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
+
+/** The `last_change` of an incident: the entry that changes it, the values before, and the previous change. */
+export const changeOf = (
+  { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
+  previous?: Pick<IncidentChange, 'sequence'>,
+): IncidentChange => ({
+  sequence,
+  ...(previous && { previous_sequence: previous.sequence }),
+  ...(new_title !== undefined && { old_title: old_title ?? '' }),
+  ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
+});
