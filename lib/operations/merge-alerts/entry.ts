@@ -92,7 +92,7 @@ export async function readPendingEntries(
   const read = async (id: EntryId) => {
     const name = `${account} ${id.incidentId} ${id.sequence}`;
     const entry = known.get(name) ?? (await readEntry(table, account, id));
-    if (!entry) throw new EntryMissingError(`the feed of incident ${id.incidentId} lacks entry ${id.sequence}`);
+    if (!entry) throw new EntryMissingError(`entry ${id.sequence} of incident ${id.incidentId} is missing`);
     known.set(name, entry);
     entries.push(entry);
   };

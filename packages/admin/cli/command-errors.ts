@@ -49,7 +49,7 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof AppKeyError) return `${firstLine[0]?.toUpperCase()}${firstLine.slice(1)}.`;
   if (error instanceof AlertsTooLargeError)
     return `DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run \`merge finish\`. All other alerts have been moved.`;
-  if (error instanceof EntryMissingError) return `Feed ${firstLine}: run \`check\`, which finds what is missing.`;
+  if (error instanceof EntryMissingError) return `The ${firstLine}: run \`check\`, which finds what is missing.`;
   if (error instanceof UndoError) return `Cannot undo: ${firstLine}.`;
   if (name === 'AbortError') return 'Stopped before it finished.';
   if (CREDENTIAL_ERRORS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;

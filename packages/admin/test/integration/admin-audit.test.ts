@@ -96,7 +96,8 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   },
   'merge finish': async (id) => {
     const incident = objectId();
-    const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alerts: 0 };
+    const none = new Uint8Array();
+    const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alert_ids: none, other_ids: none };
     await put(table, keys.feedEntry(id, incident, 5), entry);
     await put(table, keys.mergeOrder(id), { last: 5, last_large: 5, pending: { 5: incident } });
     return { args: `merge finish --account ${id}`, target: `entry 5 of incident ${incident}` };

@@ -104,6 +104,7 @@ it.each(Object.entries(WITH_TEXT))(
 );
 
 it('an export is exact and has no control characters', async () => {
+  await put(table, keys.mergeOrder(hostile.account), { last: 5 });
   const { out } = await admin(`export --account ${hostile.account}`);
   expect(out).not.toMatch(UNSAFE);
   const exported = out
