@@ -75,23 +75,6 @@ describe('the client', () => {
     expect(hosts.map(({ host_id }) => host_id)).toEqual(HOSTS);
   });
 
-  it('deletes a work item, at a version beyond 2^53', async () => {
-    await client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n });
-    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(9007199254740994n);
-  });
-
-  it('reads the RUM resource', async () => {
-    const resource = await createClient({ url: service.url, appKey: rumKey }).getRumResource({ no_cache: true });
-    expect(resource).toMatchObject({ account_id: 8, product: 'rum', 'session_replay.used_cnt': expect.any(Number) });
-  });
-
-  it('merges alerts', async () => {
-    const merge = { alert_ids: [id('b')], incident_id: id('a') };
-    expect(await client.mergeAlerts(merge, { idempotencyKey: 'k' })).toEqual({ replayed: false });
-    expect(await client.mergeAlerts(merge, { idempotencyKey: 'k' })).toEqual({ replayed: true });
-    expect((await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id).toBe(id('a'));
-  });
-
   it('throws refusals with their code, status and request id, in the language asked for', async () => {
     const error = await client.getRumResource().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ResourceNotFoundError);
@@ -115,11 +98,6 @@ describe('the client', () => {
     callsCutOff = 9;
     await expect(impatient.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
     expect(calls).toBe(4);
-  });
-
-  it('walks all hosts with a scan_limit below the default page size', async () => {
-    const hosts = await Array.fromAsync(client.hosts({ scan_limit: 60, agent_versions: ['2'] }));
-    expect(hosts.map(({ host_id }) => host_id)).toEqual(['h249']); // the last one of five pages
   });
 });
 
