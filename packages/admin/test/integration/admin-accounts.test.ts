@@ -5,7 +5,7 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { everythingIn, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
-import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
+import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
 import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -99,6 +99,16 @@ describe('an account', () => {
 });
 
 describe('an app key', () => {
+  test('is not rotated if it is revoked meanwhile', async ({ id, appKey }) => {
+    const account = await accountRow(id);
+    const old = { hash: hashAppKey(appKey) };
+    await admin(`app-key revoke ${idOf(appKey)} --account ${id}`); // after the key was read for the rotation
+    const identity = identityOfAppKey(newAppKey());
+    const rotating = rotateAppKey(table, account, old, { identity, details: { created_at: 1 } }, 4_000_000_000);
+    await expect(rotating).rejects.toThrow('the key has just been changed');
+    expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
+  });
+
   test('keeps the times of its creation and revocation if it is stored again', async ({ id }) => {
     const identity = identityOfAppKey(newAppKey());
     const putAt = async (created_at: number, revoked_at: number) =>
