@@ -1,13 +1,4 @@
-import {
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
@@ -15,12 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { collections, type Key, keys } from '../../../../lib/dynamodb/keys.ts';
+import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
 import { parseJson, stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
-import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import {
   connectAgain,
   newAppKey,
@@ -57,7 +47,7 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
 async function contents({ client, name }: Table): Promise<string[]> {
   const rows: string[] = [];
   for await (const { Items = [] } of paginateScan({ client }, { TableName: name }))
-    for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of Items)
+    for (const { cursor_secret: _s, gateway_key: _g, revision: _r, account_revision: _ar, ...row } of Items)
       if (!String(row.pk).endsWith('#AUDIT'))
         rows.push(stringifyJson(Object.fromEntries(Object.entries(row).filter(isNoOrder).sort(byName))));
   return rows.sort();
@@ -133,11 +123,6 @@ describe('import', () => {
     expect(JSON.parse(out.split('\n')[1] ?? '')).toEqual({ ...item, at_ms: expect.any(Number) });
   });
 
-  it('reports an unreadable file in one line', async () => {
-    const err = 'Cannot read /nowhere/x (ENOENT): check the path.\n';
-    expect(await admin('import /nowhere/x')).toEqual({ exitCode: 1, out: '', err });
-  });
-
   it('slows down and continues when DynamoDB throttles', async () => {
     const id = newAccountId();
     const throttled = connectAgain(table);
@@ -207,95 +192,32 @@ describe('export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const [id, appKey] = [newAccountId(), newAppKey()];
     const expires_at = Math.floor(Date.now() / 1000) + 900;
+    const incident = { incident_id: 'c'.repeat(24), title: 'Down' };
+    const alert = { alert_id: 'd'.repeat(24), title: 'Alert', incident_id: incident.incident_id };
     const addedLines = lines(
       accountLine(id, { suspended: true }),
       { kind: 'app_key', account_id: id, app_key: appKey, created_at: 5, expires_at, note: 'ci' },
       member(id, 9007199254740993n),
-      itemLine(id, { version: 2, deleted_at_ms: 9, more: { a: [1] } }),
+      itemLine(id, { version: 2, deleted_at_ms: 9, deleted_by: 'k', more: { a: [1] } }),
+      { kind: 'incident', account_id: id, ...incident, owner_id: 7 },
+      { kind: 'alert', account_id: id, ...alert },
     );
     await loadData(from, 'sample', [...sampleLines(), ...addedLines.split('\n')], { nowMs: 1_000 });
+    const before = await contents(from);
+    // What merges store in rows means nothing in another table.
+    const moved = { moved_sequence: 7, moved_from: 'f'.repeat(24), previous_sequence: 6 };
+    await putAll(from, [
+      { ...keys.alert(id, alert.alert_id), ...alert, ...moved },
+      { ...keys.incident(id, incident.incident_id), ...incident, ...{ owner_id: 7, last_change: { sequence: 7 } } },
+    ]);
     const file = join(folder, 'out.ndjson');
     expect(await adminOf(from)(['export', '--out', file])).toMatchObject({ exitCode: 0, out: '' });
     const exported = readFileSync(file, 'utf8');
     expect(exported).not.toContain(appKey);
-    await adminOf(to)(['import', file]);
-    expect((await adminOf(to)('export')).out).toBe(exported);
+    await adminOf(to)(['import', file], { now: () => 1_000 });
+    expect(await contents(to)).toEqual(before);
     await adminOf(to)(`account unsuspend ${id}`);
     expect(await createAppKeys(testDeps(to)).find(appKey)).toMatchObject({ accountId: id });
-  });
-
-  it('contains every stored field of every kind of row', async () => {
-    const from = await newTable();
-    const account = 4_611_686_018_427_387_905n;
-    const [hash, bareHash] = ['a'.repeat(64), 'b'.repeat(64)];
-    const [incident, alert, unmergedAlert] = ['c'.repeat(24), 'd'.repeat(24), 'e'.repeat(24)];
-    const cursor_secret = Buffer.from('secret');
-    const member = { member_id: 9_007_199_254_740_993n, name: 'Ada' };
-    const host = {
-      ...{ agent_version: '4.1', edge_cluster: 'fra', enabled: true, snapshot_ready: false, reason_codes: ['own'] },
-      ...{ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: 30_000 },
-    };
-    const status = {
-      ...{ received_at_ms: 1_795_000_000_000, observed_at_ms: 1_794_999_999_650, node_count: 12, edge_count: 18 },
-      ...{ authoritative: true, graph_available: false, snapshot_truncated: true, snapshot_degraded: false },
-      ...{ health_at_ms: 1_794_999_999_000, reason_codes: ['slow'] },
-    };
-    const usage = {
-      ...{ 'session_investigate.used_cnt': 1, 'session_measure.used_cnt': 2, 'session_replay.used_cnt': 3 },
-      session_limit_reached: true,
-    };
-    const item = {
-      ...{ work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 9, deleted_by: 'k' },
-      more: { list: [1, null, 'x'] },
-    };
-    const moveFields = { moved_sequence: 7, moved_from: 'f'.repeat(24) };
-    const change = { last_change: { sequence: 7, old_title: 'Old' } };
-    const accountRow = { name: 'Northwind', permissions: ['monit', 'more'], suspended: true };
-    const rows: (Key & Record<string, unknown>)[] = [
-      keys.listedAccount(account),
-      {
-        ...keys.account(account),
-        ...{ ...accountRow, account_id: account, cursor_secret, revision: 4, gateway_key: 'g' },
-        app_keys: new Set([hash, bareHash]),
-      },
-      {
-        ...{ ...keys.appKey(hash), account_id: account, permissions: ['monit'], cursor_secret, account_revision: 4 },
-        ...{ last_digits: 'wxyz', created_at: 5, expires_at: 1_900_000_000, revoked_at: 6, lifetime: 60, note: 'ci' },
-      },
-      { ...keys.appKey(bareHash), account_id: account, permissions: ['monit'], cursor_secret, created_at: 8 },
-      { ...keys.member(account, member.member_id), ...member },
-      { ...keys.host(account, 'h1'), ...host },
-      { ...keys.hostStatus(account, 'h1'), ...status },
-      { ...keys.rumResource(account), ...RUM_RECORD, deleted: true },
-      { ...keys.rumUsage(account), ...usage },
-      { ...keys.workItem(account, 'w'), ...item },
-      { ...keys.incident(account, incident), incident_id: incident, title: 'Down', owner_id: 7, ...change },
-      { ...keys.alert(account, alert), alert_id: alert, title: 'Alert', incident_id: incident, ...moveFields },
-      { ...keys.alert(account, unmergedAlert), alert_id: unmergedAlert, title: 'Alert' },
-    ];
-    await putAll(from, rows);
-    const exported = linesIn((await adminOf(from)('export')).out);
-    const lineOf = (kind: string, fields: object) => ({ kind, account_id: account, ...fields });
-    const [before, keyLines, after] = [exported.slice(0, 1), exported.slice(1, 3), exported.slice(3)];
-    expect(before).toEqual([lineOf('account', accountRow)]);
-    const limits = { created_at: 5, expires_at: 1_900_000_000, revoked: true, note: 'ci' };
-    expect(new Set(keyLines)).toEqual(
-      new Set([
-        lineOf('app_key', { app_key_hash: hash, last_digits: 'wxyz', ...limits }),
-        lineOf('app_key', { app_key_hash: bareHash, last_digits: '', created_at: 8 }),
-      ]),
-    );
-    expect(after).toEqual([
-      lineOf('member', member),
-      lineOf('host', { host_id: 'h1', ...host }),
-      lineOf('host_status', { host_id: 'h1', ...status }),
-      lineOf('rum_resource', { ...RUM_RECORD, deleted: true }),
-      lineOf('rum_usage', usage),
-      lineOf('work_item', item),
-      lineOf('incident', { incident_id: incident, title: 'Down', owner_id: 7 }),
-      lineOf('alert', { alert_id: alert, title: 'Alert', incident_id: incident }),
-      lineOf('alert', { alert_id: unmergedAlert, title: 'Alert' }),
-    ]);
   });
 
   it('contains only the named accounts, and fails if one does not exist', async () => {
@@ -357,7 +279,7 @@ describe('export', () => {
       const { file: link, run } = await exporting(device);
       symlinkSync(`/dev/${device}`, link);
       expect(await run()).toMatchObject(expected);
-      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      expect(statSync(link).isCharacterDevice()).toBe(true);
       rmSync(link);
     }
   });

@@ -8,15 +8,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
-import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { RUM_RECORD } from '../../../../test/support/rum.ts';
-import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { loadData } from '../../data/load.ts';
+import { newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -134,20 +130,6 @@ describe('an app key belongs to the account that it was first stored for', () =>
     },
   );
 
-  it('even if that account stores it while the file is checked', async () => {
-    const appKey = newAppKey();
-    const [first, second] = [newAccountId(), newAccountId()];
-    const loading = (into: Table, account: number) =>
-      loadData(into, 'test', [accountLine(account), keyLine(account, appKey)].map(stringifyJson), { nowMs: 1_000 });
-    const slow = connectAgain(table);
-    aroundCalls(
-      slow,
-      onceBefore('TransactWrite', () => loading(table, first)),
-    );
-    await expect(loading(slow, second)).rejects.toThrow(/belongs to another account/);
-    expect(await callerOf(appKey)).toMatchObject({ accountId: first });
-  });
-
   it('and changes of another account never touch it, even if that account lists it', async () => {
     const { id, appKey } = await imported();
     const other = newAccountId();
@@ -166,14 +148,6 @@ describe('an app key belongs to the account that it was first stored for', () =>
 });
 
 describe('the import of an earlier export does not undo', () => {
-  it('a revocation', async () => {
-    const { id, appKey, exported } = await imported();
-    const before = await exported();
-    await admin(`app-key revoke ${idOf(appKey)} --account ${id}`);
-    expect((await admin('import -', { stdin: before })).exitCode).toBe(0);
-    expect(await callerOf(appKey)).toBeUndefined();
-  });
-
   it('a suspension, even with suspended: false; `account unsuspend` ends it', async () => {
     const { id, appKey } = await imported();
     await admin(`account suspend ${id}`);

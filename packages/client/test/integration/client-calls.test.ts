@@ -37,10 +37,8 @@ beforeAll(async () => {
     line({ kind: 'app_key', app_key: appKey }),
     ...rumLines,
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
-    line({ kind: 'alert', alert_id: id('b'), title: 't' }),
     line({ kind: 'alert', alert_id: id('c'), title: 't' }),
     line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
-    `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
     ...HOSTS.map((host_id) =>
       line({
         ...{ kind: 'host', host_id, edge_cluster: 'c', enabled: true, snapshot_ready: true },
@@ -75,23 +73,6 @@ describe('the client', () => {
     expect(hosts.map(({ host_id }) => host_id)).toEqual(HOSTS);
   });
 
-  it('deletes a work item, at a version beyond 2^53', async () => {
-    await client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n });
-    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(9007199254740994n);
-  });
-
-  it('reads the RUM resource', async () => {
-    const resource = await createClient({ url: service.url, appKey: rumKey }).getRumResource({ no_cache: true });
-    expect(resource).toMatchObject({ account_id: 8, product: 'rum', 'session_replay.used_cnt': expect.any(Number) });
-  });
-
-  it('merges alerts', async () => {
-    const merge = { alert_ids: [id('b')], incident_id: id('a') };
-    expect(await client.mergeAlerts(merge, { idempotencyKey: 'k' })).toEqual({ replayed: false });
-    expect(await client.mergeAlerts(merge, { idempotencyKey: 'k' })).toEqual({ replayed: true });
-    expect((await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id).toBe(id('a'));
-  });
-
   it('throws refusals with their code, status and request id, in the language asked for', async () => {
     const error = await client.getRumResource().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ResourceNotFoundError);
@@ -115,11 +96,6 @@ describe('the client', () => {
     callsCutOff = 9;
     await expect(impatient.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
     expect(calls).toBe(4);
-  });
-
-  it('walks all hosts with a scan_limit below the default page size', async () => {
-    const hosts = await Array.fromAsync(client.hosts({ scan_limit: 60, agent_versions: ['2'] }));
-    expect(hosts.map(({ host_id }) => host_id)).toEqual(['h249']); // the last one of five pages
   });
 });
 
@@ -155,12 +131,8 @@ describe('the command', () => {
     expect(JSON.parse(deleted.out)).toEqual({ work_item_id: 'w2', version: 1, deleted: true });
     expect((await stored(table, keys.workItem(ACCOUNT, 'w2'))).version).toBe(2);
     const merge = ['merge', id('a'), '--alerts', '-', '--idempotency-key', 'cli', '--comment', 'by the command'];
-    expect(JSON.parse((await run([...merge, '--json'])).out)).toEqual({
-      incident_id: id('a'),
-      alerts: 1,
-      replayed: false,
-      idempotency_key: 'cli',
-    });
+    const merged = { incident_id: id('a'), alerts: 1, replayed: false, idempotency_key: 'cli' };
+    expect(JSON.parse((await run([...merge, '--json'])).out)).toEqual(merged);
     expect((await stored(table, keys.alert(ACCOUNT, id('c')))).incident_id).toBe(id('a'));
     expect((await run(merge)).out).toBe('1 alert had been merged before\n');
   });
@@ -169,28 +141,13 @@ describe('the command', () => {
     [['rum'], {}, 1, /^ResourceNotFound: .* \(request [\da-f-]{36}\)\n$/],
     [['fleet'], { APP_KEY: 'wrong' }, 1, /^Unauthorized: .*\nCheck APP_KEY and BASE_URL\.\n$/],
     [['fleet', '--status', 'paused'], {}, 1, /^InvalidParameter: statuses\[0\] /],
-    [
-      ['fleet', '--json', '--status', 'paused'],
-      {},
-      1,
-      /^\{"error":\{"code":"InvalidParameter",.*"request_id":"[\da-f-]{36}"/,
-    ],
+    [['fleet', '--json', '--status', 'paused'], {}, 1, /^\{"error":\{"code":"InvalidParameter",.*"request_id":"/],
     [['fleet'], { APP_KEY: '' }, 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/],
     [['fleet', '--colour'], {}, 2, /--colour/],
     [['fleet'], { BASE_URL: 'nowhere' }, 2, /^Usage: url must be/],
     [['fleet'], { BASE_URL: 'http://127.0.0.1:65535' }, 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
-    [
-      ['merge', id('a'), id('b')],
-      { BASE_URL: 'http://localhost:65535' },
-      1,
-      /^ConnectionError: .*\nCheck BASE_URL.*\n$/,
-    ],
-    [
-      ['rum'],
-      { BASE_URL: 'https://nowhere.invalid' },
-      1,
-      /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/,
-    ],
+    [['merge', id('a'), id('b')], { BASE_URL: 'http://localhost:65535' }, 1, /^ConnectionError: .*\nCheck BASE_URL/],
+    [['rum'], { BASE_URL: 'https://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL/],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
     [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],

@@ -91,13 +91,8 @@ it('admin status shows that calls fail although the service answers', async () =
   stop = failing.close;
   const service = await serveTable(table, { functionsEndpoint: failing.endpoint });
   const { url, queueUrls: outputs } = service;
-  const forget = registerRunning({
-    pid: process.pid,
-    url,
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    outputs,
-  });
+  const place = { endpoint: dynamodbEndpoint(), tableName: table.name };
+  const forget = registerRunning({ pid: process.pid, url, ...place, outputs });
   for (const { path } of [browseFleet, getRumResource]) await callService(url, path, appKey);
   const { out } = await runCommand(['status', '--service', url, '--json']);
   await forget();

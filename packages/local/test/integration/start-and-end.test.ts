@@ -36,19 +36,9 @@ describe.concurrent('npm start that cannot start', () => {
   it.each<[what: string, args: () => string[], exitCode: number, message: RegExp | string, env?: NodeJS.ProcessEnv]>([
     ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['an invalid port', () => ['--port', 'x'], 2, '--port must be a number from 0 to 65535, not "x".\n'],
-    [
-      'an unknown part after --fail',
-      () => ['--fail', 'x'],
-      2,
-      '--fail must be one of live-status, inventory, table, moves, throttle, slow.\n',
-    ],
+    ['an unknown part after --fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, .*\.\n$/],
     ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
-    [
-      'a data file that is not there',
-      () => ['--port', '0', '--data', '/nowhere'],
-      1,
-      'Cannot read /nowhere (ENOENT): check --data.\n',
-    ],
+    ['a missing data file', () => ['--data', '/nowhere'], 1, 'Cannot read /nowhere (ENOENT): check --data.\n'],
     [
       'each invalid line of a data file',
       () => ['--port', '0', '--data', wrongData],

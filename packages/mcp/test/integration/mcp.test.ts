@@ -122,16 +122,9 @@ describe('the MCP server', () => {
 
   it("reports an error with the envelope's code, message and request id, and never the key", async () => {
     await using reader = await assistant();
-    expect(await reader.call('get_rum_resource')).toEqual({
-      isError: true,
-      answer: {
-        error: {
-          code: 'ResourceNotFound',
-          message: expect.any(String),
-          request_id: expect.stringMatching(/^[\da-f-]{36}$/),
-        },
-      },
-    });
+    const request_id = expect.stringMatching(/^[\da-f-]{36}$/);
+    const error = { code: 'ResourceNotFound', message: expect.any(String), request_id };
+    expect(await reader.call('get_rum_resource')).toEqual({ isError: true, answer: { error } });
     for (const [name, args] of [
       ['browse_fleet', { limit: 101 }],
       ['browse_fleet', { app_key: 'k' }],
@@ -257,13 +250,8 @@ describe('the MCP server', () => {
     [['--stack', 'S'], {}, /^--stack and --region require --operator/],
     [['--write'], {}, /--write/],
   ])('refuses to start with %j, and says why', async (args, env, err) => {
-    const [code, errors] = await new Promise<[code: number | null, errors: string]>((resolve) => {
-      const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
-      const child = execFile(process.execPath, [MAIN, ...args], { env: environment }, (_error, _out, errors) =>
-        resolve([child.exitCode, errors]),
-      );
-    });
-    expect(code).toBe(2);
-    expect(errors).toMatch(err);
+    const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
+    const starting = promisify(execFile)(process.execPath, [MAIN, ...args], { env: environment });
+    await expect(starting).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(err) });
   });
 });
