@@ -30,6 +30,20 @@ function page(
   };
 }
 
+it('status rows read ahead are kept until their hosts are read', () => {
+  const start = { ...startAfter(), lastHost: 'b' };
+  const afterRead = withStatuses(start, { after: undefined, limit: 3 }, { rows: rows('a', 'c', 'd'), reached: 'd' });
+  expect(afterRead).toEqual({ ...start, covered: 'd', ahead: rows('c', 'd') });
+  expect(withHosts(afterRead, { rows: rows('c'), reached: 'c' }).ahead).toEqual(rows('d'));
+});
+
+it('after a range of status by itself come single rows of status, then hosts alone', () => {
+  const state = { ...startAfter(), hosts: rows('b', 'd', 'f'), lastHost: 'f', covered: 'a' };
+  const searched = withStatuses(state, { between: ['b', 'd'], limit: 4 }, { rows: rows('b'), reached: 'c' });
+  expect(nextRead(searched, 2)).toEqual({ statuses: { hostIds: ['d'] } });
+  expect(nextRead({ ...searched, hosts: [], covered: 'f' }, 2)).toEqual({ hosts: { after: 'f', limit: 3 } });
+});
+
 it('with pages of any size each host is read once, in order, with its status, at a cost of at most four status rows a host', () => {
   const pageSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
   const chunkSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
