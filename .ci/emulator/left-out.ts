@@ -2,13 +2,15 @@
 import { CfnResource, type IAspect, type Stack } from 'aws-cdk-lib';
 import { CfnMethod } from 'aws-cdk-lib/aws-apigateway';
 import { CfnAlarm, CfnCompositeAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnEventBusPolicy } from 'aws-cdk-lib/aws-events';
 
 export const leaveOut: IAspect = {
   visit(node) {
     // The emulator refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
     const isOnMetricMath = node instanceof CfnAlarm && node.metrics !== undefined;
-    // It does not know composite alarms, which also need alarms that are removed.
-    if (isOnMetricMath || node instanceof CfnCompositeAlarm) node.node.scope?.node.tryRemoveChild(node.node.id);
+    // It does not know composite alarms, which also need alarms that are removed, and policies of event buses.
+    if (isOnMetricMath || node instanceof CfnCompositeAlarm || node instanceof CfnEventBusPolicy)
+      node.node.scope?.node.tryRemoveChild(node.node.id);
     // It takes a gateway key only from the header x-api-key, not from the authorizer's answer, so every call would get 403.
     if (node instanceof CfnMethod) node.apiKeyRequired = false;
   },

@@ -48,18 +48,6 @@ describe('a body', () => {
   });
 });
 
-describe('an answer', () => {
-  it.each(['', '*/*', 'image/png', 'application/json'])(
-    'is the text of the function for Accept: %s',
-    async (accept) => {
-      const text = '{"data":"é"}';
-      const answering = await startGateway(undefined, { answer: async () => ({ ...OK, body: text }) });
-      const answer = await answering.sendRaw(`${MERGE}${accept && `\r\nAccept: ${accept}`}`);
-      expect(answer.text).toBe(text);
-    },
-  );
-});
-
 describe('compression', () => {
   const minCompressionSize = 1024;
   const largeBody = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;

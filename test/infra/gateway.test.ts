@@ -16,13 +16,6 @@ function expectResponse({ status, text, headers }: Answer, expectedStatus: numbe
 }
 
 describe('the local gateway does what the template says', () => {
-  it('calls the function of a route, or fallback-route', async () => {
-    const { called, post } = await startGateway();
-    for (const { path } of operations) await post(`${path}?app_key=k`);
-    await post('/nowhere?app_key=k');
-    expect(called).toEqual(['usage-key-authorizer', ...operations.map(({ name }) => name), 'fallback-route']);
-  });
-
   it('asks the authorizer once for a key, and again when it failed', async () => {
     let fails = true;
     const { called, post } = await startGateway(labelled, {

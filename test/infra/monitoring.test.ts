@@ -1,5 +1,3 @@
-/** Each alarm: what it reads, when it is raised, and that it is sent. Its runbook: test/integration/runbooks. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, OPERATIONS, propertiesOf } from '../support/stack.ts';
@@ -141,19 +139,6 @@ describe('the alarms', () => {
         Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
       },
     ]);
-  });
-
-  it('cost what docs/cost.md lists', () => {
-    const metricCounts = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(
-      ({ Properties: { Metrics } }) =>
-        Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat).length ?? 1,
-    );
-    // CloudWatch refuses alarms on more.
-    expect(Math.max(...metricCounts)).toBeLessThanOrEqual(10);
-    const all = metricCounts.reduce((sum, count) => sum + count, 0);
-    expect(readFileSync('docs/cost.md', 'utf8')).toContain(
-      `| alarms: ${all} metrics at 0.10, two composite ones at 0.50 | ${(0.1 * all + 2 * 0.5).toFixed(2)} |`,
-    );
   });
 });
 

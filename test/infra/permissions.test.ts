@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
-import { functionsOf, type Template } from '../../packages/local/template.ts';
+import type { Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const template = deployed();
@@ -167,8 +167,4 @@ it('no function has an action in two grants: a transaction with keys of both mig
     const actions = grants.flatMap((grant) => grant.actions);
     expect(actions).toHaveLength(new Set(actions).size);
   }
-});
-
-it('every function has grants', () => {
-  expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.toSorted());
 });

@@ -1,5 +1,3 @@
-/** The settings of a deployment: defaults and bounds, as docs/deploy.md has them. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 
@@ -46,14 +44,4 @@ it.each([
     expect(() => read({ [name]: String(value) })).toThrow(
       `Context ${name} must be an integer from ${min} to ${max}, not "${value}".`,
     );
-});
-
-it('the settings and their defaults are those of docs/deploy.md', () => {
-  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \|/gm);
-  const documented = [...rows].flatMap(([, ...columns]) => {
-    const [names = [], defaults = []] = columns.map((column) => column.replaceAll('`', '').split(', '));
-    return names.map((name, index) => [name, defaults[index]]);
-  });
-  const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? 'none')]);
-  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(defaults));
 });

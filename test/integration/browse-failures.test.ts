@@ -122,15 +122,6 @@ describe('fleet browse', () => {
     expectEnvelope(await within(3_000, () => hurriedFleet.browse()), 503, 'ServiceUnavailable');
   });
 
-  it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and neither counts nor reads', async () => {
-    const fleetSwitchedOff = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
-    proxy.plan();
-    const answer = await fleetSwitchedOff.browse();
-    expectEnvelope(answer, 503, 'ServiceUnavailable');
-    expect(answer.headers['Retry-After']).toBe('60');
-    expect(proxy.calls.map(({ action }) => action)).toEqual(['GetItem']);
-  });
-
   it('that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
     const newcomer = await newFleet(table, { through: connectThrough(table, proxy, PATIENCE) });
     plan('throttle', ({ action }) => action === 'UpdateItem');

@@ -127,17 +127,6 @@ describe('the RUM resource', () => {
     expect(await versionAndAge()).toEqual(['free', '0']);
   });
 
-  it('is read from the table with no_cache, which refreshes the cache for those who use it', async () => {
-    const { clock, putRecord, versionAndAge } = await newTenant();
-    await versionAndAge();
-    await putRecord(CHANGED);
-    clock.now += 10_000;
-    expect(await versionAndAge()).toEqual(['professional', '10']);
-    expect(await versionAndAge({ no_cache: true })).toEqual(['free', '0']);
-    clock.now += 5_000;
-    expect(await versionAndAge({ no_cache: false })).toEqual(['free', '5']);
-  });
-
   it('that was deleted is gone at once with no_cache, and from then on for all', async () => {
     const { putRecord, call } = await newTenant();
     expectEnvelope(await call(), 200);

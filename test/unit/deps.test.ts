@@ -51,16 +51,6 @@ describe('a log line', () => {
     expect(line).toMatch(/^\{"level":"ERROR","message":"RUM rows malformed","timestamp":"[^"]+","service":"[^"]+",/);
     expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
   });
-
-  it('has stack frames that name source files', () => {
-    const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
-    const [info = '', warning = ''] = printedBy(() => {
-      log.info('a', {});
-      log.warn('b', { error_stack: ['x'], error_name: 'E' });
-    });
-    expect(JSON.parse(info)).not.toHaveProperty('error_stack');
-    expect(JSON.parse(warning)).toMatchObject({ level: 'WARN', error_stack: ['x.ts'], error_name: 'E' });
-  });
 });
 
 it.each([

@@ -102,27 +102,6 @@ describe('a host of the answer', () => {
     const row = live({ ...stale, reason_codes: ['b', 'a'] });
     expect(fleetHost(inventory, row, NOW).servicemap.reason_codes).toEqual(['a', 'snapshot_stale', 'b']);
   });
-
-  it.each([
-    [{ capability_status: 'unsupported' }, 'unsupported', 'capability_unsupported'],
-    [{ capability_status: 'running', snapshot_ready: false }, 'initializing', 'snapshot_pending'],
-    [{ capability_status: 'running' }, 'no_data', 'no_reports'],
-  ])('falls back to the inventory %j as %s when its live status is unreadable', (fields, status, reason) => {
-    const { servicemap } = fleetHost(host({ ...fields, reason_codes: ['own'] }), UNREADABLE, NOW);
-    expect(servicemap).toEqual({
-      enabled: true,
-      snapshot_ready: true,
-      ...fields,
-      status,
-      authoritative: false,
-      graph_available: false,
-      freshness_status: 'unknown',
-      node_count: 0,
-      edge_count: 0,
-      reason_codes: ['own', reason, 'status_unavailable'],
-      error_code: 'status_unavailable',
-    });
-  });
 });
 
 describe('the texts of a host', () => {

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   nextRead,
-  type Progress,
-  type ReadStep,
-  type StatusRead,
   startAfter,
   uncovered,
   withHosts,
@@ -12,91 +9,6 @@ import {
 } from '../../lib/operations/browse-fleet/read-plan.ts';
 
 const rows = (...ids: string[]) => ids.map((host_id) => ({ host_id }));
-const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(), ...fields });
-/** Three hosts were read for a chunk of two; their status is known up to `covered`. */
-const threeHostsRead = (fields: Partial<Progress>) =>
-  progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
-
-/** Parts of a step: hosts after a host id, and live status after a host id. */
-const hostsAfter = (after: string | undefined, limit: number) => ({ hosts: { after, limit } });
-const statusesAfter = (after: string | undefined, limit: number) => ({ statuses: { after, limit } });
-const bothAfter = (after: string | undefined, limit: number) => ({
-  ...hostsAfter(after, limit),
-  ...statusesAfter(after, limit),
-});
-const oneHost = { hosts: rows('b'), lastHost: 'b' };
-
-describe('the next read for two hosts', () => {
-  it.each<[string, Progress, ReadStep | undefined]>([
-    ['at first is both ranges, for one host more', progress(), bothAfter(undefined, 3)],
-    ['is none when three hosts were read and the status of two is known', threeHostsRead({ covered: 'e' }), undefined],
-    [
-      'is none when the last hosts and all status are known',
-      threeHostsRead({ complete: true, allCovered: true }),
-      undefined,
-    ],
-    [
-      'is the rest of the hosts when fewer came, and their status as far as it was not read ahead',
-      progress({ ...oneHost, covered: 'c', ahead: rows('c') }),
-      { ...hostsAfter('b', 2), ...statusesAfter('c', 1) },
-    ],
-    [
-      'is hosts alone when enough status was read ahead',
-      progress({ ...oneHost, covered: 'd', ahead: rows('c', 'd') }),
-      hostsAfter('b', 2),
-    ],
-    [
-      'is hosts alone when the status of those that were read is not known yet',
-      progress({ ...oneHost, covered: 'a' }),
-      hostsAfter('b', 2),
-    ],
-    [
-      'is a range of status, two rows a host, when the status read together with the hosts ended before them',
-      threeHostsRead({ covered: 'a' }),
-      { statuses: { between: ['b', 'd'], limit: 4 } },
-    ],
-    [
-      'is status by keys for the hosts that this range did not reach',
-      threeHostsRead({ covered: 'c', searched: 'd' }),
-      { statuses: { hostIds: ['d'] } },
-    ],
-    [
-      'is hosts alone once a range of status was read by itself',
-      progress({ lastHost: 'f', covered: 'f', searched: 'd' }),
-      hostsAfter('f', 3),
-    ],
-    ['is hosts alone once live status could not be read', progress({ unreadable: true }), hostsAfter(undefined, 3)],
-    ['is none when live status cannot be read', threeHostsRead({ covered: 'a', unreadable: true }), undefined],
-  ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
-
-  it.each([
-    ['reads on after one host', rows('b'), bothAfter('b', 2)],
-    ['is none after two hosts', rows('b', 'd'), undefined],
-  ])('%s when little time is left', (_what, hosts, next) => {
-    const lastHost = hosts.at(-1)?.host_id ?? '';
-    expect(nextRead(progress({ hosts, lastHost, covered: lastHost }), 2, true)).toEqual(next);
-  });
-});
-
-describe('the progress after a read of status', () => {
-  const before = progress({ lastHost: 'd', covered: 'a' });
-  it.each<[string, StatusRead, string | undefined, Partial<Progress>]>([
-    ['a range that ends', { after: 'a', limit: 9 }, undefined, { allCovered: true }],
-    ['a range of hosts that goes on', { between: ['b', 'd'], limit: 1 }, 'b', { covered: 'b', searched: 'd' }],
-    ['a range of hosts that ends', { between: ['b', 'd'], limit: 9 }, undefined, { covered: 'd', searched: 'd' }],
-    ['rows by their keys', { hostIds: ['b', 'c'] }, undefined, { covered: 'c' }],
-  ])('for %s', (_what, statuses, reached, changed) => {
-    expect(withStatuses(before, statuses, { rows: rows('b'), reached })).toEqual({ ...before, ...changed });
-  });
-});
-
-it('status rows read ahead are kept until their hosts are read', () => {
-  const range = { after: undefined, limit: 3 };
-  const afterRead = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
-  expect(afterRead).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
-  const { ahead } = withHosts(afterRead, { rows: rows('c'), reached: 'c' });
-  expect(ahead).toEqual(rows('d'));
-});
 
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-dé\uffee\u{1f600}]{1,2}$/u), { maxLength: 20 });
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -117,6 +29,20 @@ function page(
     reached: pageIds.length < inside.length || pageIds.length === limit ? pageIds.at(-1) : undefined,
   };
 }
+
+it('status rows read ahead are kept until their hosts are read', () => {
+  const start = { ...startAfter(), lastHost: 'b' };
+  const afterRead = withStatuses(start, { after: undefined, limit: 3 }, { rows: rows('a', 'c', 'd'), reached: 'd' });
+  expect(afterRead).toEqual({ ...start, covered: 'd', ahead: rows('c', 'd') });
+  expect(withHosts(afterRead, { rows: rows('c'), reached: 'c' }).ahead).toEqual(rows('d'));
+});
+
+it('after a range of status by itself come single rows of status, then hosts alone', () => {
+  const state = { ...startAfter(), hosts: rows('b', 'd', 'f'), lastHost: 'f', covered: 'a' };
+  const searched = withStatuses(state, { between: ['b', 'd'], limit: 4 }, { rows: rows('b'), reached: 'c' });
+  expect(nextRead(searched, 2)).toEqual({ statuses: { hostIds: ['d'] } });
+  expect(nextRead({ ...searched, hosts: [], covered: 'f' }, 2)).toEqual({ hosts: { after: 'f', limit: 3 } });
+});
 
 it('with pages of any size each host is read once, in order, with its status, at a cost of at most four status rows a host', () => {
   const pageSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });

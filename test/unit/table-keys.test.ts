@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collections, type Key, keys, ofKind, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
+import { type Key, keys, ofKind, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { toInt64 } from '../../lib/shared/json.ts';
 
 const account = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => toInt64(String(value)));
@@ -75,27 +75,6 @@ describe('a key', () => {
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
   ])('of kind %s keeps its form', (kind, parts, pk, sk) => {
     expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
-  });
-
-  it('of a collection is the partition key of its rows', () => {
-    const partitionOf = (collection: unknown) => (collection as (...parts: unknown[]) => unknown)(7, 'b');
-    const built = Object.entries(collections).map(([name, collection]) => [name, partitionOf(collection)]);
-    expect(Object.fromEntries(built)).toEqual({
-      accounts: keys.listedAccount(7).pk,
-      audit: keys.audit(7, 1, 'id').pk,
-      members: keys.member(7, 1).pk,
-      hosts: keys.host(7, 'h').pk,
-      hostStatuses: keys.hostStatus(7, 'h').pk,
-      rum: keys.rumUsage(7).pk,
-      workItems: keys.workItem(7, 'w').pk,
-      incidents: keys.incident(7, 'i').pk,
-      alerts: keys.alert(7, 'b').pk,
-      alertShards: [...'0123456789abcdef'].map((digit) => keys.alert(7, digit).pk),
-      feed: keys.feedEntry(7, 'b', 1).pk,
-      mergeOrder: keys.mergeOrder(7).pk,
-      log: keys.logPointer(7, 1).pk,
-      idempotency: keys.idempotency(7, 'o', 'k').pk,
-    });
   });
 
   it('of an unknown form is not parsed', () => {
