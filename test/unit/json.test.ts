@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInt64, parseJson, toInt64 } from '../../lib/shared/json.ts';
+import { isInt64, mayHaveRoundedNumber, parseJson, toInt64 } from '../../lib/shared/json.ts';
 
 describe('JSON', () => {
   it('reads an integer as a number up to 2^53, and as a bigint beyond', () => {
@@ -63,3 +63,8 @@ describe('a number', () => {
     expect(parseJson('{"a":"9007199254740993","__proto":1}')).toEqual({ a: '9007199254740993', __proto: 1 });
   });
 });
+
+it.each([
+  ...['[12.5]', '{"a": 1E3}', '[0,-1.5]', '[1234567890123456]', '[ -1234567890123456]', '{"a\\"":1.5}'],
+  ...['{"a":"\\\\","b":1.5}', '["x",1.5]', '"":1.5', '{"a":1.5,"b'],
+])('JSON.parse may round a number in %s', (text) => expect(mayHaveRoundedNumber(text)).toBe(true));
