@@ -40,6 +40,8 @@ function conditionOf({ AlarmDescription, AlarmActions: _sent, ...alarm }: (typeo
   expect(rest).toEqual({ TreatMissingData: 'notBreaching' });
   let [metric, seconds] = [metricText(Statistic, { Namespace, MetricName, Dimensions }), Period];
   if (Metrics) {
+    // CloudWatch allows ten metrics in an alarm, besides its expressions.
+    expect(Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat).length).toBeLessThanOrEqual(10);
     const [{ Expression, Id: _id, Label: _label, ...returned }, ...parts] = Metrics;
     expect(returned).toEqual({ ReturnData: true });
     metric = Expression;
