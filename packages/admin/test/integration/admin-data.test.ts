@@ -123,6 +123,11 @@ describe('import', () => {
     expect(JSON.parse(out.split('\n')[1] ?? '')).toEqual({ ...item, at_ms: expect.any(Number) });
   });
 
+  it('reports an unreadable file in one line', async () => {
+    const err = 'Cannot read /nowhere/x (ENOENT): check the path.\n';
+    expect(await admin('import /nowhere/x')).toEqual({ exitCode: 1, out: '', err });
+  });
+
   it('slows down and continues when DynamoDB throttles', async () => {
     const id = newAccountId();
     const throttled = connectAgain(table);
