@@ -34,10 +34,10 @@ const tried = process.env.FAULTS ? titles : [...awkward, ...sample(others, 3, se
 /** Bytes of each piece in which a file is read: the end of a piece cuts some characters in two. */
 const PIECE_BYTES = 1_021;
 
-/** The export of a table as the text of a file, with sorted fields. Only those characters are escaped that JSON requires. */
+/** The export of a table as the text of a file, with sorted fields but not the time of an import. Only those characters are escaped that JSON requires. */
 async function fileOf(table: Table): Promise<string> {
   const entities = await Array.fromAsync(exportData(table));
-  const sorted = entities.map((entity) => Object.fromEntries(Object.entries(entity).sort()));
+  const sorted = entities.map(({ at_ms: _at, ...entity }) => Object.fromEntries(Object.entries(entity).sort()));
   return sorted.map((entity) => `${stringifyJson(entity)}\n`).join('');
 }
 

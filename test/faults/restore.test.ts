@@ -78,7 +78,7 @@ async function merged(count: number, change: object, limits: MergeLimits = {}) {
   const committed = await snapshot(table, tenant.account);
   await tenant.finish(to);
   const after = await snapshot(table, tenant.account);
-  return { tenant, before, committed, after, changed: changedRows(before, after) };
+  return { tenant, to, before, committed, after, changed: changedRows(before, after) };
 }
 
 /** Parts of a set of rows, chosen at random: all of them if there are no more than `max`. */
@@ -138,11 +138,13 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
     ['if the restore is to a moment right after the commit', LARGE],
   ])('is whole or absent %s', async (_when, limits) => {
     const merge = await merged(4, { title: 'New', owner_id: 7 }, limits);
-    const { tenant, before, committed } = merge;
+    const { tenant, to, before, committed } = merge;
     for (const names of partsOf(changedRows(before, committed), MAX_IN_TABLE)) {
       await overwrite(table, await snapshot(table, tenant.account), torn(before, committed, names));
       const { left } = await repair(table, await checkAccount(table, tenant.account));
       expect(left).toEqual([]);
+      // If only the key is missing, there is nothing to repair: the schedule finishes the merge.
+      await tenant.finish(to);
       expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isFeedEntry))).toBeUndefined();
       expect(await checkAccount(table, tenant.account)).toEqual([]);
     }
