@@ -157,6 +157,7 @@ describe('the data format', () => {
     ['half a surrogate pair in a list', { ...host, host_id: 'g', reason_codes: ['\ud800'] }, 'reason_codes'],
     ['a permission that does not exist', { kind: 'account', name: 'n', permissions: ['root'] }, 'permissions'],
     ['an incident whose id is no ObjectID', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
+    ['an alert whose id is no ObjectID', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
     ['a work item with an empty id', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
     ['a RUM resource whose status is a number', { ...JSON.parse(documented[5] ?? ''), status: 1 }, 'status'],
     ['a name of more than 512 code points', { ...member, name: '😀'.repeat(513) }, 'name'],
