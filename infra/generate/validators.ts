@@ -6,7 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
-import { type Operation, operations } from '../../lib/http/operations.ts';
+import type { Operation } from '../../lib/http/operation.ts';
+import { operations } from '../../lib/http/operations.ts';
 import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
 
 /** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */

@@ -2,66 +2,11 @@
  * The operations: path, permission, limits, grants, schemas and documentation of each. Handlers, stack, local gateway, API reference and
  * tests read them. Each has its own export, so that a function's bundle contains only its own.
  */
-import type { JSONSchema } from 'json-schema-to-ts';
-import type { Grant } from '../dynamodb/grants.ts';
-import { objectId, type TypeOf } from '../shared/schema.ts';
-import type { Explanation } from './errors.ts';
+import { objectId } from '../shared/schema.ts';
+import type { Operation } from './operation.ts';
 import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
-
-/** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
-export interface RateWindow {
-  readonly name: string;
-  readonly limit: number;
-  readonly seconds: number;
-}
-
-export interface Operation {
-  /** Also the name of the function's file. */
-  readonly name: string;
-  readonly method: 'POST';
-  readonly path: `/${string}`;
-  /** A few words, for a list of operations. */
-  readonly summary: string;
-  /** Markdown: what the schemas of request and response do not say. */
-  readonly description: string;
-  readonly tag: Tag;
-  /** The permission that the account needs; absent: any valid key may call. */
-  readonly permission?: string;
-  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
-  readonly rateWindows?: readonly [RateWindow, RateWindow];
-  /** The usage plan's throttle per account: calls a second, and burst. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
-  /** What its function may do with the table: exactly the actions that it uses. */
-  readonly grants: readonly Grant[];
-  /** Whether the operation takes an `Idempotency-Key` header. */
-  readonly idempotent?: boolean;
-  /** Whether its calls change the account's data: they are refused while writes are frozen. */
-  readonly writes?: boolean;
-  readonly request: JSONSchema & { readonly properties: object };
-  /** Schema of `data` in a successful response. */
-  readonly response: JSONSchema;
-  /** Headers that only this operation's successful responses have. */
-  readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response. Without `data`, `infra/generate/examples.ts` computes it. */
-  readonly example: { readonly request: object; readonly data?: unknown };
-  /** Examples of this operation's own errors, and of common errors that have another message here. */
-  readonly refusals: readonly RefusalExample[];
-}
-
-/** The groups of operations in openapi.json. */
-export type Tag = 'Monitoring' | 'RUM' | 'Incidents';
-
-interface RefusalExample {
-  readonly summary: string;
-  readonly explanation: Explanation;
-}
-
-/** The validated body of an operation, with defaults filled in. */
-export type RequestOf<O extends Operation> = TypeOf<O['request']>;
-/** The `data` of an operation's response. */
-export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
 
 const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
 

@@ -8,10 +8,9 @@ import { settle } from '../dynamodb/settle.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { ApiMiddleware } from './call.ts';
-import { callerOf } from './caller.ts';
+import { callerOf } from './app-keys.ts';
 import { refuse } from './errors.ts';
-import type { Operation, RateWindow } from './operations.ts';
+import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
 export interface WindowState {

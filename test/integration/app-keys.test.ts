@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';

@@ -1,9 +1,9 @@
 /** The caches of warm functions are bounded: the least recently used entry makes room. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';

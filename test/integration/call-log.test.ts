@@ -1,7 +1,7 @@
 /** The log line and the metric of each call, which operators and alarms read. */
 import { expect, it } from 'vitest';
-import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { hashAppKey } from '../../lib/http/app-keys.ts';
 import { getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
 import { createLog } from '../../lib/shared/log.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
-import { createOperationHandler } from '../../lib/http/operation-handler.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
+import { createOperationHandler } from '../../lib/http/call.ts';
 import { deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import validate from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { expectEnvelope } from '../support/answers.ts';

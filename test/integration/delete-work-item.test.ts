@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';

@@ -1,10 +1,10 @@
 /** The metrics that functions write to standard output have the names, dimensions and units that alarms and dashboard read. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { expect, inject, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';

@@ -1,10 +1,10 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';

@@ -1,4 +1,4 @@
-import type { Handler } from '../../lib/http/operation-handler.ts';
+import type { Handler } from '../../lib/http/operation.ts';
 import type { OperationId } from '../../lib/http/operations.ts';
 import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
 import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { batchGet } from '../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
+import type { Handler } from '../../lib/http/operation.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';

@@ -5,8 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import type { ApiEvent } from '../../lib/http/call.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
+import type { ApiEvent, Handler } from '../../lib/http/operation.ts';
 import {
   browseFleet,
   deleteWorkItem,

@@ -1,4 +1,4 @@
-import type { Operation } from '../../lib/http/operations.ts';
+import type { Operation } from '../../lib/http/operation.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import { validate } from '../../packages/conformance/src/answers.ts';
 import { expectEnvelope } from './answers.ts';

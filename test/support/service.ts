@@ -8,21 +8,15 @@ import type {
   Context,
 } from 'aws-lambda';
 import { inject } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { type Key, keys } from '../../lib/dynamodb/keys.ts';
 import { forEach } from '../../lib/dynamodb/pool.ts';
 import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
+import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
-import {
-  allowedMethods,
-  type ListedOperation,
-  type Operation,
-  operationIdOf,
-  operations,
-} from '../../lib/http/operations.ts';
+import type { Handler, Operation } from '../../lib/http/operation.ts';
+import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { chunksOf } from '../../lib/shared/chunks.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';

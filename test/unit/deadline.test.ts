@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { type ApiRequest, deadlineMiddleware } from '../../lib/http/call.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
+import { deadlineMiddleware } from '../../lib/http/call.ts';
+import type { ApiRequest } from '../../lib/http/operation.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
-import { toApiError } from '../../lib/http/envelope.ts';
+import { toApiError } from '../../lib/http/call.ts';
 import { ApiError, ERROR_CODES, refuse } from '../../lib/http/errors.ts';
 import { CODES } from '../../packages/conformance/src/contract.ts';
 

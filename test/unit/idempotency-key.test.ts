@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiEvent } from '../../lib/http/call.ts';
-import { idempotencyKeyOf } from '../../lib/http/idempotency-key.ts';
+import { idempotencyKeyOf } from '../../lib/http/call.ts';
+import type { ApiEvent } from '../../lib/http/operation.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);

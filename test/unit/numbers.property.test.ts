@@ -1,12 +1,11 @@
 /** Numbers in every notation of JSON in every integer field, compared with exact arithmetic on their text. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyMiddleware } from '../../lib/http/body.ts';
-import type { ApiRequest } from '../../lib/http/call.ts';
+import { bodyMiddleware, type Validator, validateMiddleware } from '../../lib/http/body.ts';
 import type { ApiError, FieldSchema } from '../../lib/http/errors.ts';
 import { CATALOGS, messageOf } from '../../lib/http/messages/index.ts';
+import type { ApiRequest } from '../../lib/http/operation.ts';
 import { browseFleet, operations } from '../../lib/http/operations.ts';
-import { type Validator, validateMiddleware } from '../../lib/http/validate.ts';
 import { entityOf } from '../../lib/ingest/check-line.ts';
 import { KINDS } from '../../lib/ingest/kinds.ts';
 import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';

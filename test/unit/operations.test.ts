@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Operation, operations } from '../../lib/http/operations.ts';
+import type { Operation } from '../../lib/http/operation.ts';
+import { operations } from '../../lib/http/operations.ts';
 import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
 
 it.each<Operation>(operations)(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../lib/http/call.ts';
+import { validateMiddleware } from '../../lib/http/body.ts';
 import type { ApiError } from '../../lib/http/errors.ts';
 import { catalogFor, messageOf } from '../../lib/http/messages/index.ts';
+import type { ApiRequest } from '../../lib/http/operation.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
-import { validateMiddleware } from '../../lib/http/validate.ts';
 import { checkScanLimit } from '../../lib/operations/browse-fleet/fleet-request.ts';
 import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';

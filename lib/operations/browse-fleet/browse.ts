@@ -1,8 +1,8 @@
-import type { Caller } from '../../auth/app-keys.ts';
+import type { CrossCheck } from '../../http/body.ts';
+import { createOperationHandler } from '../../http/call.ts';
 import { refuse } from '../../http/errors.ts';
-import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../../http/operations.ts';
-import type { CrossCheck } from '../../http/validate.ts';
+import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
+import { browseFleet, FLEET_STATUSES } from '../../http/operations.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { checkScanLimit, openCursor, sealCursor } from './fleet-request.ts';
 import { type HostRow, UNREADABLE } from './fleet-rows.ts';

@@ -1,7 +1,8 @@
 /** What the schema of a fleet request cannot say: its signed cursor, and the bound of its scan limit. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FieldError } from '../../http/errors.ts';
-import { browseFleet, type RequestOf } from '../../http/operations.ts';
+import type { RequestOf } from '../../http/operation.ts';
+import { browseFleet } from '../../http/operations.ts';
 
 /** Purpose and version, which are signed with the host id. A new version invalidates old cursors. */
 const SIGNED_PREFIX = 'fleet-cursor-1:';

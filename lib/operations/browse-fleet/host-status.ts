@@ -1,4 +1,5 @@
-import type { browseFleet, ResponseOf } from '../../http/operations.ts';
+import type { ResponseOf } from '../../http/operation.ts';
+import type { browseFleet } from '../../http/operations.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './fleet-rows.ts';
 

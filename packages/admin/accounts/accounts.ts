@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { type Expression, expression, is, set } from '../../../lib/dynamodb/expression.ts';
@@ -10,6 +9,7 @@ import { getRow, updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { settle } from '../../../lib/dynamodb/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /** An app key as operators see it: never the key itself. */

@@ -1,6 +1,6 @@
-import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';

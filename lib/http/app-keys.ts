@@ -5,21 +5,11 @@ import { all, EXISTS, isBelow, set } from '../dynamodb/expression.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { getRow, updateRow } from '../dynamodb/row.ts';
 import type { AppKeyRow } from '../dynamodb/rows.ts';
+import { codePoints } from '../shared/code-points.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
-import type { Int64 } from '../shared/json.ts';
-
-/** Who a valid key belongs to, and what that account may do. */
-export interface Caller {
-  readonly accountId: Int64;
-  /** The first 16 hex digits of the key's hash: identifies the key without revealing it. */
-  readonly appKeyId: string;
-  readonly permissions: readonly string[];
-  /** Signs the cursors of the account. */
-  readonly cursorSecret: Uint8Array;
-  /** The account's gateway key; absent until an operator has created it. */
-  readonly gatewayKey?: string;
-}
+import { ApiError, refuse } from './errors.ts';
+import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
@@ -134,4 +124,44 @@ function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Prom
 function isValid(row: AppKeyRow, nowMs: number): boolean {
   if (row.suspended || row.revoked_at !== undefined) return false;
   return row.expires_at === undefined || nowMs < row.expires_at * 1000;
+}
+
+/** Maximum length, in code points. */
+const MAX_APP_KEY_LENGTH = 256;
+
+/**
+ * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Every
+ * invalid key gets the same `Unauthorized` response, and so do several keys.
+ */
+export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
+  async before({ event }) {
+    const appKeysSent = takeAppKeys(event);
+    const appKey = appKeysSent.length === 1 ? appKeysSent[0] : undefined;
+    const caller =
+      appKey && codePoints(appKey) <= MAX_APP_KEY_LENGTH ? await appKeys.find(appKey, event.call) : undefined;
+    if (!caller) throw new ApiError('Unauthorized');
+    event.call.caller = caller;
+  },
+});
+
+/** Refuses callers whose account lacks the permission. */
+export const permissionMiddleware = (permission: string): ApiMiddleware => ({
+  before({ event }) {
+    if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
+  },
+});
+
+/** The caller of a call that passed {@link callerMiddleware}. */
+export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
+  if (!call.caller) throw new Error('the caller middleware has not run');
+  return call.caller;
+}
+
+/** Removes every `app_key` of the query string from the event, and returns their values. */
+function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
+  const last = single?.app_key;
+  const all = multi?.app_key ?? (last === undefined ? [] : [last]);
+  if (single) delete single.app_key;
+  if (multi) delete multi.app_key;
+  return all;
 }
