@@ -7,7 +7,7 @@ import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
 import type { Operation } from '../../lib/http/operation.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
 
 /** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
@@ -28,7 +28,7 @@ export async function validatorSource({ name, request }: Operation): Promise<str
   const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
   const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/code-points.ts';\n` : '';
-  return `// Generated from lib/http/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
+  return `// Generated from schema.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
 export const validatorFile = (operation: Operation) =>

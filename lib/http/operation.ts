@@ -14,6 +14,13 @@ export interface RateWindow {
   readonly seconds: number;
 }
 
+/** The usual throttle of the usage plan. */
+export const THROTTLE = { rate: 50, burst: 100 } as const;
+
+/**
+ * Path, permission, limits, grants, schemas and documentation of an operation. A schema with a title is published under that name. Those of
+ * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
+ */
 export interface Operation {
   /** Also the name of the function's file. */
   readonly name: string;

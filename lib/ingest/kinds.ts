@@ -2,9 +2,10 @@
  * The kinds of entities that import and the feed accept. Their checks, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
-import { getRumResource, operations } from '../http/operations.ts';
-import { USAGE_FIELDS } from '../http/resources.ts';
+
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
+import { operations } from '../operations/index.ts';
 import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTable } from '../../lib/dynamodb/client.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { startLimitsProxy } from '../../test/support/limits/limits-proxy.ts';
 import { type LoadResult, runMergeLoad } from '../../test/support/merge-load.ts';
 import type { Figure } from './run.ts';

@@ -5,7 +5,7 @@ import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { forEach } from '../../lib/dynamodb/pool.ts';
 import { putRow } from '../../lib/dynamodb/row.ts';
-import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
+import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { readSettings } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';

@@ -6,7 +6,7 @@ import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';

@@ -2,7 +2,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { type ListedAppKey, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId } from '../support/accounts.ts';

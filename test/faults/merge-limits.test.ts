@@ -2,9 +2,9 @@
 import { afterAll, expect, it } from 'vitest';
 import { type TableOptions, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import type { ListedOperation } from '../../lib/http/operations.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';

@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
-import { browseFleet } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
 import { serve } from '../support/serve.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 import { createUsagePlans } from '../../packages/local/usage-plans.ts';
 import { allow, deployment, edited, startGateway } from '../support/fake-functions.ts';
 

@@ -1,6 +1,6 @@
 /** Cursors of the fleet. `browse-walk.property` compares pages with the contract. */
 import { expect, it } from 'vitest';
-import { browseFleet } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
-import { getRumResource } from '../../lib/http/operations.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';

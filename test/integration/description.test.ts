@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { exampleData } from '../../infra/generate/examples.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
 import { expectData } from '../support/schema.ts';

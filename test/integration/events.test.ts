@@ -6,7 +6,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';

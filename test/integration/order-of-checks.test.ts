@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import { allowedMethods, browseFleet, operations } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { allowedMethods, operations } from '../../lib/operations/index.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {

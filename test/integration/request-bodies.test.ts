@@ -1,6 +1,6 @@
 /** How a function reads bodies in the forms that API Gateway passes on. The contract has the other rules of bodies. */
 import { expect, it } from 'vitest';
-import { getRumResource } from '../../lib/http/operations.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { callAlone, type EventOptions, handlersOver, newTable, testDeps } from '../support/service.ts';

@@ -2,9 +2,9 @@
 import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet } from '../../lib/http/operations.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Settings } from '../../lib/shared/settings.ts';
 import type { TimeLimits } from '../../lib/shared/time-limits.ts';
 import { newCaller } from './accounts.ts';

@@ -5,9 +5,9 @@ import { batchGet } from '../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,

@@ -6,13 +6,11 @@ import { expect, onTestFinished } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ApiEvent, Handler } from '../../lib/http/operation.ts';
-import {
-  browseFleet,
-  deleteWorkItem,
-  getRumResource,
-  type ListedOperation,
-  mergeAlerts,
-} from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { inventory } from './fleet.ts';
 import { newAccount } from './incidents.ts';

@@ -1,6 +1,6 @@
 /** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mergeAlerts } from '../../lib/http/operations.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { createTokenBuckets } from '../../packages/local/token-buckets.ts';
 import { createTimes, type Times } from './timings.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openCursor, sealCursor } from '../../lib/operations/browse-fleet/fleet-request.ts';
+import { openCursor, sealCursor } from '../../lib/operations/browse-fleet/browse.ts';
 
 const hostId = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 }).filter((id) => id.isWellFormed());
 const secret = fc.uint8Array({ minLength: 16, maxLength: 32 });

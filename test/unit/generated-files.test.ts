@@ -7,7 +7,7 @@ import { FEED_SCHEMA_FILE, feedSchemaText } from '../../infra/generate/feed-sche
 import { LANGUAGES_FILE, languagesSource } from '../../infra/generate/languages.ts';
 import { OPENAPI_FILE, openApiText } from '../../infra/generate/openapi.ts';
 import { validatorFile, validatorSource } from '../../infra/generate/validators.ts';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 
 it.each<[file: URL | string, generate: () => string | Promise<string>]>([
   [OPENAPI_FILE, openApiText],

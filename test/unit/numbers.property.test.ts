@@ -5,11 +5,12 @@ import { bodyMiddleware, type Validator, validateMiddleware } from '../../lib/ht
 import type { ApiError, FieldSchema } from '../../lib/http/errors.ts';
 import { CATALOGS, messageOf } from '../../lib/http/messages/index.ts';
 import type { ApiRequest } from '../../lib/http/operation.ts';
-import { browseFleet, operations } from '../../lib/http/operations.ts';
 import { entityOf } from '../../lib/ingest/check-line.ts';
 import { KINDS } from '../../lib/ingest/kinds.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import { operations } from '../../lib/operations/index.ts';
 import validateMerge from '../../lib/operations/merge-alerts/validate-merge-alerts.ts';
 import { mayHaveRoundedNumber } from '../../lib/shared/json.ts';
 import { documentedLines } from '../support/data-format.ts';

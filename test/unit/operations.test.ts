@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../lib/http/operation.ts';
-import { operations } from '../../lib/http/operations.ts';
 import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
+import { operations } from '../../lib/operations/index.ts';
 
 it.each<Operation>(operations)(
   '$name is refused while writes are frozen if and only if it may write more than its rate counts',

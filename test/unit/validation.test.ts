@@ -3,11 +3,14 @@ import { validateMiddleware } from '../../lib/http/body.ts';
 import type { ApiError } from '../../lib/http/errors.ts';
 import { catalogFor, messageOf } from '../../lib/http/messages/index.ts';
 import type { ApiRequest } from '../../lib/http/operation.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
-import { checkScanLimit } from '../../lib/operations/browse-fleet/fleet-request.ts';
+import { checkScanLimit } from '../../lib/operations/browse-fleet/browse.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import validateRum from '../../lib/operations/get-rum-resource/validate-get-rum-resource.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import validateMerge from '../../lib/operations/merge-alerts/validate-merge-alerts.ts';
 
 const check = {

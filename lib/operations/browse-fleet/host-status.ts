@@ -1,7 +1,7 @@
 import type { ResponseOf } from '../../http/operation.ts';
-import type { browseFleet } from '../../http/operations.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './fleet-rows.ts';
+import type { browseFleet } from './schema.ts';
 
 export type FleetHost = ResponseOf<typeof browseFleet>['items'][number];
 export type ServiceMap = FleetHost['servicemap'];

@@ -8,9 +8,9 @@ import { settle } from '../../dynamodb/settle.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type ApiError, refuse } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import { deleteWorkItem } from '../../http/operations.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
+import { deleteWorkItem } from './schema.ts';
 import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */

@@ -1,4 +1,4 @@
-// Generated from lib/http/operations.ts by `npm run generate`: do not edit.
+// Generated from schema.ts by `npm run generate`: do not edit.
 // @ts-nocheck
 import { codePoints } from '../../shared/code-points.ts';
 const validate = validate10;

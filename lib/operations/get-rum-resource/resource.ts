@@ -6,11 +6,10 @@ import { getRow } from '../../dynamodb/row.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import { getRumResource } from '../../http/operations.ts';
-import { USAGE_FIELDS } from '../../http/resources.ts';
 import { isCurrent } from '../../shared/current.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
+import { getRumResource, USAGE_FIELDS } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;

@@ -5,7 +5,6 @@ import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refuse } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
-import { mergeAlerts } from '../../http/operations.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
@@ -13,6 +12,7 @@ import { commitAndMove } from './commit.ts';
 import type { Entry } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
 import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
+import { mergeAlerts } from './schema.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**

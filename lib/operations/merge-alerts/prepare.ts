@@ -8,7 +8,6 @@ import { CONCURRENCY } from '../../dynamodb/pool.ts';
 import type { IdempotencyRow } from '../../dynamodb/rows.ts';
 import { type Explanations, refuse } from '../../http/errors.ts';
 import type { Call, RequestOf } from '../../http/operation.ts';
-import { mergeAlerts } from '../../http/operations.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
@@ -16,6 +15,7 @@ import { ASSIGNMENT_ATTRIBUTES, type Assignment, resolve } from './alerts.ts';
 import { type Idempotency, nextSequence, type PreparedEntry } from './commit.ts';
 import { type KnownEntries, readPendingEntries } from './entry.ts';
 import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { mergeAlerts } from './schema.ts';
 
 export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 

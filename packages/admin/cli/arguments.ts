@@ -1,7 +1,7 @@
 /** Parsers of arguments. The message of each error is a sentence about the value. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/operations/index.ts';
 import { codePoints } from '../../../lib/shared/code-points.ts';
 import { type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 

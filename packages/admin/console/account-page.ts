@@ -4,8 +4,8 @@ import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
 import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { operations } from '../../../lib/operations/index.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import {
   badge,

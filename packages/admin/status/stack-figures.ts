@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
-import { operations } from '../../../lib/http/operations.ts';
+import { operations } from '../../../lib/operations/index.ts';
 import { SERVICE } from '../../../lib/shared/log.ts';
 import { METRICS } from '../../../lib/shared/metrics.ts';
 import { clientConfig } from '../aws/client-config.ts';

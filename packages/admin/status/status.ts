@@ -4,7 +4,7 @@ import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import { getRumResource } from '../../../lib/http/operations.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { appKeyState, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
 import { type MergeProgress, readMergeProgress } from '../incidents/pending-merges.ts';

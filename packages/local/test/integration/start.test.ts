@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
+import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
