@@ -6,8 +6,9 @@
  * one or as a set. The conditions use `ForAllValues`, which is also true for a request without a key. That does no harm: every
  * granted action requires a key, and `Scan` and PartiQL, which do not, are not granted.
  */
-import type { Grant } from '../lib/dynamodb/grants.ts';
+
 import { type ListedOperation, type OperationName, operations } from '../lib/operations/index.ts';
+import type { Grant } from '../lib/table/grants.ts';
 
 /** The name of a file in `functions/`, without `.ts`. */
 export type FunctionName =

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { type Table, withSignal } from '../dynamodb/client.ts';
-import { all, EXISTS, isBelow, set } from '../dynamodb/expression.ts';
-import { keys } from '../dynamodb/keys.ts';
-import { getRow, updateRow } from '../dynamodb/row.ts';
-import type { AppKeyRow } from '../dynamodb/rows.ts';
 import { codePoints } from '../shared/code-points.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { all, EXISTS, isBelow, set } from '../table/expression.ts';
+import { keys } from '../table/keys.ts';
+import { getRow, updateRow } from '../table/row.ts';
+import type { AppKeyRow } from '../table/rows.ts';
 import { ApiError, refuse } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 

@@ -2,9 +2,9 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
-import type { Grant } from '../dynamodb/grants.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { TypeOf } from '../shared/schema.ts';
+import type { Grant } from '../table/grants.ts';
 import type { Explanation } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */

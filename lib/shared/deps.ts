@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectTable, PATIENT, type Table } from '../dynamodb/client.ts';
-import { keys } from '../dynamodb/keys.ts';
-import { getRow } from '../dynamodb/row.ts';
+import { connectTable, PATIENT, type Table } from '../table/client.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/row.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';

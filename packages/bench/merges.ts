@@ -3,8 +3,8 @@
  * transactions never conflict, so the calls go through a proxy that adds latencies and conflicts. All callers run in this process, unlike Lambda.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectTable } from '../../lib/dynamodb/client.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { connectTable } from '../../lib/table/client.ts';
 import { startLimitsProxy } from '../../test/support/limits/limits-proxy.ts';
 import { type LoadResult, runMergeLoad } from '../../test/support/merge-load.ts';
 import type { Figure } from './run.ts';

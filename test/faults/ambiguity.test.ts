@@ -1,11 +1,11 @@
 /** Calls and commands that write, when DynamoDB's replies are lost or wrong: each takes effect once, and reports truly whether it did. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
 import { type ListedAppKey, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId } from '../support/accounts.ts';

@@ -1,10 +1,10 @@
 /** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `test/support/limits`. */
 import { afterAll, expect, it } from 'vitest';
-import { type TableOptions, withSignal } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { type TableOptions, withSignal } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';

@@ -1,9 +1,9 @@
 /** A load of calls of every operation while some of their calls to DynamoDB fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';

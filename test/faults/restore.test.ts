@@ -1,9 +1,9 @@
 /** A point-in-time restore may have any part of a recent transaction. Whichever part it is, a repair completes the transaction or undoes it. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { rowName } from '../../lib/dynamodb/batch-get.ts';
-import { type Key, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
+import { rowName } from '../../lib/table/batch-get.ts';
+import { type Key, parseKey, type RowKind } from '../../lib/table/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import type { Finding } from '../../packages/admin/check/finding.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';

@@ -2,9 +2,9 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { SEED } from '../support/chance.ts';
 import {
   type Fleet,

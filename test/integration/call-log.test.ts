@@ -1,8 +1,8 @@
 /** The log line and the metric of each call, which operators and alarms read. */
 import { expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
@@ -8,6 +7,7 @@ import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts'
 import { createLog } from '../../lib/shared/log.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';

@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
-import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { createOperationHandler } from '../../lib/http/call.ts';
 import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
@@ -9,6 +8,7 @@ import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts'
 import validate from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import {

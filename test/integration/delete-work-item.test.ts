@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';

@@ -1,7 +1,6 @@
 /** The metrics that functions write to standard output have the names, dimensions and units that alarms and dashboard read. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { expect, inject, it, vi } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
@@ -9,6 +8,7 @@ import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts'
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { feedOver } from '../support/feed.ts';
 import { messagesOf } from '../support/finish.ts';

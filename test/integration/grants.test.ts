@@ -1,13 +1,13 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit, onceBefore } from '../support/faults.ts';

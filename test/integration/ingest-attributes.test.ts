@@ -1,7 +1,7 @@
 /** Attributes that the service writes itself: records of the feed neither change them nor count as calls. */
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { recordsOfAccount, relayed } from '../support/events.ts';
 import { feedOver } from '../support/feed.ts';

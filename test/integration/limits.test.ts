@@ -1,8 +1,8 @@
 /** Compares the limits of the proxy with the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
 import * as commands from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { clientConfig, type Table } from '../../lib/dynamodb/client.ts';
-import { itemBytes } from '../../lib/dynamodb/item-size.ts';
+import { clientConfig, type Table } from '../../lib/table/client.ts';
+import { itemBytes } from '../../lib/table/item-size.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { AWS_LIMITS, createPartitions, type Limits } from '../support/limits/capacity.ts';
 import { type LimitsProxy, startLimitsProxy } from '../support/limits/limits-proxy.ts';

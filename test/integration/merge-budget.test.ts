@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { connectTable } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
+import { connectTable } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';

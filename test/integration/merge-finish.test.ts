@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';
 import { describe, expect, inject, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
 import { insertsOf } from '../../packages/local/test/support/stream-records.ts';

@@ -2,10 +2,10 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/table/item-size.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost, losing, onceBefore } from '../support/faults.ts';

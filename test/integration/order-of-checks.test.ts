@@ -1,9 +1,9 @@
 /** A refused call runs nothing after the check that refuses it. The contract has the order of the checks. */
 import { expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { allowedMethods, operations } from '../../lib/operations/index.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {

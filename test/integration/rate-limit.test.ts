@@ -1,11 +1,11 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { itemBytes } from '../../lib/dynamodb/item-size.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { itemBytes } from '../../lib/table/item-size.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { aroundCalls, losing } from '../support/faults.ts';

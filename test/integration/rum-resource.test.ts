@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';

@@ -1,10 +1,10 @@
 /** What holds for every operation, whoever calls it: tenants are isolated, and answers do not reveal why a key is invalid. */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { sealCursor } from '../../lib/operations/browse-fleet/browse.ts';
 import { type OperationName, operations } from '../../lib/operations/index.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';

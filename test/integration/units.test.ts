@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
 import {
   accountLines,
   createAlerts,

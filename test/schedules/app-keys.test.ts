@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import type { Caller } from '../../lib/http/operation.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { changeAccount, readAccount, storeGatewayKey } from '../../packages/admin/accounts/accounts.ts';
 import {
   AppKeyError,

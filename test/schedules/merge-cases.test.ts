@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { ProvisionedThroughputExceededException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import { type Entry, inOrder, readFeed } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { readPending } from '../../lib/operations/merge-alerts/merge-order.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import { readMergeRows } from '../../packages/admin/check/read-rows.ts';
 import { loadData } from '../../packages/admin/data/load.ts';

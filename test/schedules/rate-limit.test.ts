@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { createRateLimiter, type WindowState } from '../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { answersTruly, anyFate, onSchedules } from '../support/schedule.ts';
 import { NOW, testDeps } from '../support/service.ts';
 

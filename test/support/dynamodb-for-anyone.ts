@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http';
-import { Endpoint } from '../../lib/dynamodb/client.ts';
+import { Endpoint } from '../../lib/table/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { listen } from './listen.ts';
 

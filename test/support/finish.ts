@@ -1,6 +1,6 @@
 import type { SQSEvent } from 'aws-lambda';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 
 type Entries = readonly Record<string, unknown>[];

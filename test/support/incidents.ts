@@ -1,13 +1,13 @@
 /** Accounts with incidents, alerts and members for tests of merges, and checks of the stored results. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { batchGet } from '../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { batchGet } from '../../lib/table/batch-get.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,

@@ -3,8 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ApiEvent, Handler } from '../../lib/http/operation.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -12,6 +10,8 @@ import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts'
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { inventory } from './fleet.ts';
 import { newAccount } from './incidents.ts';
 import { RUM_RECORD } from './rum.ts';

@@ -1,5 +1,5 @@
 /** Incidents and alerts to merge, and merges whose calls to the table can be made to fail. */
-import type { Table } from '../../lib/dynamodb/client.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { expectEnvelope } from './answers.ts';
 import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit } from './faults.ts';
 import { newAccount } from './incidents.ts';

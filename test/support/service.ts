@@ -8,10 +8,6 @@ import type {
   Context,
 } from 'aws-lambda';
 import { inject } from 'vitest';
-import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
-import { type Key, keys } from '../../lib/dynamodb/keys.ts';
-import { forEach } from '../../lib/dynamodb/pool.ts';
-import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import type { Handler, Operation } from '../../lib/http/operation.ts';
@@ -22,6 +18,10 @@ import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { readSettings, type Settings } from '../../lib/shared/settings.ts';
 import type { TimeLimits } from '../../lib/shared/time-limits.ts';
+import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import { forEach } from '../../lib/table/pool.ts';
+import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';

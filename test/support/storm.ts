@@ -1,6 +1,7 @@
 /** A client of a table that has been through a storm of throttled and hanging calls, as that of a warm function may have been. */
-import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
+
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
 import { type Answer, callAlone, handlersOver, PATIENT_LIMITS, testDeps } from './service.ts';

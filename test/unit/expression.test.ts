@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expressionsOf, isAsRead, set } from '../../lib/dynamodb/expression.ts';
+import { expressionsOf, isAsRead, set } from '../../lib/table/expression.ts';
 
 it('an attribute that was absent when read must still be absent, in a row that exists', () => {
   const read: { title: string; owner?: number } = { title: 't' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Key, keys, ofKind, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { toInt64 } from '../../lib/shared/json.ts';
+import { type Key, keys, ofKind, parseKey, type RowKind } from '../../lib/table/keys.ts';
 
 const account = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => toInt64(String(value)));
 const text = fc.string({ unit: 'grapheme', minLength: 1 });

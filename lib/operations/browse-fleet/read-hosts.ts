@@ -1,8 +1,8 @@
-import { batchGet } from '../../dynamodb/batch-get.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { collections, keys } from '../../dynamodb/keys.ts';
-import { queryRange } from '../../dynamodb/query.ts';
 import type { Int64 } from '../../shared/json.ts';
+import { batchGet } from '../../table/batch-get.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { collections, keys } from '../../table/keys.ts';
+import { queryRange } from '../../table/query.ts';
 import {
   decodeHost,
   decodeStatus,

@@ -1,13 +1,14 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expression.ts';
-import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
-import { forEach } from '../../dynamodb/pool.ts';
-import { getRow } from '../../dynamodb/row.ts';
-import type { IncidentRow } from '../../dynamodb/rows.ts';
-import { readPastSignal, settle } from '../../dynamodb/settle.ts';
+import type { Int64 } from '../../shared/json.ts';
+import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../table/backoff.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
+import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
+import { forEach } from '../../table/pool.ts';
+import { getRow } from '../../table/row.ts';
+import type { IncidentRow } from '../../table/rows.ts';
+import { readPastSignal, settle } from '../../table/settle.ts';
 import {
   type Action,
   conditionCheck,
@@ -15,8 +16,7 @@ import {
   type TransactionResult,
   transactOnce,
   updateAction,
-} from '../../dynamodb/transact.ts';
-import type { Int64 } from '../../shared/json.ts';
+} from '../../table/transact.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
 import { changeOf, type Entry, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';

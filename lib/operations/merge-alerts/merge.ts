@@ -1,12 +1,12 @@
 import QuickLRU from 'quick-lru';
-import { withSignal } from '../../dynamodb/client.ts';
-import { isRowTooLarge } from '../../dynamodb/failures.ts';
-import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refuse } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
+import { withSignal } from '../../table/client.ts';
+import { isRowTooLarge } from '../../table/failures.ts';
+import { TRANSACTION_ITEMS } from '../../table/transact.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
 import type { Entry } from './entry.ts';

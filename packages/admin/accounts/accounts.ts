@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { type Expression, expression, is, set } from '../../../lib/dynamodb/expression.ts';
-import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
-import { getRow, updateRow } from '../../../lib/dynamodb/row.ts';
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import { settle } from '../../../lib/dynamodb/settle.ts';
-import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { batchGet } from '../../../lib/table/batch-get.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { type Expression, expression, is, set } from '../../../lib/table/expression.ts';
+import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
+import { forEach } from '../../../lib/table/pool.ts';
+import { queryPage, queryRows } from '../../../lib/table/query.ts';
+import { getRow, updateRow } from '../../../lib/table/row.ts';
+import type { AccountRow } from '../../../lib/table/rows.ts';
+import { settle } from '../../../lib/table/settle.ts';
+import { type Action, putAction, transact, updateAction } from '../../../lib/table/transact.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];

@@ -1,11 +1,11 @@
 /** The page of an account: permissions, app keys, rate limits, quotas and the audit trail. */
 import { randomUUID } from 'node:crypto';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import { collections, keys } from '../../../lib/dynamodb/keys.ts';
-import { queryPage } from '../../../lib/dynamodb/query.ts';
-import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { operations } from '../../../lib/operations/index.ts';
+import { batchGet } from '../../../lib/table/batch-get.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
+import { queryPage } from '../../../lib/table/query.ts';
+import type { AuditEntry } from '../../../lib/table/rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import {
   badge,

@@ -1,7 +1,5 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
+
 import {
   decodeHost,
   decodeStatus,
@@ -22,6 +20,9 @@ import {
   type HostReaderOptions,
 } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { batchGet } from '../../../lib/table/batch-get.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { type KeyOf, keys } from '../../../lib/table/keys.ts';
 import { explainStatus } from '../../client/src/explain.ts';
 
 const HOSTS_AT_ONCE = 1_000;

@@ -2,7 +2,7 @@
 import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { connectTable, type Table } from '../../../lib/dynamodb/client.ts';
+import { connectTable, type Table } from '../../../lib/table/client.ts';
 import type { Item } from './values.ts';
 
 /** A command of the document client: the name of its class, and its input. */

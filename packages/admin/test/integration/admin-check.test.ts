@@ -1,9 +1,9 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { EXISTS, set } from '../../../../lib/dynamodb/expression.ts';
-import { type Key, keys } from '../../../../lib/dynamodb/keys.ts';
-import { updateRow } from '../../../../lib/dynamodb/row.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { EXISTS, set } from '../../../../lib/table/expression.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { updateRow } from '../../../../lib/table/row.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';

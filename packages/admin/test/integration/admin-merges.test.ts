@@ -1,8 +1,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/table/item-size.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';

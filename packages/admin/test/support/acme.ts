@@ -1,7 +1,8 @@
 /** The account of the examples in help and documents, with everything that they name. */
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { RUM_RECORD } from '../../../../test/support/rum.ts';

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { clientConfig, Endpoint, PATIENT } from '../../../../lib/dynamodb/client.ts';
+import { clientConfig, Endpoint, PATIENT } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
