@@ -8,7 +8,7 @@
  */
 
 import { type ListedOperation, type OperationName, operations } from '../lib/operations/index.ts';
-import type { Grant } from '../lib/table/grants.ts';
+import type { Grant } from '../lib/table/keys.ts';
 
 /** The name of a file in `functions/`, without `.ts`. */
 export type FunctionName =

@@ -1,5 +1,5 @@
 /** The definition of the table, on AWS and in DynamoDB Local. Tools read it without the CDK. */
-import type { KeyKind } from '../lib/table/grants.ts';
+import type { KeyKind } from '../lib/table/keys.ts';
 
 export const TABLE = {
   partitionKey: 'pk',

@@ -7,8 +7,8 @@ import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
 import type { Operation } from '../../lib/http/operation.ts';
+import { int64Keyword, withInt64 } from '../../lib/ingest/int64-keyword.ts';
 import { operations } from '../../lib/operations/index.ts';
-import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
 
 /** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
@@ -27,7 +27,7 @@ export async function validatorSource({ name, request }: Operation): Promise<str
   const compiled = standalone.default(ajv, ajv.compile(withInt64(request) as object));
   const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
-  const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/code-points.ts';\n` : '';
+  const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/json.ts';\n` : '';
   return `// Generated from schema.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { codePoints } from '../shared/code-points.ts';
-import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
+import { codePoints } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { all, EXISTS, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { getRow, updateRow } from '../table/row.ts';
+import { getRow } from '../table/read.ts';
 import type { AppKeyRow } from '../table/rows.ts';
+import { updateRow } from '../table/write.ts';
 import { ApiError, refuse } from './errors.ts';
-import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
+import { type ApiEvent, type ApiMiddleware, type Caller, callerOf } from './operation.ts';
 
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
@@ -151,12 +151,6 @@ export const permissionMiddleware = (permission: string): ApiMiddleware => ({
   },
 });
 
-/** The caller of a call that passed {@link callerMiddleware}. */
-export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
-  if (!call.caller) throw new Error('the caller middleware has not run');
-  return call.caller;
-}
-
 /** Removes every `app_key` of the query string from the event, and returns their values. */
 function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
   const last = single?.app_key;
@@ -165,3 +159,12 @@ function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParam
   if (multi) delete multi.app_key;
   return all;
 }
+
+/**
+ * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
+ * not current.
+ * @param sinceMs Unix milliseconds
+ * @param nowMs Unix milliseconds
+ */
+export const isCurrent = (sinceMs: number, lifetimeMs: number, nowMs: number) =>
+  nowMs >= sinceMs && nowMs - sinceMs < lifetimeMs;

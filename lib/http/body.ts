@@ -1,11 +1,9 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
-import { depthOf, positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
+import { depthOf, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
-import { callerOf } from './app-keys.ts';
 import { ApiError, type FieldError, type FieldSchema, refuse } from './errors.ts';
-import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
+import { type ApiEvent, type ApiMiddleware, type Caller, callerOf } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 

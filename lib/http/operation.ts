@@ -2,9 +2,8 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
-import type { Int64 } from '../shared/json.ts';
-import type { TypeOf } from '../shared/schema.ts';
-import type { Grant } from '../table/grants.ts';
+import type { Int64, TypeOf } from '../shared/json.ts';
+import type { Grant } from '../table/keys.ts';
 import type { Explanation } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
@@ -119,3 +118,9 @@ export interface Reply<Data = unknown> {
 /** middy's request. Its response is a {@link Reply} until the envelope makes it an HTTP response. */
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
+
+/** The caller of a call that passed the check of its app key. */
+export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
+  if (!call.caller) throw new Error('the caller middleware has not run');
+  return call.caller;
+}

@@ -1,16 +1,15 @@
 import QuickLRU from 'quick-lru';
-import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
 import { withSignal } from '../table/client.ts';
 import { all, attribute, expression, isBelow } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { getRow, updateRow } from '../table/row.ts';
+import { getRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
-import { settle } from '../table/settle.ts';
-import { callerOf } from './app-keys.ts';
+import { settle, updateRow } from '../table/write.ts';
+import { isCurrent } from './app-keys.ts';
 import { refuse } from './errors.ts';
-import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
+import { type ApiMiddleware, callerOf, type Operation, type RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
 export interface WindowState {

@@ -9,7 +9,7 @@ import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../table/expression.ts';
 import type { keys } from '../table/keys.ts';
-import { updateRow } from '../table/row.ts';
+import { updateRow } from '../table/write.ts';
 import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
 

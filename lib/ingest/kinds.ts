@@ -6,8 +6,7 @@
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { operations } from '../operations/index.ts';
-import type { Int64 } from '../shared/json.ts';
-import { flag, natural, objectId, text } from '../shared/schema.ts';
+import { flag, type Int64, natural, objectId, text } from '../shared/json.ts';
 
 /** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;

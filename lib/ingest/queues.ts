@@ -1,7 +1,6 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { chunksOf } from '../shared/chunks.ts';
+import { chunksOf, forEach } from '../shared/concurrency.ts';
 import { createSqsClient, MAX_BATCH, MAX_BATCH_BYTES, messageBatches, messageText } from '../shared/sqs.ts';
-import { forEach } from '../table/pool.ts';
 
 /** A message of the queue of refused records. */
 export interface Refusal {

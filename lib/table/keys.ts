@@ -172,3 +172,31 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return undefined;
   }
 }
+
+/** A kind of partition key, named after the rows stored under it. */
+export type KeyKind =
+  | 'accounts'
+  | 'account'
+  | 'appKey'
+  | 'hosts'
+  | 'hostStatuses'
+  | 'rum'
+  | 'workItems'
+  | 'incidents'
+  | 'alerts'
+  | 'members'
+  | 'feed'
+  | 'merges'
+  | 'log'
+  | 'idempotency'
+  | 'rate';
+
+type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'ConditionCheckItem';
+
+/** What a function may do with rows: one statement of actions on partition keys of some kinds. */
+export interface Grant {
+  readonly actions: readonly TableAction[];
+  readonly on: readonly KeyKind[];
+  /** The only attributes that requests may name, besides the key attributes; absent: any. */
+  readonly attributes?: readonly string[];
+}

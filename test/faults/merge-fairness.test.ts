@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { type LoadResult, type MergeLoad, runMergeLoad } from '../support/merge-load.ts';
 import { testDeps } from '../support/service.ts';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
-import { rowName } from '../../lib/table/batch-get.ts';
 import { type Key, parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { rowName } from '../../lib/table/read.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import type { Finding } from '../../packages/admin/check/finding.ts';

@@ -156,7 +156,7 @@ describe('every bundle, started as Lambda would', () => {
     const { answer, stdout } = await start('delete-work-item', apiEvent, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((text) => text.includes('call failed'));
-    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/table\/read\.ts:\d+:\d+/);
   });
 
   it('signs with the credentials of the environment', async () => {

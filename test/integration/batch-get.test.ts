@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { batchGet, rowName } from '../../lib/table/batch-get.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../lib/table/read.ts';
 import { objectId } from '../support/incidents.ts';
 import { newTable, put, putAll } from '../support/service.ts';
 import { replyLost, tapWire } from '../support/wire.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';

@@ -3,7 +3,7 @@ import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { SEED } from '../support/chance.ts';
 import {

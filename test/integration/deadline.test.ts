@@ -7,7 +7,7 @@ import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import validate from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';

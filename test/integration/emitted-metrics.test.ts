@@ -7,7 +7,7 @@ import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
-import { createMetrics } from '../../lib/shared/metrics.ts';
+import { createMetrics } from '../../lib/shared/log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { feedOver } from '../support/feed.ts';

@@ -4,7 +4,7 @@ import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { operations } from '../../lib/operations/index.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';

@@ -5,9 +5,9 @@ import type { Handler } from '../../lib/http/operation.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { batchGet } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
+import { batchGet } from '../../lib/table/read.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,

@@ -9,7 +9,7 @@ import {
 import fc from 'fast-check';
 import { it, onTestFinished, vi } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
-import { isUnavailable } from '../../lib/table/failures.ts';
+import { isUnavailable } from '../../lib/table/retry.ts';
 import { SEED } from './chance.ts';
 import { connectDouble, type Key, type Request, type Transaction } from './table/client.ts';
 import { TableDouble } from './table/table-double.ts';

@@ -1,9 +1,9 @@
 /** Snapshots of an account's rows, and mixtures of two snapshots, which a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { rowName } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { rowName } from '../../lib/table/read.ts';
 import { put } from './service.ts';
 
 type Row = Record<string, unknown>;

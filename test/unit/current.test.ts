@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isCurrent } from '../../lib/shared/current.ts';
+import { isCurrent } from '../../lib/http/app-keys.ts';
 
 it.each([
   [1_000, 1_000, true],

@@ -3,7 +3,7 @@ import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { deadlineMiddleware } from '../../lib/http/call.ts';
 import type { ApiRequest } from '../../lib/http/operation.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

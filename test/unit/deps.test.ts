@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDeps } from '../../lib/shared/deps.ts';
-import { createLog } from '../../lib/shared/log.ts';
-import { inRepository } from '../../lib/shared/source-map.ts';
+import { createLog, inRepository } from '../../lib/shared/log.ts';
 import { serve } from '../support/serve.ts';
 
 afterEach(() => vi.restoreAllMocks());

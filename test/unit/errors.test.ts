@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../lib/http/call.ts';
 import { ApiError, ERROR_CODES, refuse } from '../../lib/http/errors.ts';
-import { isUnavailable } from '../../lib/table/failures.ts';
+import { isUnavailable } from '../../lib/table/retry.ts';
 import { CODES } from '../../packages/conformance/src/contract.ts';
 
 it('the table of error codes holds every code of the contract with its status, and no other', () => {

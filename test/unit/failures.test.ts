@@ -1,6 +1,6 @@
 /** What a failed call of DynamoDB means for its caller. */
 import { describe, expect, it } from 'vitest';
-import { causeOf, isRowTooLarge, isThrottled, isUnavailable } from '../../lib/table/failures.ts';
+import { causeOf, isRowTooLarge, isThrottled, isUnavailable } from '../../lib/table/retry.ts';
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('message'), { name, ...more });
 const cancelled = (...reasons: object[]) => ({ name: 'TransactionCanceledException', CancellationReasons: reasons });

@@ -3,8 +3,8 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { changeOf, entryOf, entryRow } from '../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import type { FeedEntry } from '../../lib/table/rows.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../support/limits/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/table/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../support/limits/item-size.ts';
 
 const bytes = (...sizes: number[]) => new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { depthOf, positionOf, syntaxErrorAt } from '../../lib/shared/json-syntax.ts';
+import { depthOf, positionOf, syntaxErrorAt } from '../../lib/shared/json.ts';
 import { anyText } from '../support/any-text.ts';
 
 const isJson = (text: string) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { forEach } from '../../lib/table/pool.ts';
+import { forEach } from '../../lib/shared/concurrency.ts';
 
 describe('the pool', () => {
   it('processes each item once, and no more at a time than allowed', async () => {

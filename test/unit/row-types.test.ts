@@ -1,9 +1,7 @@
 import { expectTypeOf, it } from 'vitest';
-import { batchGet } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
-import { queryRows } from '../../lib/table/query.ts';
-import { getRow } from '../../lib/table/row.ts';
+import { batchGet, getRow, queryRows } from '../../lib/table/read.ts';
 
 // Types are gone when a test runs: it is `npm run check` that fails where these do not hold.
 it('a row has the type of its key, with the attributes that are read', () => {

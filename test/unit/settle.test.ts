@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Table, withSignal } from '../../lib/table/client.ts';
-import { readPastSignal, settle } from '../../lib/table/settle.ts';
+import { readPastSignal, settle } from '../../lib/table/write.ts';
 import { replyLost } from '../support/wire.ts';
 
 beforeEach(() => void vi.useFakeTimers());

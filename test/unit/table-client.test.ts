@@ -4,11 +4,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
-import { connectTable, Endpoint, type TableOptions } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { connectTable, createSigner, Endpoint, type TableOptions } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { getRow } from '../../lib/table/row.ts';
-import { createSigner } from '../../lib/table/signer.ts';
+import { getRow } from '../../lib/table/read.ts';
 import { listen } from '../support/listen.ts';
 import { silentServer } from '../support/wire.ts';
 

@@ -1,6 +1,5 @@
 /** The two rows of a host: inventory and status. Their data is from other systems, and may hold anything: every read decodes it here. */
-import { isInt64 } from '../../shared/json.ts';
-import { codes, flag, hostId, natural, type RowOf, text } from '../../shared/schema.ts';
+import { codes, flag, hostId, isInt64, natural, type RowOf, text } from '../../shared/json.ts';
 
 /** What the inventory knows of a host. */
 export const HOST_SCHEMA = {

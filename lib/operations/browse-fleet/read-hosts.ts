@@ -1,8 +1,7 @@
 import type { Int64 } from '../../shared/json.ts';
-import { batchGet } from '../../table/batch-get.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { collections, keys } from '../../table/keys.ts';
-import { queryRange } from '../../table/query.ts';
+import { batchGet, queryRange } from '../../table/read.ts';
 import {
   decodeHost,
   decodeStatus,

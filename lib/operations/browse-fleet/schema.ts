@@ -1,5 +1,5 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
-import { flagOf, int64Of, textOf, textsOf } from '../../shared/schema.ts';
+import { flagOf, int64Of, textOf, textsOf } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
 

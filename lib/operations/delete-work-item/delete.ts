@@ -5,11 +5,11 @@ import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { expression } from '../../table/expression.ts';
-import { isRowTooLarge } from '../../table/failures.ts';
 import { keys } from '../../table/keys.ts';
-import { getRow, updateRow } from '../../table/row.ts';
+import { getRow } from '../../table/read.ts';
+import { isRowTooLarge } from '../../table/retry.ts';
 import type { WorkItemRow } from '../../table/rows.ts';
-import { settle } from '../../table/settle.ts';
+import { settle, updateRow } from '../../table/write.ts';
 import { deleteWorkItem } from './schema.ts';
 import validate from './validate-delete-work-item.ts';
 

@@ -1,14 +1,13 @@
 import QuickLRU from 'quick-lru';
+import { isCurrent } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import { isCurrent } from '../../shared/current.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { collections, keys } from '../../table/keys.ts';
-import { queryAll } from '../../table/query.ts';
-import { getRow } from '../../table/row.ts';
+import { getRow, queryAll } from '../../table/read.ts';
 import { getRumResource, USAGE_FIELDS } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
 

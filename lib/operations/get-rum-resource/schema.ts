@@ -1,5 +1,5 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
-import { flagOf, int64Of, textOf } from '../../shared/schema.ts';
+import { flagOf, int64Of, textOf } from '../../shared/json.ts';
 
 const rumFields = {
   account_id: int64Of('The account that the record belongs to'),

@@ -1,12 +1,11 @@
 /** Entries of incidents' feeds. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
 
+import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
-import { backoff, CONFLICT } from '../../table/backoff.ts';
 import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
-import { forEach } from '../../table/pool.ts';
-import { queryRows } from '../../table/query.ts';
-import { getRow } from '../../table/row.ts';
+import { getRow, queryRows } from '../../table/read.ts';
+import { backoff, CONFLICT } from '../../table/retry.ts';
 import type { FeedEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */

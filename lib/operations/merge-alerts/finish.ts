@@ -1,14 +1,13 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
+import { CONCURRENCY } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
-import { backoff, THROTTLING } from '../../table/backoff.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, set } from '../../table/expression.ts';
-import { isUnavailable } from '../../table/failures.ts';
 import { type Key, keys, parseKey } from '../../table/keys.ts';
-import { CONCURRENCY } from '../../table/pool.ts';
-import { updateRow } from '../../table/row.ts';
+import { backoff, isUnavailable, THROTTLING } from '../../table/retry.ts';
+import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type Entry, type EntryId, entryRow, readLog, readPendingEntries } from './entry.ts';
 import { type PendingMerge, readAllPending, readMergeOrder, removePending } from './merge-order.ts';

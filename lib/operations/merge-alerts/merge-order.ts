@@ -1,14 +1,12 @@
 /** The merge order of an account: one row, which every commit updates. `protocol.md` says why. */
 
 import type { Int64 } from '../../shared/json.ts';
-import { batchGet } from '../../table/batch-get.ts';
 import type { Table } from '../../table/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
 import { collections, keys, parseKey, type Stored } from '../../table/keys.ts';
-import { queryRows } from '../../table/query.ts';
-import { getRow, updateRow } from '../../table/row.ts';
+import { batchGet, getRow, queryRows } from '../../table/read.ts';
 import type { FeedEntry, LogPosition, Rows } from '../../table/rows.ts';
-import { type Action, putAction, returningStored, updateAction } from '../../table/transact.ts';
+import { type Action, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
 import type { EntryId } from './entry.ts';
 
 export interface MergeOrder extends LogPosition {

@@ -1,5 +1,5 @@
 import type { Operation } from '../../http/operation.ts';
-import { objectId } from '../../shared/schema.ts';
+import { objectId } from '../../shared/json.ts';
 
 export const mergeAlerts = {
   name: 'merge-alerts',

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type Expression, expression, is, set } from '../../../lib/table/expression.ts';
 import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
-import { forEach } from '../../../lib/table/pool.ts';
-import { queryPage, queryRows } from '../../../lib/table/query.ts';
-import { getRow, updateRow } from '../../../lib/table/row.ts';
+import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
-import { settle } from '../../../lib/table/settle.ts';
-import { type Action, putAction, transact, updateAction } from '../../../lib/table/transact.ts';
+import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];

@@ -5,9 +5,9 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { all, expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/row.ts';
+import { getRow } from '../../../lib/table/read.ts';
 import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
-import { type Action, transact, updateAction } from '../../../lib/table/transact.ts';
+import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
 import { copiedFields, readAccount } from './accounts.ts';
 
 const KEY_BYTES = 32;

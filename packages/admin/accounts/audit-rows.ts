@@ -3,9 +3,9 @@
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, keys } from '../../../lib/table/keys.ts';
-import { queryRows } from '../../../lib/table/query.ts';
+import { queryRows } from '../../../lib/table/read.ts';
 import type { AuditEntry } from '../../../lib/table/rows.ts';
-import { type Action, putAction } from '../../../lib/table/transact.ts';
+import { type Action, putAction } from '../../../lib/table/write.ts';
 
 const KEPT_SECONDS = 400 * 86_400;
 

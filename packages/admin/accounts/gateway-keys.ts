@@ -11,8 +11,8 @@ import {
   paginateGetUsagePlans,
 } from '@aws-sdk/client-api-gateway';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { backoff } from '../../../lib/table/backoff.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { backoff } from '../../../lib/table/retry.ts';
 import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;

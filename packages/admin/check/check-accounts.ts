@@ -5,7 +5,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
-import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/transact.ts';
+import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
 

@@ -3,7 +3,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import type { FeedEntry, IncidentChange } from '../../../lib/table/rows.ts';
-import { updateAction } from '../../../lib/table/transact.ts';
+import { updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 

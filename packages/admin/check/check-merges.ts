@@ -9,7 +9,7 @@ import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
-import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/transact.ts';
+import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { checkIncidents } from './check-incidents.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';

@@ -2,13 +2,12 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import { optionsOf, type Table } from '../../../lib/table/client.ts';
 import { expression, expressionsOf } from '../../../lib/table/expression.ts';
 import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
-import { forEach } from '../../../lib/table/pool.ts';
-import { queryRows } from '../../../lib/table/query.ts';
+import { batchGet, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';

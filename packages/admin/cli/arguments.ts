@@ -2,8 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { operations } from '../../../lib/operations/index.ts';
-import { codePoints } from '../../../lib/shared/code-points.ts';
-import { type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
+import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;

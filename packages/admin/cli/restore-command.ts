@@ -2,7 +2,7 @@ import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
 import { expression } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { transact, updateAction } from '../../../lib/table/transact.ts';
+import { transact, updateAction } from '../../../lib/table/write.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 import { CliError } from './io.ts';

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { operations } from '../../../lib/operations/index.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import { collections, keys } from '../../../lib/table/keys.ts';
-import { queryPage } from '../../../lib/table/query.ts';
+import { batchGet, queryPage } from '../../../lib/table/read.ts';
 import type { AuditEntry } from '../../../lib/table/rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import {

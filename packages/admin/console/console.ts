@@ -8,7 +8,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { isUnavailable } from '../../../lib/table/failures.ts';
+import { isUnavailable } from '../../../lib/table/retry.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { NoAnswerError, withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { isLoopbackHost } from '../local-service/loopback.ts';

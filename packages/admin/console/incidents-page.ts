@@ -2,8 +2,8 @@
 
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 import type { IncidentRow } from '../../../lib/table/rows.ts';
 import {
   countAlerts,

@@ -10,9 +10,9 @@ import {
 } from '../../../lib/ingest/kinds.ts';
 import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet, rowName } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../../lib/table/read.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';

@@ -4,7 +4,7 @@ import { timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
-import { queryAll } from '../../../lib/table/query.ts';
+import { queryAll } from '../../../lib/table/read.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
 

@@ -1,10 +1,9 @@
 import type { FeedRecord } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
-import { backoff } from '../../../lib/table/backoff.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { isThrottled } from '../../../lib/table/failures.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/row.ts';
+import { getRow } from '../../../lib/table/read.ts';
+import { backoff, isThrottled } from '../../../lib/table/retry.ts';
 
 /** Long waits, since callers need the table's capacity first. */
 const BACKOFF = { baseMs: 50, maxMs: 5_000 };

@@ -2,9 +2,9 @@
 
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 import type { AccountRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';

@@ -20,9 +20,9 @@ import {
   type HostReaderOptions,
 } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type KeyOf, keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 import { explainStatus } from '../../client/src/explain.ts';
 
 const HOSTS_AT_ONCE = 1_000;

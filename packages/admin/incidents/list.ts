@@ -3,12 +3,11 @@
 import { type Entry, isMoved, type Move, readFeed, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, keys } from '../../../lib/table/keys.ts';
-import { forEach } from '../../../lib/table/pool.ts';
-import { queryAll, queryPage, queryRows } from '../../../lib/table/query.ts';
-import { getRow } from '../../../lib/table/row.ts';
+import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 

@@ -2,9 +2,9 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { expression } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/row.ts';
+import { getRow } from '../../../lib/table/read.ts';
 import type { WorkItemRow } from '../../../lib/table/rows.ts';
-import { type Action, transact, updateAction } from '../../../lib/table/transact.ts';
+import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
 
 /** A work item as stored; undefined if there is none. */
 export const readWorkItem = (table: Table, account: Int64, workItemId: string) =>

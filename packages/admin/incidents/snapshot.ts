@@ -6,7 +6,7 @@ import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, type Stored } from '../../../lib/table/keys.ts';
-import { queryAll, queryRows } from '../../../lib/table/query.ts';
+import { queryAll, queryRows } from '../../../lib/table/read.ts';
 
 /** All incidents and alerts as they are after the latest merge that was committed when the last of them was read. */
 export async function readSnapshot(

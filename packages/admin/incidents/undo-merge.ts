@@ -12,9 +12,9 @@ import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/f
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 
 /** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { batchGet } from '../../../lib/table/batch-get.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { appKeyState, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
 import { type MergeProgress, readMergeProgress } from '../incidents/pending-merges.ts';

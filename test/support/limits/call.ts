@@ -1,8 +1,8 @@
 /** A call that the proxy limits, and the DynamoDB-compatible server behind the proxy. All items of a call must be in one table. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Item, itemBytes } from '../../../lib/table/item-size.ts';
 import type { Send, WireAnswer } from '../../../packages/local/dynamodb-proxy.ts';
 import type { Limits, Partitions } from './capacity.ts';
+import { type Item, itemBytes } from './item-size.ts';
 
 /** The body of a call or an answer. */
 // biome-ignore lint/suspicious/noExplicitAny: the wire's JSON, which the server has checked or will check

@@ -2,9 +2,10 @@
  * A `GetItem` or a `Query` is sent first and charged by what it has read; if its partition key lacks the units, the caller gets an error in place
  * of the answer. The keys of a `BatchGetItem` are charged one by one before it is sent.
  */
-import type { Item } from '../../../lib/table/item-size.ts';
+
 import { type Call, type Json, partitionName, type Row, rowOf } from './call.ts';
 import { readUnitsOf } from './capacity.ts';
+import type { Item } from './item-size.ts';
 import { invalid, throttled } from './limit-errors.ts';
 
 const BATCH_BYTES = 16 * 1024 * 1024;

@@ -3,9 +3,9 @@
  * larger of the row before and after the write. A write to a row that a running transaction writes is refused.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { itemBytes } from '../../../lib/table/item-size.ts';
 import { type Call, type Json, type Row, rowOf } from './call.ts';
 import { TRANSACTION_FACTOR, writeUnitsOf } from './capacity.ts';
+import { itemBytes } from './item-size.ts';
 import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
 /** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/table/client.ts';
 import { EXISTS, set } from '../../../../lib/table/expression.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
-import { updateRow } from '../../../../lib/table/row.ts';
+import { updateRow } from '../../../../lib/table/write.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';

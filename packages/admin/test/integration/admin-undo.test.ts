@@ -2,12 +2,12 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/table/item-size.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit, onceBefore } from '../../../../test/support/faults.ts';
 import { finishFeed } from '../../../../test/support/finish.ts';
 import { expectTrueFeeds, newAccount } from '../../../../test/support/incidents.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/support/limits/item-size.ts';
 import {
   callOperation,
   connectAgain,

@@ -29,3 +29,7 @@ export async function forEach<Item>(
   await Promise.all(Array.from({ length: concurrency }, worker));
   if (failure) throw failure.error;
 }
+
+/** Splits items into chunks of `size`; the last one may be smaller. */
+export const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

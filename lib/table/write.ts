@@ -1,14 +1,115 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { backoff, THROTTLING } from './backoff.ts';
-import { optionsOf, type Table } from './client.ts';
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { optionsOf, type Table, withSignal } from './client.ts';
 import { type Expression, expressionsOf } from './expression.ts';
-import { isThrottled, isUnavailable } from './failures.ts';
-import type { Key, KeyOf, RowKind } from './keys.ts';
-import { getRow, putRow } from './row.ts';
-import { settle } from './settle.ts';
+import type { Key, KeyOf, RowKind, Stored } from './keys.ts';
+import { getRow } from './read.ts';
+import { backoff, isThrottled, isUnavailable, THROTTLING } from './retry.ts';
+
+/** The outcome of a conditional write. */
+export interface Written<Row> {
+  /** Whether the condition held, so that the row was written. */
+  done: boolean;
+  /** Present if {@link Returned} asks for it. */
+  row: Row | undefined;
+}
+
+/** Which rows a write returns: the new one after success, the stored one if the condition does not hold. */
+export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
+
+/** Updates or creates a row if the condition holds. */
+export function updateRow<Kind extends RowKind>(
+  table: Table,
+  key: KeyOf<Kind>,
+  update: Expression,
+  condition?: Expression,
+  returned?: Returned,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ UpdateExpression: update, ConditionExpression: condition });
+  const command = new UpdateCommand({ TableName: table.name, Key: key, ...expressions, ...returned });
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+/** Creates or replaces a row if the condition holds. */
+export function putRow<Kind extends RowKind>(
+  table: Table,
+  row: KeyOf<Kind> & Readonly<Record<string, unknown>>,
+  condition?: Expression,
+  returned?: Pick<Returned, 'ReturnValuesOnConditionCheckFailure'>,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ ConditionExpression: condition });
+  const command = new PutCommand({ TableName: table.name, Item: row, ...expressions, ...returned });
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+async function outcomeOf<Row>(
+  { unmarshall }: Table,
+  write: Promise<{ Attributes?: Record<string, unknown> | undefined }>,
+): Promise<Written<Row>> {
+  try {
+    const { Attributes } = await write;
+    return { done: true, row: Attributes as Row | undefined };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { done: false, row: error.Item && unmarshall<Row>(error.Item) };
+  }
+}
+
+/** Milliseconds after the signal in which a write may still be verified: the answer is still sent within 3 s. */
+const VERIFY_MS = 250;
+
+export interface Write<Result> {
+  send(table: Table): Promise<Result>;
+  /**
+   * Reads, strongly consistent, whether the write was applied.
+   * @returns the result of an applied write; undefined if it was not applied
+   */
+  verify(table: Table): Promise<Result | undefined>;
+}
+
+/**
+ * Sends a write, and verifies it if its outcome is unknown: a time-out, a reset or a 5xx does not say whether it was applied, nor does
+ * a temporary refusal, since an earlier attempt of the SDK may have been applied. So a lost reply never turns a success into a failure.
+ * @param table its signal aborts the write; verifying may take 250 ms longer
+ * @throws what `send` threw, if the write was not applied or cannot be verified
+ */
+export async function settle<Result>(table: Table, write: Write<Result>): Promise<Result> {
+  try {
+    return await write.send(table);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const found = await readPastSignal(table, write.verify).catch(() => undefined);
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+/** Reads for up to 250 ms after the table's signal, to verify a write that the signal aborted. */
+export async function readPastSignal<Result>(table: Table, read: (table: Table) => Promise<Result>): Promise<Result> {
+  const { signal } = table;
+  if (!signal) return read(table);
+  const verifyTimeout = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = setTimeout(() => verifyTimeout.abort(), VERIFY_MS);
+  };
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  try {
+    return await read(withSignal(table, verifyTimeout.signal));
+  } finally {
+    signal.removeEventListener('abort', start);
+    clearTimeout(timer);
+  }
+}
 
 /** Maximum actions of one DynamoDB transaction. */
 export const TRANSACTION_ITEMS = 100;
