@@ -9,7 +9,7 @@ import { getRow } from '../table/read.ts';
 import type { AppKeyRow } from '../table/rows.ts';
 import { updateRow } from '../table/write.ts';
 import { ApiError, refuse } from './errors.ts';
-import { type ApiEvent, type ApiMiddleware, type Caller, callerOf } from './operation.ts';
+import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
@@ -150,6 +150,12 @@ export const permissionMiddleware = (permission: string): ApiMiddleware => ({
     if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
   },
 });
+
+/** The caller of a call that passed {@link callerMiddleware}. */
+export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
+  if (!call.caller) throw new Error('the caller middleware has not run');
+  return call.caller;
+}
 
 /** Removes every `app_key` of the query string from the event, and returns their values. */
 function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {

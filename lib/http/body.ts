@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { depthOf, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refuse } from './errors.ts';
-import { type ApiEvent, type ApiMiddleware, type Caller, callerOf } from './operation.ts';
+import type { ApiEvent, ApiMiddleware } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 
@@ -99,7 +99,7 @@ export type Fields = Readonly<Record<string, FieldSchema>>;
  * Checks what a schema cannot express, such as bounds that depend on another field or on the caller.
  * @param offending fields that failed the schema, whose values may not have the type in `Body`
  */
-export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, caller: () => Caller) => FieldError[];
+export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, event: ApiEvent) => FieldError[];
 
 /** Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be. */
 export function validateMiddleware<Body>(
@@ -115,7 +115,7 @@ export function validateMiddleware<Body>(
       validate(body);
       const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
       fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
-      fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors), () => callerOf(event)));
+      fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors), event));
       if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
     },
   };

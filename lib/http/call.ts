@@ -4,7 +4,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { causeOf, isUnavailable } from '../table/retry.ts';
-import { callerMiddleware, createAppKeys, permissionMiddleware } from './app-keys.ts';
+import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
 import {
   bodyMiddleware,
   type CrossCheck,
@@ -15,16 +15,7 @@ import {
 } from './body.ts';
 import { ApiError, ERROR_CODES, refuse } from './errors.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
-import {
-  type ApiEvent,
-  type ApiMiddleware,
-  type ApiRequest,
-  type Call,
-  callerOf,
-  type Handler,
-  type Operation,
-  type Reply,
-} from './operation.ts';
+import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 
 /** An operation is cancelled this long before the function's time-out, so that its caller gets a response. Milliseconds. */

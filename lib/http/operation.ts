@@ -118,9 +118,3 @@ export interface Reply<Data = unknown> {
 /** middy's request. Its response is a {@link Reply} until the envelope makes it an HTTP response. */
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
-
-/** The caller of a call that passed the check of its app key. */
-export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
-  if (!call.caller) throw new Error('the caller middleware has not run');
-  return call.caller;
-}

@@ -7,9 +7,9 @@ import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
-import { isCurrent } from './app-keys.ts';
+import { callerOf, isCurrent } from './app-keys.ts';
 import { refuse } from './errors.ts';
-import { type ApiMiddleware, callerOf, type Operation, type RateWindow } from './operation.ts';
+import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
 export interface WindowState {

@@ -4,7 +4,7 @@
  * one attribute for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */
 
-import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+import { STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../table/expression.ts';

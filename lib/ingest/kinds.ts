@@ -3,7 +3,7 @@
  * `docs/data-format.md` follow from these schemas.
  */
 
-import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { operations } from '../operations/index.ts';
 import { flag, type Int64, natural, objectId, text } from '../shared/json.ts';

@@ -1,7 +1,7 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
+import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';

@@ -5,7 +5,7 @@ import {
   HOST_ATTRIBUTES,
   STATUS_ATTRIBUTES,
   UNREADABLE,
-} from '../../lib/operations/browse-fleet/fleet-rows.ts';
+} from '../../lib/operations/browse-fleet/host.ts';
 
 const HOST = {
   ...{ host_id: 'h', agent_version: '1', edge_cluster: 'eu', enabled: true, capability_status: 'running' },

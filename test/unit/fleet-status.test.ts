@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type HostRow, type HostStatusRow, UNREADABLE } from '../../lib/operations/browse-fleet/fleet-rows.ts';
-import { deriveStatus, fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
+import {
+  deriveStatus,
+  fleetHost,
+  type HostRow,
+  type HostStatusRow,
+  UNREADABLE,
+} from '../../lib/operations/browse-fleet/host.ts';
 
 const NOW = 1_750_000_000_000;
 const BEYOND_2_53 = 9_007_199_254_740_993n;

@@ -130,8 +130,8 @@ describe('the errors of a field and its items', () => {
 
   it('may come from a check that uses the caller', () => {
     const validate = Object.assign(() => true, { errors: null });
-    const { before } = validateMiddleware({ properties: {} }, validate, (_body, _offending, callerOf) => [
-      { field: `of account ${callerOf().accountId}`, schema: {} },
+    const { before } = validateMiddleware({ properties: {} }, validate, (_body, _offending, { call }) => [
+      { field: `of account ${call.caller?.accountId}`, schema: {} },
     ]);
     const event = { body: {}, call: { caller: { accountId: 1 } } };
     const values = { fieldErrors: [{ field: 'of account 1', schema: {} }] };

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { callerOf } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type FieldError, refuse } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
-import { type HostRow, UNREADABLE } from './fleet-rows.ts';
-import { type FleetHost, type FleetStatus, fleetHost } from './host-status.ts';
+import { type FleetHost, type FleetStatus, fleetHost, type HostRow, UNREADABLE } from './host.ts';
 import { createHostReader, type HostReader } from './read-hosts.ts';
 import { browseFleet, FLEET_STATUSES } from './schema.ts';
 import validate from './validate-browse-fleet.ts';
@@ -49,9 +49,9 @@ const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
   cursor ? openCursor(cursorSecret, cursor) : undefined;
 
 /** Rejects a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
-const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => {
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
   const fieldErrors = checkScanLimit(body, offending);
-  if (body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined)
+  if (body.cursor && !offending.has('cursor') && hostBefore(body, callerOf(event)) === undefined)
     fieldErrors.push({ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } });
   return fieldErrors;
 };

@@ -11,7 +11,7 @@ import {
   type RawRow,
   STATUS_ATTRIBUTES,
   UNREADABLE,
-} from './fleet-rows.ts';
+} from './host.ts';
 
 export interface Candidate {
   host: HostRow;

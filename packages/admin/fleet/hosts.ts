@@ -1,19 +1,17 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
 
 import {
+  type Derived,
   decodeHost,
   decodeStatus,
+  deriveStatus,
+  type FleetStatus,
+  fleetHost,
   type HostRow,
   type LiveStatus,
   type RawRow,
   UNREADABLE,
-} from '../../../lib/operations/browse-fleet/fleet-rows.ts';
-import {
-  type Derived,
-  deriveStatus,
-  type FleetStatus,
-  fleetHost,
-} from '../../../lib/operations/browse-fleet/host-status.ts';
+} from '../../../lib/operations/browse-fleet/host.ts';
 import {
   type Candidate,
   createHostReader,

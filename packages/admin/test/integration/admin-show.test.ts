@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deriveStatus } from '../../../../lib/operations/browse-fleet/host-status.ts';
+import { deriveStatus } from '../../../../lib/operations/browse-fleet/host.ts';
 import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
