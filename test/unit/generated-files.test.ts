@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { CLIENT_TYPES_FILE, clientTypes } from '../../infra/generate/client-types.ts';
 import { EVENTS_FILE, eventsText } from '../../infra/generate/events.ts';
 import { FEED_SCHEMA_FILE, feedSchemaText } from '../../infra/generate/feed-schema.ts';
-import { LANGUAGES_FILE, languagesSource } from '../../infra/generate/languages.ts';
 import { OPENAPI_FILE, openApiText } from '../../infra/generate/openapi.ts';
 import { validatorFile, validatorSource } from '../../infra/generate/validators.ts';
 import { operations } from '../../lib/operations/index.ts';
@@ -14,7 +13,6 @@ it.each<[file: URL | string, generate: () => string | Promise<string>]>([
   [CLIENT_TYPES_FILE, clientTypes],
   [FEED_SCHEMA_FILE, feedSchemaText],
   [EVENTS_FILE, eventsText],
-  [LANGUAGES_FILE, languagesSource],
   ...operations.map((operation): [URL, () => Promise<string>] => [
     validatorFile(operation),
     () => validatorSource(operation),
