@@ -20,7 +20,7 @@ import { METRICS } from '../lib/shared/log.ts';
 import { addLineCount, answeredWith } from './access-log.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import type { Relay } from './relay.ts';
-import { addServiceLevelAlarms, whatToDo } from './service-level.ts';
+import { addServiceLevelAlarms } from './service-level.ts';
 import { PERIOD, serviceMetric, sumOf, throttleEvents } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
@@ -42,44 +42,66 @@ const NEAR_LIMIT = 0.8;
 /** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
 const FLOOD = 3_000;
 
+/** Alarms that can wait for the next working day. All others page somebody. */
+const TICKETS: readonly string[] = [
+  'ErrorBudgetSlow',
+  'ConcurrencyNearLimit',
+  'TableThrottled',
+  'Flood',
+  'DeadLetters',
+  'RelayDeadLetters',
+  'FeedRefused',
+];
+/** Their throttles are meant to limit callers without a key. */
+const LIMITED_FUNCTIONS: readonly string[] = ['fallback-route', 'openapi-document'];
+
 export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<DeploymentSettings, 'alarmEmail' | 'alarmTopicArn'>;
+  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl'>;
   readonly relay: Relay;
 }
 
 /** The dashboard, and the alarms, each with a runbook in docs/operate.md. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
+  private readonly runbook: string;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const actions = this.topics(props.settings).map((topic) => new SnsAction(topic));
+    const { pageTo, ticketTo = pageTo, runbookUrl = 'docs/operate.md' } = props.settings;
+    this.runbook = runbookUrl;
     const alarms = [
-      ...addServiceLevelAlarms(this, props.accessLog),
+      ...addServiceLevelAlarms(this, props.accessLog, this.whatToDo),
       ...this.callAlarms(props),
       ...this.mergeAlarms(props),
       ...this.feedAlarms(props),
     ];
-    for (const alarm of alarms) alarm.addAlarmAction(...actions);
+    const page = this.topic('Page', pageTo);
+    const ticket = ticketTo === pageTo ? page : this.topic('Ticket', ticketTo);
+    for (const alarm of alarms) {
+      const topic = TICKETS.includes(alarm.node.id) ? ticket : page;
+      if (!topic) continue;
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    }
     this.dashboard = addDashboard(this, props);
   }
 
-  private topics({ alarmEmail, alarmTopicArn }: MonitoringProps['settings']): ITopic[] {
-    const topics: ITopic[] = [];
-    if (alarmEmail !== undefined) topics.push(this.createTopic(alarmEmail));
-    if (alarmTopicArn !== undefined) topics.push(Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn));
-    return topics;
+  private topic(id: string, to: string | undefined): ITopic | undefined {
+    if (to === undefined) return undefined;
+    return to.startsWith('arn:') ? Topic.fromTopicArn(this, id, to) : this.createTopic(id, to);
   }
 
-  private createTopic(email: string): Topic {
-    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
+  private createTopic(id: string, email: string): Topic {
+    const topic = new Topic(this, id, { enforceSSL: true });
     topic.addSubscription(new EmailSubscription(email));
     // `enforceSSL` adds a topic policy. It replaces SNS's default policy, which lets the account's alarms publish.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: ofThisAccount }));
     return topic;
   }
+
+  private readonly whatToDo = (alarmId: string) => `What to do: ${this.runbook}#${alarmId.toLowerCase()}`;
 
   /** An alarm that is raised when the metric reaches the threshold in `datapoints` of the last `minutes`. No data counts as below it. */
   private alarm(
@@ -91,7 +113,7 @@ export class Monitoring extends Construct {
     datapointsToAlarm = minutes,
   ): Alarm {
     return new Alarm(this, id, {
-      alarmDescription: `${description}. ${whatToDo(id)}`,
+      alarmDescription: `${description}. ${this.whatToDo(id)}`,
       metric,
       threshold,
       evaluationPeriods: minutes,
@@ -103,10 +125,9 @@ export class Monitoring extends Construct {
 
   private callAlarms({ accessLog, table, functions }: MonitoringProps): Alarm[] {
     const errors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
-    const throttles = Object.values(functions).map((fn, index) => [
-      `function${index}`,
-      fn.metricThrottles({ period: PERIOD }),
-    ]);
+    const throttles = Object.entries(functions)
+      .filter(([name]) => !LIMITED_FUNCTIONS.includes(name))
+      .map(([, fn], index) => [`function${index}`, fn.metricThrottles({ period: PERIOD })]);
     const shareOfQuota = new MathExpression({
       expression: 'used / SERVICE_QUOTA(used)',
       usingMetrics: { used: LambdaFunction.metricAllConcurrentExecutions() },

@@ -12,9 +12,7 @@ import {
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
-
-/** The sentence that names the runbook of an alarm. */
-export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.toLowerCase()}`;
+import { eventMetric } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -30,28 +28,39 @@ const MIN_FAILURES = 5;
 
 /**
  * Alarms on the service level objective. They count lines of the access log: API Gateway's own metric 5XXError omits answers whose
- * status a gateway response changed, such as those for a failing authorizer.
+ * status a gateway response changed, such as those for a failing authorizer. Calls of what a setting has switched off are no failures.
+ * @param whatToDo the sentence that names the runbook of an alarm
  * @returns the composite alarms; the alarms that they consist of notify nobody
  */
-export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): AlarmBase[] {
+export function addServiceLevelAlarms(
+  parent: Construct,
+  accessLog: ILogGroup,
+  whatToDo: (alarmId: string) => string,
+): AlarmBase[] {
   const scope = new Construct(parent, 'ServiceLevel');
   const usingMetrics = {
     answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
     failed: addLineCount(scope, accessLog, 'FailedCalls', FilterPattern.all(OPERATION_LINES, answeredWith('5*'))),
   };
+  const failures = '(failed - FILL(switchedOff, 0))';
   return BURN_RATES.map(({ id, rate, long, short }) => {
     const windowAlarm = (name: string, period: Duration, expression: string) =>
       new Alarm(scope, `${id}${name}`, {
         alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
-        metric: new MathExpression({ expression, usingMetrics, period, label: 'Failed calls, a share of all' }),
+        metric: new MathExpression({
+          expression,
+          usingMetrics: { ...usingMetrics, switchedOff: eventMetric('refused_by_setting').with({ period }) },
+          period,
+          label: 'Failed calls, a share of all',
+        }),
         threshold: rate * ERROR_BUDGET,
         comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
         evaluationPeriods: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     const windowAlarms = [
-      windowAlarm('Long', long, `IF(failed >= ${MIN_FAILURES}, failed / answered, 0)`),
-      windowAlarm('Short', short, 'failed / answered'),
+      windowAlarm('Long', long, `IF(${failures} >= ${MIN_FAILURES}, ${failures} / answered, 0)`),
+      windowAlarm('Short', short, `${failures} / answered`),
     ];
     return new CompositeAlarm(scope, id, {
       alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,

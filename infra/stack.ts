@@ -68,16 +68,8 @@ export class ServiceStack extends Stack {
       functions,
       sharedGatewayKey,
     });
-    const { dashboard } = new Monitoring(this, 'Watch', {
-      api,
-      accessLog,
-      table,
-      functions,
-      mergeQueue,
-      settings,
-      ingestQueues,
-      relay,
-    });
+    const watched = { api, accessLog, table, functions, mergeQueue, settings, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', watched);
     addOutputs(this, {
       url,
       table,
@@ -85,7 +77,7 @@ export class ServiceStack extends Stack {
       mergeQueue,
       ingestQueues,
       relay,
-      dashboard,
+      dashboard: watch?.dashboard,
       functions,
       accessLog,
     });

@@ -13,7 +13,7 @@ import {
   type Validator,
   validateMiddleware,
 } from './body.ts';
-import { ApiError, ERROR_CODES, refuse } from './errors.ts';
+import { ApiError, ERROR_CODES, isRefusedBySetting, refuse } from './errors.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
@@ -190,7 +190,13 @@ function observeMiddleware(
       ...(call.caller && { account_id: String(call.caller.accountId), app_key_id: call.caller.appKeyId }),
     });
   }
-  return { after: observe, onError: observe };
+  return {
+    after: observe,
+    onError(request) {
+      observe(request);
+      if (isRefusedBySetting(request.error)) metrics.event('refused_by_setting');
+    },
+  };
 }
 
 const MAX_LENGTH = 255;

@@ -125,6 +125,10 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether a call was refused since an operator has switched off what it needs: that is no failure of the service. */
+export const isRefusedBySetting = (error: unknown): boolean =>
+  error instanceof ApiError && ['writesFrozen', 'serviceMapDisabled'].includes(error.explanation?.name ?? '');
+
 type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
   ? [values?: undefined, headers?: Record<string, string>]
   : [values: Explanations[K], headers?: Record<string, string>];

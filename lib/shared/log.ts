@@ -38,8 +38,12 @@ export const METRICS = {
   refused: 'RefusedRecords',
 } as const;
 
-/** Something that an operator must know. */
-export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
+/** Something that an operator must know. `refused_by_setting`: a call of what a setting has switched off. */
+export type OperationalEvent =
+  | 'account_without_gateway_key'
+  | 'merge_left_pending'
+  | 'merge_finished_late'
+  | 'refused_by_setting';
 
 export interface RecordCounts {
   records: number;

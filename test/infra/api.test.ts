@@ -67,7 +67,7 @@ it('the outputs are those that commands and other stacks read; the address has n
     FeedDeadLettersUrl: 'FeedDeadLetters',
     FeedWritersPolicyArn: 'FeedWriters',
     DashboardUrl:
-      'https://AWS::Region.console.aws.amazon.com/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
+      'https://AWS::Region.Consoles.AWS::Partition.domain/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
     AccessLogs: 'ServiceAccessLog',
     ...Object.fromEntries(
       [...functionsOf(template).keys()].map((name) => [logsOutputOf(name), `${idOfFunction(name)}Logs`]),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, OPERATIONS, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, only, propertiesOf } from '../support/stack.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
-const SETTINGS = { alarmEmail: 'ops@example.com' };
+const SETTINGS = { pageTo: 'ops@example.com' };
 const template = deployed(SETTINGS);
 
 /** All alarms by the beginnings of their ids. */
@@ -31,7 +31,12 @@ const OPERATORS: Record<string, string> = { GreaterThanOrEqualToThreshold: '>=',
  * When an alarm is raised, as text: `STATISTIC METRIC DIMENSION=VALUE >= THRESHOLD, PERIODS × SECONDS s`, with an expression in place of
  * the metric, and `DATAPOINTS of PERIODS` where fewer suffice. Fails if the alarm has any other property.
  */
-function conditionOf({ AlarmDescription, AlarmActions: _sent, ...alarm }: (typeof alarms)[string]): string {
+function conditionOf({
+  AlarmDescription,
+  AlarmActions: _sent,
+  OKActions: _ended,
+  ...alarm
+}: (typeof alarms)[string]): string {
   expect(AlarmDescription).toEqual(expect.any(String));
   if ('AlarmRule' in alarm) return alarm.AlarmRule;
   const { Metrics, Threshold, EvaluationPeriods, DatapointsToAlarm, ComparisonOperator, ...single } = alarm;
@@ -62,8 +67,10 @@ const alarms = alarmsOf(template);
 
 const inQueue = (queue: string, which = '') =>
   `Maximum AWS/SQS ApproximateNumberOfMessages${which}Visible QueueName=${queue}.QueueName`;
-const failedShare = `Sum ${NAMESPACE} FailedCalls / Sum ${NAMESPACE} AnsweredCalls`;
-const enoughFailed = `IF(Sum ${NAMESPACE} FailedCalls >= 5, ${failedShare}, 0)`;
+/** Calls of what a setting has switched off are refused, and do not count as failed. */
+const failures = `(Sum ${NAMESPACE} FailedCalls - FILL(Sum ${NAMESPACE} Events event=refused_by_setting service=incident-monitoring-rum, 0))`;
+const failedShare = `${failures} / Sum ${NAMESPACE} AnsweredCalls`;
+const enoughFailed = `IF(${failures} >= 5, ${failedShare}, 0)`;
 const bothWindows = (id: string) =>
   `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
 /** A sum in which a metric without data counts as 0. */
@@ -82,9 +89,10 @@ const CONDITIONS = {
   // Without dimensions it is the account's metric, not a function's.
   ConcurrencyNearLimit: `${concurrent} / SERVICE_QUOTA(${concurrent}) >= 0.8, 2 × 60 s`,
   FunctionsThrottled: `${sum(
-    ...[...functionsOf(template).keys()].map(
-      (name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`,
-    ),
+    ...[...functionsOf(template).keys()]
+      // Their throttles are meant to limit callers without a key.
+      .filter((name) => !['fallback-route', 'openapi-document'].includes(name))
+      .map((name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`),
   )} >= 1, 2 × 60 s`,
   TableThrottled: `${sum(
     ...['Read', 'Write'].map((access) => `Sum AWS/DynamoDB ${access}ThrottleEvents TableName=Table`),
@@ -113,25 +121,42 @@ describe('the alarms', () => {
     expect(Object.keys(resourcesOf(template, 'AWS::CloudWatch::Alarm'))).toHaveLength(16);
   });
 
-  it('are sent to the address and the topic of the settings, except parts of composite alarms', () => {
-    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
-    for (const [settings, topics] of [
-      [SETTINGS, ['WatchAlarms']],
-      [{ ...SETTINGS, alarmTopicArn }, ['WatchAlarms', alarmTopicArn]],
-    ] as const)
-      for (const [id, { AlarmActions }] of Object.entries(alarmsOf(deployed(settings))))
-        expect([id, AlarmActions]).toEqual([id, /^ErrorBudget\w+(Long|Short)$/.test(id) ? undefined : topics]);
-    expect(propertiesOf('AWS::SNS::Subscription', template)).toEqual({
-      WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
-    });
-    for (const settings of [{}, { alarmTopicArn }])
-      expect(resourcesOf(deployed(settings), 'AWS::SNS::Topic')).toEqual({});
+  const TICKETS =
+    /^(ErrorBudgetSlow|ConcurrencyNearLimit|TableThrottled|Flood|DeadLetters|RelayDeadLetters|FeedRefused)$/;
+  const topicArn = 'arn:aws:sns:eu-west-1:123456789012:tickets';
+  it.each([
+    ['a page only', SETTINGS, 'WatchPage', 'WatchPage'],
+    ['a page and tickets', { ...SETTINGS, ticketTo: topicArn }, 'WatchPage', topicArn],
+    ['nobody', {}, undefined, undefined],
+  ])('tell of their begin and end, except parts of composite alarms: %s', (_to, settings, page, ticket) => {
+    for (const [id, { AlarmActions, OKActions }] of Object.entries(alarmsOf(deployed(settings)))) {
+      const to = /^ErrorBudget\w+(Long|Short)$/.test(id) ? undefined : TICKETS.test(id) ? ticket : page;
+      expect([id, AlarmActions, OKActions]).toEqual([id, to && [to], to && [to]]);
+    }
+  });
+
+  it('are sent by e-mail if the setting is an address', () => {
+    const { Endpoint, Protocol, TopicArn } = only('AWS::SNS::Subscription', template).Properties;
+    expect([Endpoint, Protocol, TopicArn.Ref]).toEqual([
+      'ops@example.com',
+      'email',
+      expect.stringMatching(/^WatchPage/),
+    ]);
+    expect(resourcesOf(deployed({ pageTo: topicArn }), 'AWS::SNS::Topic')).toEqual({});
+  });
+
+  it('name the section of their runbook, in the copy that the setting names', () => {
+    const described = Object.entries(alarmsOf(deployed({ runbookUrl: 'https://wiki.example.com/on-call' })));
+    for (const [id, { AlarmDescription }] of described)
+      if (!/^ErrorBudget\w+(Long|Short)$/.test(id))
+        expect(AlarmDescription).toContain(`What to do: https://wiki.example.com/on-call#${id.toLowerCase()}`);
+    expect(alarms.Flood.AlarmDescription).toContain('What to do: docs/operate.md#flood');
   });
 
   it('are published by CloudWatch for this account, since the topic policy replaces the default one, and only with TLS', () => {
-    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
-    expect(Topics).toEqual(['WatchAlarms']);
-    const publish = { Sid: expect.any(String), Action: 'sns:Publish', Resource: 'WatchAlarms' };
+    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchPagePolicy;
+    expect(Topics).toEqual(['WatchPage']);
+    const publish = { Sid: expect.any(String), Action: 'sns:Publish', Resource: 'WatchPage' };
     expect(PolicyDocument.Statement).toEqual([
       { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
       {

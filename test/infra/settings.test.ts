@@ -13,8 +13,9 @@ describe('a wrong setting stops synthesis with an error message', () => {
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
-    ['alarmEmail', 'ops', 'an e-mail address'],
-    ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
+    ['pageTo', 'ops', 'an e-mail address or the ARN of an SNS topic'],
+    ['ticketTo', 'arn:aws:sqs:eu-west-1:123456789012:q', 'an e-mail address or the ARN of an SNS topic'],
+    ['runbookUrl', 'http://wiki', 'the https address of your copy of docs/operate.md'],
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
     // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
@@ -23,7 +24,7 @@ describe('a wrong setting stops synthesis with an error message', () => {
   });
 
   it('and several settings with a line each', () => {
-    expect(() => read({ stageRate: '0', alarmEmail: 'ops' })).toThrow(/^Context stageRate .*\nContext alarmEmail .*$/);
+    expect(() => read({ stageRate: '0', pageTo: 'ops' })).toThrow(/^Context stageRate .*\nContext pageTo .*$/);
   });
 });
 

@@ -88,12 +88,12 @@ describe('an ephemeral stage', () => {
 });
 
 it.each([
-  ['nobody', {}, [['warning', expect.stringContaining('Alarms reach nobody')]]],
-  ['an address', { alarmEmail: 'ops@example.com' }, []],
-  ['a topic', { alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call' }, []],
+  ['nobody', {}, [['warning', expect.stringContaining('Alarms page nobody')]]],
+  ['an address', { pageTo: 'ops@example.com' }, []],
+  ['a topic', { pageTo: 'arn:aws:sns:eu-west-1:123456789012:on-call' }, []],
   [
     'a freeze that stayed in cdk.json',
-    { writesFrozen: 'true', alarmEmail: 'ops@example.com' },
+    { writesFrozen: 'true', pageTo: 'ops@example.com' },
     [['warning', expect.stringContaining('deletions and merges are refused')]],
   ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],

@@ -118,6 +118,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   expect(writtenLines.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
     call('delete-work-item', 'ServiceUnavailable'),
+    event('refused_by_setting'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'RequestTooFrequently'),
@@ -139,6 +140,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(7);
+  expect(read).toHaveLength(8);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -34,9 +34,10 @@ export const idOfFunction = (name: string): string => name.replaceAll('-', '');
 export function readable(value: unknown): any {
   if (Array.isArray(value)) return value.map(readable);
   if (typeof value !== 'object' || value === null) return value;
-  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, unknown>;
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join, 'Fn::FindInMap': found } = value as Record<string, unknown>;
   if (typeof Ref === 'string') return shortId(Ref);
   if (Array.isArray(attribute)) return `${shortId(String(attribute[0]))}.${attribute[1]}`;
+  if (Array.isArray(found)) return readable(found).join('.');
   if (Array.isArray(join)) return readable(join[1]).join(join[0]);
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, readable(member)]));
 }
