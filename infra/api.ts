@@ -2,6 +2,7 @@ import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   ApiKeySourceType,
   type CfnRestApi,
+  type DomainName,
   EndpointType,
   IdentitySource,
   type IResource,
@@ -12,11 +13,14 @@ import {
   MethodLoggingLevel,
   RequestAuthorizer,
   RestApi,
+  SecurityPolicy,
   type ThrottlingPerMethod,
   type UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
@@ -77,6 +81,7 @@ export class ServiceApi extends Construct {
       binaryMediaTypes: ['*/*'],
       minCompressionSize: MIN_COMPRESSION_SIZE,
       cloudWatchRole: settings.apiGatewayAccount,
+      disableExecuteApiEndpoint: settings.disableExecuteApiEndpoint,
       deployOptions: {
         stageName: settings.stageName,
         tracingEnabled: false,
@@ -100,12 +105,27 @@ export class ServiceApi extends Construct {
     this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, ({ throttle }) => throttle);
     const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED_THROTTLE);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
+    this.domain = this.addDomain(settings);
+    this.url = this.domain ? `https://${settings.domainName}` : this.api.url.replace(/\/$/, '');
+    const { stageArn: resourceArn } = this.api.deploymentStage;
+    const { webAclArn } = settings;
+    if (webAclArn !== undefined) new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+  }
+
+  private addDomain({ domainName, certificateArn }: DeploymentSettings): DomainName | undefined {
+    if (domainName === undefined || certificateArn === undefined) return undefined;
+    return this.api.addDomainName('Domain', {
+      domainName,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
   }
 
   /** Base address of the operations' paths, without a slash at the end. */
-  get url(): string {
-    return this.api.url.replace(/\/$/, '');
-  }
+  readonly url: string;
+  /** What a DNS record of the custom domain points to; undefined without one. */
+  readonly domain: DomainName | undefined;
 
   private addRoutes(functions: ServiceApiProps['functions']): Map<ListedOperation, Method> {
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {

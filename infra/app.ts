@@ -2,13 +2,14 @@ import { chmodSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { addChecks } from './checks.ts';
 import { ServiceStack } from './stack.ts';
-import { DeploymentSettingsError, readDeploymentSettings } from './stack-settings.ts';
+import { DeploymentSettingsError, readContextFiles, readDeploymentSettings } from './stack-settings.ts';
 
 export const app = new App();
 // CDK makes the folders of the bundles writable for everybody. Other users must not reach them, since the bundles are deployed.
 chmodSync(app.outdir, 0o700);
 try {
-  const stack = new ServiceStack(app, readDeploymentSettings(app.node).stackName, {
+  readContextFiles(new URL('../', import.meta.url));
+  const stack = new ServiceStack(app, readDeploymentSettings(app.node.getAllContext()).stackName, {
     description: 'Incident, monitoring and RUM service',
     ...(process.env.CDK_DEFAULT_ACCOUNT &&
       process.env.CDK_DEFAULT_REGION && {

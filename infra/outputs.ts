@@ -1,6 +1,6 @@
 /** What the stack reports to its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
 import { Annotations, Aws, CfnMapping, CfnOutput, type Stack } from 'aws-cdk-lib';
-import type { UsagePlan } from 'aws-cdk-lib/aws-apigateway';
+import type { DomainName, UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -36,6 +36,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
 
 export interface OutputProps {
   readonly url: string;
+  readonly domain: DomainName | undefined;
   readonly table: ITableV2;
   readonly accountPlan: UsagePlan;
   readonly mergeQueue: MergeQueue;
@@ -64,11 +65,12 @@ const CONSOLES = {
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(
   stack: Stack,
-  { url, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, functions, accessLog }: OutputProps,
+  { url, domain, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, functions, accessLog }: OutputProps,
 ): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
   add('Url', url, 'Base address of the API');
+  if (domain) add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
   add('TableName', table.tableName, 'DynamoDB table with all data');
   add('AccountPlanId', accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');

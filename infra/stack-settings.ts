@@ -1,5 +1,5 @@
-/** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
-import type { Node } from 'constructs';
+/** The settings of a stage, from the CDK context, with defaults. docs/deploy.md says what each does. */
+import { existsSync, readFileSync } from 'node:fs';
 import { settingValue, settingValues } from '../lib/shared/settings.ts';
 import { MIN_RESERVED } from './function-settings.ts';
 
@@ -10,6 +10,8 @@ const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545
 
 const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
 const EMAIL_OR_TOPIC = /^([^@\s]+@[^@\s]+|arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+)$/;
+const CERTIFICATE_ARN = /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/;
+const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[\w-]+:\d{12}:regional\/webacl\/[\w/-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** Thrown once for all invalid settings; the message has a line for each. */
@@ -19,12 +21,20 @@ export class DeploymentSettingsError extends Error {
 
 export type DeploymentSettings = ReturnType<typeof readDeploymentSettings>;
 
-/** @throws DeploymentSettingsError that names every invalid setting, and what it must be */
-export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
+/** CDK context: the settings of `-c`, and in `stages` the settings of each stage by its stack name. */
+type StageContext = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the settings of a stage: those of its block in `stages`, unless `-c` gives another value. An empty value is the default.
+ * @throws DeploymentSettingsError that names every invalid setting and what it must be, and every name that is no setting
+ */
+export function readDeploymentSettings(context: StageContext) {
   const problems: string[] = [];
+  const stackName = String(context.stackName || DEFAULT_STACK_NAME);
+  const stage = (context.stages as Record<string, StageContext> | undefined)?.[stackName] ?? {};
   const contextValue = (name: string): string | undefined => {
-    const value: unknown = node.tryGetContext(name);
-    return value === undefined ? undefined : String(value);
+    const value = context[name] ?? stage[name] ?? '';
+    return value === '' ? undefined : String(value);
   };
   const addProblem = (name: string, requirement: string) =>
     problems.push(`Context ${name} must be ${requirement}, not "${contextValue(name)}".`);
@@ -44,14 +54,14 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
       addProblem(name, requirement),
     ) === true;
 
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(stackName))
+    addProblem('stackName', '1 to 64 letters, digits or hyphens, a letter first');
   const settings = {
+    stackName,
     logRetentionDays: Number(
       text('logRetentionDays', new RegExp(`^(${RETENTION_DAYS.join('|')})$`), `one of ${RETENTION_DAYS.join(', ')}`) ??
         30,
     ),
-    stackName:
-      text('stackName', /^[A-Za-z][A-Za-z0-9-]{0,63}$/, '1 to 64 letters, digits or hyphens, a letter first') ??
-      DEFAULT_STACK_NAME,
     ephemeral: flag('ephemeral', false),
     stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
@@ -65,11 +75,77 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     runbookUrl: text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
+    domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),
+    certificateArn: text('certificateArn', CERTIFICATE_ARN, 'the ARN of a certificate of ACM'),
+    disableExecuteApiEndpoint: flag('disableExecuteApiEndpoint', false),
+    webAclArn: text('webAclArn', WEB_ACL_ARN, 'the ARN of a regional web ACL'),
+    tags: tagsOf(text('tags', /^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*$/, 'tags as name=value,name=value')),
   };
-  if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
+  if (settings.ephemeral && (stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
+  if ((settings.domainName === undefined) !== (settings.certificateArn === undefined))
+    problems.push('Context domainName and certificateArn require each other.');
+  if (settings.disableExecuteApiEndpoint && settings.domainName === undefined)
+    problems.push('Context disableExecuteApiEndpoint requires a domainName.');
   const { reservedConcurrency: reserved } = settings;
   if (reserved > 0 && reserved < MIN_RESERVED) addProblem('reservedConcurrency', `0 or at least ${MIN_RESERVED}`);
+  const names = Object.keys(settings);
+  // Other tools' context has names with a colon, a slash or a hyphen, such as `@aws-cdk/core:checkSecretUsage`.
+  for (const name of [
+    ...Object.keys(context).filter((key) => /^\w+$/.test(key) && key !== 'stages'),
+    ...Object.keys(stage),
+  ])
+    if (!names.includes(name)) problems.push(`Context ${name} is no setting: did you mean ${nearest(name, names)}?`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
+}
+
+const tagsOf = (text: string | undefined): Record<string, string> =>
+  Object.fromEntries((text?.split(',') ?? []).map((tag) => tag.split('=')));
+
+const CONTEXT_FILES = ['cdk.context.json', 'cdk.json'];
+
+/**
+ * The CDK context that files of the checkout give to each deployment.
+ * @param root the folder of cdk.json
+ * @throws DeploymentSettingsError if a file has a setting outside `stages`: it would hold for every stage
+ */
+export function readContextFiles(root: URL): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  const names = Object.keys(readDeploymentSettings({}));
+  for (const file of CONTEXT_FILES) {
+    const path = new URL(file, root);
+    if (!existsSync(path)) continue;
+    const content = JSON.parse(readFileSync(path, 'utf8'));
+    const context: Record<string, unknown> = file === 'cdk.json' ? content.context : content;
+    const misplaced = Object.keys(context).filter((name) => names.includes(name));
+    if (misplaced.length > 0)
+      throw new DeploymentSettingsError(
+        `${file} sets ${misplaced.join(', ')} for every stage: move it to stages.<stackName> of the context in cdk.json.`,
+      );
+    Object.assign(all, context);
+  }
+  return all;
+}
+
+/** The candidate that needs the fewest changed, added or removed letters. */
+const nearest = (name: string, candidates: readonly string[]): string =>
+  candidates.reduce((best, candidate) => (distance(name, candidate) < distance(name, best) ? candidate : best));
+
+/** The Levenshtein distance of two words. */
+function distance(from: string, to: string): number {
+  let row = [...to, ''].map((_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...to].entries())
+      next.push(
+        Math.min(
+          (row[column] as number) + Number(letter !== other),
+          (row[column + 1] as number) + 1,
+          (next[column] as number) + 1,
+        ),
+      );
+    row = next;
+  }
+  return row.at(-1) as number;
 }

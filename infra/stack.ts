@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
+import { Duration, Names, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/operations/index.ts';
@@ -25,7 +25,9 @@ const OTHER_TIMEOUT = Duration.seconds(5);
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
-    const settings = readDeploymentSettings(this.node);
+    const settings = readDeploymentSettings(this.node.getAllContext());
+    this.terminationProtection = !settings.ephemeral;
+    for (const [name, value] of Object.entries(settings.tags)) Tags.of(this).add(name, value);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
     if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
@@ -63,7 +65,7 @@ export class ServiceStack extends Stack {
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
-    const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
+    const { api, url, domain, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
       functions,
       sharedGatewayKey,
@@ -72,6 +74,7 @@ export class ServiceStack extends Stack {
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', watched);
     addOutputs(this, {
       url,
+      domain,
       table,
       accountPlan,
       mergeQueue,

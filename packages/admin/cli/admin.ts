@@ -2,6 +2,8 @@
 import { exitOnClosedPipe } from './io.ts';
 import { runAdmin } from './program.ts';
 
+// An empty variable counts as unset, also for AWS's SDK.
+for (const [name, value] of Object.entries(process.env)) if (value === '') delete process.env[name];
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());

@@ -11,7 +11,7 @@ import { CliError, type Io, print, printJson } from './io.ts';
 import { change, concurrencyFindings, type Finding, leftoverFindings, ok, readSettings } from './preflight-settings.ts';
 import { identify } from './target.ts';
 
-/** The folder with cdk.json and cdk.context.json. */
+/** The folder of cdk.json. */
 const ROOT = new URL('../../../', import.meta.url);
 
 /** Operations of the API, each of which has a stage rate of its own. */
@@ -55,9 +55,9 @@ const lineOf = ({ what, ...finding }: NamedFinding) =>
 
 /** Runs all checks. One that fails becomes a finding, and does not end the others. */
 async function preflight({ region, stack: stackOption, context }: Options, env: Io['env']): Promise<NamedFinding[]> {
-  const settings = readSettings(context, ROOT);
-  const stack = stackOption ?? settings.stackName;
-  const resolvedRegion = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
+  const settings = readSettings(stackOption === undefined ? context : [...context, `stackName=${stackOption}`], ROOT);
+  const stack = settings.stackName;
+  const resolvedRegion = region || env.AWS_REGION || env.AWS_DEFAULT_REGION;
   const config = clientConfig(resolvedRegion);
   const isDeployed = async () => (await describeStack(config, stack)) !== undefined;
   const checks: [string, () => Promise<Finding | Finding[]>][] = [

@@ -1,9 +1,9 @@
 /** What the settings of a deployment require of its AWS account and region. The settings are read as the CDK reads them. */
-import { existsSync, readFileSync } from 'node:fs';
 import { MIN_RESERVED, reservedInAll } from '../../../infra/function-settings.ts';
 import {
   type DeploymentSettings,
   DeploymentSettingsError,
+  readContextFiles,
   readDeploymentSettings,
 } from '../../../infra/stack-settings.ts';
 import { UsageError } from './io.ts';
@@ -17,31 +17,26 @@ export type Finding =
 export const ok = (found: string): Finding => ({ verdict: 'ok', found });
 export const change = (found: string, advice: string): Finding => ({ verdict: 'change', found, advice });
 
-/** The files that contain CDK context; the first one takes precedence. */
-const CONTEXT_FILES = [
-  ['cdk.json', (file: { context?: object }) => file.context],
-  ['cdk.context.json', (file: object) => file],
-] as const;
 /** Minimum of available concurrent executions: fewer leave too few to reserve. */
 const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
 /** Minimum that is advised for mergeConcurrency and feedConcurrency. */
 const MIN_CAP = 2;
-/** @param contextOptions the values of `-c` @throws UsageError naming every invalid setting */
+/**
+ * The settings of a stage, as the CDK reads them.
+ * @param contextOptions the values of `-c`
+ * @param root the folder of cdk.json
+ * @throws UsageError naming every invalid setting
+ */
 export function readSettings(contextOptions: readonly string[], root: URL): DeploymentSettings {
-  const context: Record<string, unknown> = {};
-  for (const [name, contextOf] of CONTEXT_FILES.toReversed()) {
-    const file = new URL(name, root);
-    if (existsSync(file)) Object.assign(context, contextOf(JSON.parse(readFileSync(file, 'utf8'))));
-  }
-  for (const setting of contextOptions) {
+  const options = contextOptions.map((setting) => {
     const [, name, value] = /^(\w+)=(.*)$/.exec(setting) ?? [];
     if (name === undefined) throw new UsageError(`--context must be name=value, as for cdk deploy, not "${setting}".`);
-    context[name] = value;
-  }
+    return [name, value] as const;
+  });
   try {
-    return readDeploymentSettings({ tryGetContext: (name: string) => context[name] });
+    return readDeploymentSettings({ ...readContextFiles(root), ...Object.fromEntries(options) });
   } catch (error) {
     if (error instanceof DeploymentSettingsError) throw new UsageError(error.message);
     throw error;

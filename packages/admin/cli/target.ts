@@ -56,7 +56,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   const { stack, service } = options;
   if (service !== undefined && (stack ?? options.table ?? options.endpoint ?? options.region) !== undefined)
     throw new UsageError('--service already names the table: do not pass --stack, --table, --endpoint or --region.');
-  const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
+  const region = options.region || env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
