@@ -1,3 +1,4 @@
+/** Who calls, and what that account may do. */
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../shared/deps.ts';

@@ -1,3 +1,4 @@
+/** Headers and body of a call, and what is wrong with them. */
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
 import { depthOf, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';

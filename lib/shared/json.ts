@@ -186,8 +186,8 @@ export const codes = { type: 'array', items: text } as const;
 export const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 export const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
-/** Fields of responses. */
-export const int64Of = (description: string) => ({ type: 'integer', format: 'int64', description }) as const;
-export const textOf = (description: string) => ({ ...text, description }) as const;
-export const flagOf = (description: string) => ({ ...flag, description }) as const;
-export const textsOf = (description: string) => ({ ...codes, description }) as const;
+// Fields of responses.
+export const int64Field = (description: string) => ({ type: 'integer', format: 'int64', description }) as const;
+export const textField = (description: string) => ({ ...text, description }) as const;
+export const flagField = (description: string) => ({ ...flag, description }) as const;
+export const textsField = (description: string) => ({ ...codes, description }) as const;

@@ -1,3 +1,4 @@
+/** Log lines and metrics, both on standard output. */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';

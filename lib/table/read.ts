@@ -1,3 +1,4 @@
+/** Reads rows: one, many by their keys, or those of a partition. */
 import {
   type AttributeValue,
   ProvisionedThroughputExceededException,

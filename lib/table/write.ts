@@ -1,3 +1,4 @@
+/** Writes rows: one, or many in a transaction. A lost reply never turns a success into a failure. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';

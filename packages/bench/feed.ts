@@ -9,9 +9,9 @@ import { createIngestRecords } from '../../lib/ingest/ingest.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import { connectTable, Endpoint } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { inTurns, startTimer } from '../../test/support/timings.ts';
 import type { Figure } from './run.ts';
 import { accountLines, benchHandlers, hostName, startBenchService, statusOf } from './service.ts';
+import { inTurns, startTimer } from './timings.ts';
 
 const HOSTS = 2_000;
 const ROUNDS = 6;

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { connectTable } from '../../lib/table/client.ts';
-import { startLimitsProxy } from '../../test/support/limits/limits-proxy.ts';
-import { type LoadResult, runMergeLoad } from '../../test/support/merge-load.ts';
+import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';
+import { type LoadResult, runMergeLoad } from './merge-load.ts';
 import type { Figure } from './run.ts';
 import { accountLines, benchHandlers, createAlerts, startBenchService } from './service.ts';
 

@@ -12,8 +12,7 @@ import { newAccountId } from '../support/accounts.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
-import { finishFeed } from '../support/finish.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
+import { type Account, finishFeed, newAccount } from '../support/incidents.ts';
 import {
   callAlone,
   connectThrough,
@@ -26,7 +25,7 @@ import {
   storedUnder,
   testDeps,
 } from '../support/service.ts';
-import { connectAfterStorm } from '../support/storm.ts';
+import { connectAfterStorm } from './storm.ts';
 
 /** Faults after which DynamoDB's caller does not know, or is told wrongly, whether the call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedMethods } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
+import { deployed, idOfFunction, only, propertiesOf, readable } from './stack.ts';
 
 const template = deployed();
 const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';

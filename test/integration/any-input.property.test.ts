@@ -5,7 +5,7 @@ import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import { CATALOGS } from '../../lib/http/messages/index.ts';
 import { allowedMethods, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { newCaller } from '../support/accounts.ts';
-import { anyText } from '../support/any-text.ts';
+import { anyText } from '../support/chance.ts';
 import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newTable, testDeps } from '../support/service.ts';
 
 type Event = ReturnType<typeof eventFor>;

@@ -4,8 +4,8 @@ import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
+import { expectData } from '../support/answers.ts';
 import { hostIdsOf, inventory, newFleet } from '../support/fleet.ts';
-import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
 const table = await newTable();

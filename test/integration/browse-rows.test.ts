@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { expectData } from '../support/answers.ts';
 import { SEED } from '../support/chance.ts';
 import {
   type Fleet,
@@ -16,7 +17,6 @@ import {
   live,
   newFleet,
 } from '../support/fleet.ts';
-import { expectData } from '../support/schema.ts';
 import { newDouble, newTable, PATIENT_LIMITS } from '../support/service.ts';
 
 let fleet: Fleet;

@@ -8,7 +8,7 @@ import { createGetRumResource } from '../../lib/operations/get-rum-resource/reso
 import type { Deps } from '../../lib/shared/deps.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { RUM_RECORD } from '../support/rum.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { testDeps } from '../support/service.ts';
 
 /** The size that each cache is given. quick-lru may hold up to twice as many entries. */

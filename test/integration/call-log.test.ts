@@ -3,9 +3,8 @@ import { expect, it } from 'vitest';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { newCaller } from '../support/accounts.ts';
+import { newCaller, RUM_RECORD } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
-import { RUM_RECORD } from '../support/rum.ts';
 import {
   connectAgain,
   type EventOptions,

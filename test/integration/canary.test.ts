@@ -8,10 +8,10 @@ import { createLog, createMetrics } from '../../lib/shared/log.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
-import { RUM_RECORD } from '../support/rum.ts';
 import {
   connectThrough,
   type EventOptions,

@@ -6,12 +6,11 @@ import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { finishFeed } from '../support/finish.ts';
-import { newAccount } from '../support/incidents.ts';
-import { RUM_RECORD } from '../support/rum.ts';
+import { finishFeed, newAccount } from '../support/incidents.ts';
 import { callAlone, connectThrough, handlersOver, newTable, PATIENCE, put, testDeps } from '../support/service.ts';
 
 const proxy = await startFaultProxy(dynamodbEndpoint());

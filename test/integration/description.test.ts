@@ -5,7 +5,7 @@ import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { operations } from '../../lib/operations/index.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
-import { expectData } from '../support/schema.ts';
+import { expectData } from '../support/answers.ts';
 import { callOperation, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 /** The time of the examples' answers, and of the sample data. */

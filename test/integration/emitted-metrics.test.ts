@@ -10,11 +10,10 @@ import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts'
 import { createMetrics } from '../../lib/shared/log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
+import { propertiesOf } from '../infra/stack.ts';
 import { feedOver } from '../support/feed.ts';
-import { messagesOf } from '../support/finish.ts';
-import { newAccount } from '../support/incidents.ts';
+import { messagesOf, newAccount } from '../support/incidents.ts';
 import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
-import { propertiesOf } from '../support/stack.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
 /** Metrics that CloudWatch makes of the access log. */

@@ -7,13 +7,12 @@ import { operations } from '../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { newCaller } from '../support/accounts.ts';
+import { newCaller, RUM_RECORD } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { connectionLost } from '../support/faults.ts';
 import { newAccount } from '../support/incidents.ts';
 import { listen } from '../support/listen.ts';
-import { RUM_RECORD } from '../support/rum.ts';
 import {
   callAlone,
   callOperation,

@@ -8,16 +8,15 @@ import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts'
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { type AroundCall, aroundCalls, connectionLost, dyingAfterCommit, onceBefore } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
-import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { grantedTo, requiredPermissions } from '../support/grants.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
-import { RUM_RECORD } from '../support/rum.ts';
+import { type Account, finishFeed, newAccount } from '../support/incidents.ts';
 import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
+import { grantedTo, requiredPermissions } from './grants.ts';
 
 const table = await newTable();
 

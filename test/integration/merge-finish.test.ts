@@ -10,10 +10,9 @@ import { insertsOf } from '../../packages/local/test/support/stream-records.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { type AroundCall, connectionLost, dyingAfterCommit } from '../support/faults.ts';
-import { finishFeed } from '../support/finish.ts';
-import { expectMerged } from '../support/incidents.ts';
-import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from '../support/merging.ts';
+import { expectMerged, finishFeed } from '../support/incidents.ts';
 import { newTable, type TestDeps, testDeps } from '../support/service.ts';
+import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from './merging.ts';
 
 const table = await newTable({ stream: true });
 

@@ -5,10 +5,10 @@ import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.t
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { itemBytes } from '../limits-proxy/item-size.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { aroundCalls, losing } from '../support/faults.ts';
-import { itemBytes } from '../support/limits/item-size.ts';
 import { connectAgain, NOW, newTable, stored, testDeps } from '../support/service.ts';
 import { replyLost, tapWire } from '../support/wire.ts';
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { newCaller } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
+import { newCaller, RUM_RECORD } from '../support/accounts.ts';
+import { expectData, expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
-import { RUM_RECORD } from '../support/rum.ts';
-import { expectData } from '../support/schema.ts';
 import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
 
 const NOW = 1_750_000_000_000;

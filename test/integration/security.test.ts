@@ -5,9 +5,9 @@ import type { ErrorCode } from '../../lib/http/errors.ts';
 import { sealCursor } from '../../lib/operations/browse-fleet/browse.ts';
 import { type OperationName, operations } from '../../lib/operations/index.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
-import { RUM_RECORD } from '../support/rum.ts';
 import {
   callOperation,
   type EventOptions,

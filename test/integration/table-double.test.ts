@@ -22,9 +22,9 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, newTable, testDeps } from '../support/service.ts';
-import { connectDouble, type Request } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
-import { canonical, type Item, typeOf, type Value } from '../support/table/values.ts';
+import { connectDouble, type Request } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
+import { canonical, type Item, typeOf, type Value } from '../table-double/values.ts';
 
 const VARIATIONS = { ci: 10_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
 

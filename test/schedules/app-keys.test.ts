@@ -16,8 +16,8 @@ import { auditAction } from '../../packages/admin/accounts/audit-rows.ts';
 import { checkTable } from '../../packages/admin/check/check.ts';
 import { DataError } from '../../packages/admin/data/check-lines.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { anyFate, lives, onSchedules } from '../support/schedule.ts';
 import { NOW, testDeps } from '../support/service.ts';
+import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const [OWN, OTHER] = [1, 2];
 const [FIRST, SECOND, THIRD] = ['first', 'second', 'third'].map((name) => name.padEnd(32, '-')) as [

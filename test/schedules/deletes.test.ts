@@ -8,8 +8,8 @@ import { keys } from '../../lib/table/keys.ts';
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
-import { answersTruly, anyFate, onSchedules } from '../support/schedule.ts';
 import { callAlone, put, stored, testDeps } from '../support/service.ts';
+import { answersTruly, anyFate, onSchedules } from './schedule.ts';
 
 const process = fc.record({
   kind: fc.constantFrom('delete', 'delete', 'delete', 'restore', 'record'),

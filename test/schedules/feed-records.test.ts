@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { parseKey } from '../../lib/table/keys.ts';
-import { anyFate, lives, onSchedules } from '../support/schedule.ts';
-import type { Item } from '../support/table/values.ts';
+import type { Item } from '../table-double/values.ts';
+import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const SENT = 1_795_000_000_000;
 const DAY = 24 * 3_600_000;

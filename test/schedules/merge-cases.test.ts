@@ -15,8 +15,8 @@ import { loadData } from '../../packages/admin/data/load.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { newAccount } from '../support/incidents.ts';
 import { putAll, testDeps } from '../support/service.ts';
-import { connectDouble, type Request } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
+import { connectDouble, type Request } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 
 /** So few rows that a merge of more than two alerts is large, and that moves alerts one or two at a time. */
 const LIMITS = { transactionItems: 5 };

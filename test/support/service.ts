@@ -22,11 +22,11 @@ import { type Key, keys } from '../../lib/table/keys.ts';
 import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
+import { connectDouble } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
-import { connectDouble } from './table/client.ts';
-import { TableDouble } from './table/table-double.ts';
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { changeOf, entryOf, entryRow } from '../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import type { FeedEntry } from '../../lib/table/rows.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../support/limits/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../limits-proxy/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {

@@ -1,5 +1,5 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
-import { flagOf, int64Of, textOf, textsOf } from '../../shared/json.ts';
+import { flagField, int64Field, textField, textsField } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
 
@@ -38,14 +38,14 @@ const capability = {
   required: ['enabled', 'status', 'snapshot_ready', 'authoritative', 'graph_available', 'node_count', 'edge_count'],
   additionalProperties: false,
   properties: {
-    enabled: flagOf('Collection is enabled on the host'),
+    enabled: flagField('Collection is enabled on the host'),
     status: fleetStatus,
-    capability_status: textOf('As the agent reports it, such as running, disabled, starting, failed, unsupported'),
-    capture_mode: textOf('How the agent captures, such as ebpf or polling; absent until it is reported'),
-    report_interval_ms: int64Of('Configured reporting interval in milliseconds; 60000 is assumed when absent'),
-    snapshot_ready: flagOf('The agent has produced at least one full snapshot'),
-    authoritative: flagOf('The host has an authoritative current graph, according to its report'),
-    graph_available: flagOf('A current graph can be fetched for the host right now'),
+    capability_status: textField('As the agent reports it, such as running, disabled, starting, failed, unsupported'),
+    capture_mode: textField('How the agent captures, such as ebpf or polling; absent until it is reported'),
+    report_interval_ms: int64Field('Configured reporting interval in milliseconds; 60000 is assumed when absent'),
+    snapshot_ready: flagField('The agent has produced at least one full snapshot'),
+    authoritative: flagField('The host has an authoritative current graph, according to its report'),
+    graph_available: flagField('A current graph can be fetched for the host right now'),
     freshness_status: {
       title: 'FreshnessStatus',
       type: 'string',
@@ -53,14 +53,14 @@ const capability = {
       description:
         '`fresh`: the latest snapshot was received within 2 times the report interval; `stale`: earlier; `unknown`: never',
     },
-    max_age_ms: int64Of(
+    max_age_ms: int64Field(
       "Age of the host's graph in milliseconds at generated_at_ms, never below 0; absent without a snapshot",
     ),
-    observed_at_ms: int64Of('When the agent observed the graph: Unix time in milliseconds'),
-    received_at_ms: int64Of('When the service received the graph: Unix time in milliseconds'),
-    node_count: int64Of('Nodes in the current graph; 0 without one'),
-    edge_count: int64Of('Edges in the current graph; 0 without one'),
-    reason_codes: textsOf(
+    observed_at_ms: int64Field('When the agent observed the graph: Unix time in milliseconds'),
+    received_at_ms: int64Field('When the service received the graph: Unix time in milliseconds'),
+    node_count: int64Field('Nodes in the current graph; 0 without one'),
+    edge_count: int64Field('Edges in the current graph; 0 without one'),
+    reason_codes: textsField(
       'Reasons for the status, absent if there are none. Also `value_cut`: a text or list of the host is shortened, as it is too large',
     ),
     error_code: {
@@ -110,25 +110,25 @@ const fleetPage = {
         required: ['host_id', 'agent_version', 'edge_cluster', 'servicemap'],
         additionalProperties: false,
         properties: {
-          host_id: textOf('Stable identifier of the host'),
-          agent_version: textOf('Agent version that the host reports'),
-          edge_cluster: textOf('Name of the edge cluster that the host belongs to'),
+          host_id: textField('Stable identifier of the host'),
+          agent_version: textField('Agent version that the host reports'),
+          edge_cluster: textField('Name of the edge cluster that the host belongs to'),
           servicemap: capability,
         },
       },
     },
     coverage,
-    partial: flagOf(
+    partial: flagField(
       'True if `truncated` is true, or the live status of an examined host could not be read, even of one that did not match',
     ),
-    truncated: flagOf(
+    truncated: flagField(
       'More hosts are left, and the page ended early: after `scan_limit` hosts, or because the hosts are very large. Continue with `next_cursor`',
     ),
-    truncation_reasons: textsOf(
+    truncation_reasons: textsField(
       'Present when truncated is true. scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long',
     ),
-    next_cursor: textOf('Send it back as cursor for the next page; absent when no host is left'),
-    generated_at_ms: int64Of('When the page was generated: Unix time in milliseconds'),
+    next_cursor: textField('Send it back as cursor for the next page; absent when no host is left'),
+    generated_at_ms: int64Field('When the page was generated: Unix time in milliseconds'),
   },
 } as const;
 

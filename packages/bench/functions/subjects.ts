@@ -7,8 +7,8 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { connectDouble } from '../../../test/support/table/client.ts';
-import { TableDouble } from '../../../test/support/table/table-double.ts';
+import { connectDouble } from '../../../test/table-double/client.ts';
+import { TableDouble } from '../../../test/table-double/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { benchHandlers, PAST_CACHE_MS } from '../service.ts';
 import type { Command } from './bare.ts';

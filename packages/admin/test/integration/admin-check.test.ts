@@ -9,7 +9,6 @@ import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { snapshot } from '../../../../test/support/torn.ts';
 import { readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { checkAccount } from '../../check/check.ts';
@@ -17,6 +16,7 @@ import { FINDINGS, type FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
 import { loadData } from '../../data/load.ts';
 import { adminOf } from '../support/run-admin.ts';
+import { snapshot } from '../support/torn.ts';
 
 /** An account that does not exist. */
 const GONE = 1;

@@ -5,7 +5,7 @@ import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
 import { hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { documentedLines } from '../../../../test/support/data-format.ts';
+import { documentedLines } from '../../../../test/support/documents.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newDouble, put } from '../../../../test/support/service.ts';
 import { checkData, DataError } from '../../data/check-lines.ts';

@@ -6,7 +6,6 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
-import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { readDeployment } from '../../deployment.ts';
@@ -14,6 +13,7 @@ import { docsPage, exactJson } from '../../docs.ts';
 import { createGateway, type Served } from '../../gateway.ts';
 import type { LocalService } from '../../local-service.ts';
 import { serveTable } from '../support/start-service.ts';
+import { whileBusy } from '../support/while-busy.ts';
 
 let table: Table;
 let service: LocalService;
