@@ -110,7 +110,9 @@ async function completedEvent(
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
   // An undo has only the event at its commit.
   if (entry?.kind !== 'merge') return undefined;
-  const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, cause: { request_id: entry.request_id } };
+  const { at_ms, by, merge_id: dedupKey, request_id } = entry;
+  // The clocks differ, and the stream rounds.
+  const common = { account, atMs: Math.max(atMs, at_ms), by, dedupKey, cause: { request_id } };
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 

@@ -192,3 +192,12 @@ it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is co
   await tenant.finish(to, MERGE_LIMITS.transactionItems);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
 });
+
+it('MergeCompleted is not dated before the AlertsMerged of its merge, whose clock may be ahead', async () => {
+  const tenant = await newAccount(table);
+  const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
+  const { mergeAlerts } = handlersOver(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
+  expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids, incident_id }), 200);
+  const [merged, completed] = await eventsOf(tenant.account);
+  expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);
+});
