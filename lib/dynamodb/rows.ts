@@ -8,6 +8,8 @@ export interface AccountRow {
   /** Signs the cursors of the account. It never changes. */
   cursor_secret: Uint8Array;
   suspended?: boolean;
+  /** The account was suspended or unsuspended, and no event has told it yet, since perhaps not all keys have it. */
+  untold?: true;
   /** The account's key of the usage plan, once there is one. */
   gateway_key?: string;
   /** Hashes of the account's app keys; absent: it has none. */

@@ -96,10 +96,9 @@ function keyAction(
 }
 
 /**
- * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the
- * first time.
+ * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it.
  * @param extraActions written in the same transaction
- * @throws AppKeyError if the account has no such key
+ * @throws AppKeyError if the account has no such key, or it is revoked
  */
 export async function revokeAppKey(
   table: Table,
@@ -108,9 +107,10 @@ export async function revokeAppKey(
   nowSeconds: number,
   extraActions: readonly Action[] = [],
 ): Promise<void> {
-  const revoked = updateAction(keys.appKey(hash), set({}, { revoked_at: nowSeconds }), is('account_id', account));
+  const isValid = all(is('account_id', account), is('revoked_at', undefined));
+  const revoked = updateAction(keys.appKey(hash), set({ revoked_at: nowSeconds }), isValid);
   if ((await transact(table, [revoked, ...extraActions])) !== undefined)
-    throw new AppKeyError(`account ${account} has no such key`);
+    throw new AppKeyError(`account ${account} has no such key that is not revoked`);
 }
 
 /**
