@@ -96,9 +96,9 @@ function keyAction(
 }
 
 /**
- * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it.
+ * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation writes nothing.
  * @param extraActions written in the same transaction
- * @throws AppKeyError if the account has no such key, or it is revoked
+ * @throws AppKeyError if the account has no such key
  */
 export async function revokeAppKey(
   table: Table,
@@ -109,8 +109,9 @@ export async function revokeAppKey(
 ): Promise<void> {
   const isValid = all(is('account_id', account), is('revoked_at', undefined));
   const revoked = updateAction(keys.appKey(hash), set({ revoked_at: nowSeconds }), isValid);
-  if ((await transact(table, [revoked, ...extraActions])) !== undefined)
-    throw new AppKeyError(`account ${account} has no such key that is not revoked`);
+  if ((await transact(table, [revoked, ...extraActions])) === undefined) return;
+  const stored = await getRow(table, keys.appKey(hash), ['account_id']);
+  if (stored?.account_id !== account) throw new AppKeyError(`account ${account} has no such key`);
 }
 
 /**

@@ -95,8 +95,7 @@ async function list({ io, table, account, options }: Session<AccountOptions>): P
 async function revoke(session: WritingSession<AccountOptions>, id: string): Promise<WriteResult> {
   const { io, table, account, dryRun, audit } = session;
   const { account_id } = account;
-  const { app_key_id, hash, revoked_at } = await findKey(table, account, id);
-  if (revoked_at !== undefined) return { text: `Key ${app_key_id} is revoked already.`, json: { app_key_id } };
+  const { app_key_id, hash } = await findKey(table, account, id);
   if (dryRun) return { text: `Key ${app_key_id} would be revoked.`, json: { app_key_id } };
   await audit.inTransaction(
     account_id,
