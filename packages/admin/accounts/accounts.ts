@@ -149,7 +149,7 @@ async function writeAccount<None extends undefined>(
     const change = changeOf(row);
     if (change === undefined) return change;
     // A write that arrives late, after others, must change nothing, since nobody would copy it to the keys.
-    const isAsRead = is('revision', row?.revision);
+    const isAsRead = all(is('revision', row?.revision), is('untold', row?.untold));
     const update = updateAction(keys.account(account), expression`${change} ADD revision ${1}`, isAsRead);
     if ((await transact(table, actionsOf(update))) === undefined) return copyToAppKeys(table, account);
   }
