@@ -1,6 +1,7 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
+import { optionsOf, type Table } from '../../../lib/dynamodb/client.ts';
 import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
 import {
   decodeHost,
@@ -76,6 +77,34 @@ export async function readHost(table: Table, account: Int64, hostId: string) {
     return rows.of(key) && { host_id: hostId, ...fields };
   };
   return { host: rawOf(hostKey), live: rawOf(statusKey) };
+}
+
+/** Those of the hosts that are in the fleet. */
+export async function hostsInFleet(table: Table, account: Int64, hostIds: readonly string[]): Promise<string[]> {
+  const keyOf = (hostId: string) => keys.host(account, hostId);
+  const { rows } = await batchGet(table, hostIds.map(keyOf));
+  return hostIds.filter((hostId) => !('retired' in (rows.of(keyOf(hostId)) ?? { retired: true })));
+}
+
+/**
+ * A clock that agrees with DynamoDB's to the second, by the header `Date` of an answer: an operator's machine may be wrong. It is never
+ * ahead. An answer without the header changes nothing.
+ */
+export async function serviceClock({ name, client, signal }: Table, now: () => number): Promise<() => number> {
+  let dateMs = Number.NaN;
+  const command = new GetCommand({ TableName: name, Key: keys.appKey('') });
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { headers } = result.response as { headers: Readonly<Record<string, string>> };
+      dateMs = Date.parse(headers.date ?? '');
+      return result;
+    },
+    { step: 'deserialize' },
+  );
+  await client.send(command, optionsOf(signal));
+  const aheadMs = now() - dateMs;
+  return aheadMs < 0 || aheadMs >= 1_000 ? () => now() - aheadMs : now;
 }
 
 /** The status that the API shows for a host with these rows, and why. */
