@@ -20,7 +20,7 @@ const ANY_VALUE = [{ exists: true }];
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's feed
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large merge is complete
-  { deleted_request_id: { S: ANY_VALUE } }, // a deleted work item
+  { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
 ];
 

@@ -81,7 +81,7 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
-  /** Id of the API call that deleted it. Absent if it was imported as deleted. */
+  /** Id of the API call that deleted it. Absent if a record did. */
   deleted_request_id?: string;
   /** The latest deletion that was undone; `version` is the item's version after that deletion. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
