@@ -1,14 +1,28 @@
+import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { createDestinations } from '../lib/events/destinations.ts';
-import { createRelay } from '../lib/events/relay.ts';
+import { createPublisher, createRelay } from '../lib/events/relay.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { optionalVariable, requiredVariable } from '../lib/shared/settings.ts';
+import { messageText } from '../lib/shared/sqs.ts';
 
-export const handler = createRelay(
-  await createDeps({ connections: 0, patient: true }),
-  createDestinations({
-    eventBus: requiredVariable('EVENT_BUS'),
-    region: requiredVariable('AWS_REGION'),
-    endpoint: optionalVariable('EVENTS_ENDPOINT'),
-  }),
-  { merges: requiredVariable('MERGE_QUEUE_URL'), deadLetters: requiredVariable('RELAY_DEAD_LETTERS_URL') },
-);
+const { send, publish } = createDestinations({
+  eventBus: requiredVariable('EVENT_BUS'),
+  region: requiredVariable('AWS_REGION'),
+  endpoint: optionalVariable('EVENTS_ENDPOINT'),
+});
+const queue = (variable: string) => send.bind(undefined, requiredVariable(variable));
+const sendEvents = queue('EVENTS_URL');
+
+const relay = createRelay(await createDeps({ connections: 0, patient: true }), {
+  merges: queue('MERGE_QUEUE_URL'),
+  events: (events) => sendEvents(events.map(messageText)),
+  deadLetters: queue('RELAY_DEAD_LETTERS_URL'),
+});
+const publishEvents = createPublisher(publish);
+
+/** Takes records of the table's stream, and messages of the queue of events. */
+export const handler = (event: DynamoDBStreamEvent | SQSEvent) =>
+  isOfQueue(event) ? publishEvents(event) : relay(event);
+
+const isOfQueue = (event: DynamoDBStreamEvent | SQSEvent): event is SQSEvent =>
+  event.Records[0]?.eventSource === 'aws:sqs';

@@ -37,6 +37,8 @@ const FEED_FAILING_MINUTES = 20;
 const PENDING_MINUTES = 6;
 /** A change is usually relayed within two seconds. */
 const RELAY_LATE_MS = 60_000;
+/** An event that fails comes again after six minutes, so one alone raises RelayLate then. */
+const RELAY_LATE_MINUTES = 20;
 /** Alarm at this share of the account's concurrent executions. */
 const NEAR_LIMIT = 0.8;
 /** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
@@ -160,11 +162,18 @@ export class Monitoring extends Construct {
       waiting: visibleIn(queue),
       inFlight: queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
     });
-    const age = relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM });
+    const late = new MathExpression({
+      expression: `FILL(failed, 0) + (FILL(age, 0) >= ${RELAY_LATE_MS})`,
+      usingMetrics: {
+        failed: relay.failedEvents,
+        age: relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM }),
+      },
+      period: PERIOD,
+    });
     return [
       this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES),
       this.alarm('DeadLetters', 'A merge could not be finished', visibleIn(deadLetters)),
-      this.alarm('RelayLate', 'Large merges and events wait in the stream for a minute', age, RELAY_LATE_MS, 5),
+      this.alarm('RelayLate', 'Large merges or events wait', late, 1, RELAY_LATE_MINUTES, 2),
       this.alarm('RelayDeadLetters', 'A change could not be relayed', visibleIn(relay.deadLetters)),
     ];
   }

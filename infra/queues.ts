@@ -1,6 +1,6 @@
 /** The queues that invoke functions: one for large merges, one for the records that other systems send. */
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +10,7 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
-import { PERIOD } from './stack-metrics.ts';
+import { failedDeliveries } from './stack-metrics.ts';
 
 /** Creates a queue that keeps its messages as long as SQS allows. */
 export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
@@ -104,7 +104,6 @@ export class IngestQueues extends Construct {
   readonly refused: Queue;
   /** Messages that failed `maxReceiveCount` times. */
   readonly deadLetters: Queue;
-  /** Counts each delivery of a message that ingest-records reported as failed, or for which it could not be called. */
   readonly failedMessages: Metric;
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
   readonly writersPolicy: ManagedPolicy;
@@ -142,12 +141,6 @@ export class IngestQueues extends Construct {
       ...options,
     });
     ingestRecords.addEventSource(source);
-    this.failedMessages = new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'FailedInvokeEventCount',
-      dimensionsMap: { EventSourceMappingUUID: source.eventSourceMappingId },
-      statistic: Stats.SUM,
-      period: PERIOD,
-    });
+    this.failedMessages = failedDeliveries(source);
   }
 }

@@ -1,13 +1,15 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { type Function as LambdaFunction, MetricType, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { CreateFunction } from './function.ts';
 import { createQueue } from './queues.ts';
+import { failedDeliveries } from './stack-metrics.ts';
 
 const ANY_VALUE = [{ exists: true }];
 
@@ -18,7 +20,7 @@ const ANY_VALUE = [{ exists: true }];
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's feed
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large merge is complete
-  { deleted_request_id: { S: ANY_VALUE } }, // a deleted work item
+  { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
 ];
 
@@ -28,6 +30,8 @@ const NEW_IMAGES = [
  */
 const MAX_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
+/** An event that EventBridge does not take is tried every six function time-outs, as AWS recommends: 100 attempts take ten hours. */
+const EVENTS = { visibilityTimeout: Duration.minutes(6), maxReceiveCount: 100 } as const;
 
 export interface RelayProps {
   readonly create: CreateFunction;
@@ -35,18 +39,28 @@ export interface RelayProps {
   readonly mergeQueue: Queue;
 }
 
-/** Relays changes from the table's stream to the merge queue and the event bus. A change that cannot be relayed becomes a dead letter. */
+/**
+ * Relays changes from the table's stream to the merge queue and, by a queue of their own, as events to the bus. A change that cannot be
+ * relayed becomes a dead letter.
+ */
 export class Relay extends Construct {
   readonly lambda: LambdaFunction;
   readonly bus: EventBus;
   readonly deadLetters: Queue;
+  readonly failedEvents: Metric;
 
   constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
+    const { visibilityTimeout, maxReceiveCount } = EVENTS;
+    const events = createQueue(this, 'Events', {
+      visibilityTimeout,
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
+    });
     this.lambda = create('relay', 'Send large merges to their queue, and events to the bus', TIMEOUT, {
       EVENT_BUS: this.bus.eventBusName,
+      EVENTS_URL: events.queueUrl,
       MERGE_QUEUE_URL: mergeQueue.queueUrl,
       RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
     });
@@ -62,8 +76,7 @@ export class Relay extends Construct {
         conditions: { ArnNotEquals: { 'aws:PrincipalArn': this.lambda.role?.roleArn } },
       }),
     );
-    mergeQueue.grantSendMessages(this.lambda);
-    this.deadLetters.grantSendMessages(this.lambda);
+    for (const queue of [mergeQueue, events, this.deadLetters]) queue.grantSendMessages(this.lambda);
     this.lambda.addEventSource(
       new DynamoEventSource(table, {
         // LATEST would miss changes that are made before a new mapping starts to read.
@@ -75,5 +88,12 @@ export class Relay extends Construct {
         onFailure: new SqsDlq(this.deadLetters),
       }),
     );
+    const source = new SqsEventSource(events, {
+      maxConcurrency: 2,
+      reportBatchItemFailures: true,
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+    });
+    this.lambda.addEventSource(source);
+    this.failedEvents = failedDeliveries(source);
   }
 }

@@ -1,7 +1,9 @@
 /** The metrics that alarms and the dashboard read. */
+
 import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { METRICS, type OperationalEvent, SERVICE } from '../lib/shared/log.ts';
 
 export const PERIOD = Duration.minutes(1);
@@ -26,6 +28,16 @@ export const eventMetric = (event: OperationalEvent) => serviceMetric(METRICS.ev
 /** Counts reads or writes of rows that DynamoDB throttled: a request for many rows can count more than once. */
 export const throttleEvents = (table: ITableV2, access: 'Read' | 'Write') =>
   table.metric(`${access}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
+
+/** Counts each delivery of a message that a function reported as failed, or for which it could not be called. */
+export const failedDeliveries = ({ eventSourceMappingId }: SqsEventSource): Metric =>
+  new Metric({
+    namespace: 'AWS/Lambda',
+    metricName: 'FailedInvokeEventCount',
+    dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
+    statistic: Stats.SUM,
+    period: PERIOD,
+  });
 
 /** The sum of metrics. One without data counts as 0. An alarm can read at most ten metrics. */
 export const sumOf = (label: string, usingMetrics: Record<string, IMetric>): MathExpression =>

@@ -100,9 +100,11 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     },
   },
   WorkItemDeleted: {
-    description: 'A work item was deleted.',
-    cause: REQUEST,
+    description:
+      'A work item was deleted: by a call, or by a record of the feed or of an import, which may say by whom.',
+    cause: {},
     required: workItem,
+    optional: { ...REQUEST, command: { const: 'record', description: 'In place of a call: a record' } },
     sample: { ...call, work_item_id: 'wi-1001', work_item_version: 2 },
   },
   WorkItemRestored: {

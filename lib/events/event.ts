@@ -63,8 +63,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
       return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
     }
     case 'workItem':
-      // An insertion is an import, which has no event.
-      return record.eventName === 'MODIFY' ? deletedEvent(account, row as Stored<'workItem'>) : undefined;
+      return deletedEvent(account, row as Stored<'workItem'>);
     case 'audit':
       return operatorEvent(account, row as Stored<'audit'>);
     default:
@@ -110,15 +109,20 @@ async function completedEvent(
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
   // An undo has only the event at its commit.
   if (entry?.kind !== 'merge') return undefined;
-  const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, cause: { request_id: entry.request_id } };
+  const { at_ms, by, merge_id: dedupKey, request_id } = entry;
+  // The clocks differ, and the stream rounds.
+  const common = { account, atMs: Math.max(atMs, at_ms), by, dedupKey, cause: { request_id } };
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 
+/** What deleted a work item that no call has deleted: a record of the feed or of an import. */
+const RECORD = 'record';
+
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {
-  const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request_id } = row;
-  if (atMs === undefined || by === undefined || request_id === undefined) return undefined;
-  const dedupKey = `${work_item_id}\n${atMs}\n${request_id}`;
-  const common = { account, atMs, by, dedupKey, cause: { request_id } };
+  const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by = RECORD, deleted_request_id: request_id } = row;
+  if (atMs === undefined) return undefined;
+  const cause = request_id === undefined ? { command: RECORD } : { request_id };
+  const common = { account, atMs, by, dedupKey: `${work_item_id}\n${atMs}`, cause };
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 

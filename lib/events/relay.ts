@@ -1,34 +1,39 @@
-import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type {
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  SQSBatchResponse,
+  SQSEvent,
+} from 'aws-lambda';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
+import { parseJson } from '../shared/json.ts';
 import { messageText } from '../shared/sqs.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
 import { isUnavailable } from '../table/retry.ts';
-import type { Destinations } from './destinations.ts';
 import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
-/** URLs of the queues to which `relay` sends. */
-export interface RelayQueues {
+/** Sends payloads. @returns for each, in the same order, whether it was accepted */
+type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
+
+/** What `relay` sends to. */
+export interface RelayTargets {
   /** Takes the keys of the feed entries of large merges, for finish-merges. */
-  merges: string;
+  readonly merges: Send<string>;
+  readonly events: Send<ServiceEvent>;
   /** Takes stream records that can never be relayed. */
-  deadLetters: string;
+  readonly deadLetters: Send<string>;
 }
 
 /** What to send, and the index of its stream record in the batch. */
 type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
- * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. If something cannot
- * be sent, it reports the earliest stream record concerned. Lambda then delivers that record and all later ones again, so that everything is
- * sent at least once. A record that can never be relayed, such as a malformed one, goes to the dead letters at once, since it would block
- * its shard.
+ * Relays the table's stream: sends the keys of large feed entries, and events. If something cannot be sent, it reports the earliest stream
+ * record concerned. Lambda then delivers that record and all later ones again, so that everything is sent at least once. A record that can
+ * never be relayed, such as a malformed one, goes to the dead letters at once, since it would block its shard.
  */
-export function createRelay(
-  { table, log }: Pick<Deps, 'table' | 'log'>,
-  { send, publish }: Destinations,
-  queues: RelayQueues,
-) {
+export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets: RelayTargets) {
   return async function relay({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
     const failed = new Set<number>();
     const mergeKeys: Outgoing<string>[] = [];
@@ -53,21 +58,18 @@ export function createRelay(
       }
     }
 
-    async function sendAll<Payload>(
-      outgoing: Outgoing<Payload>[],
-      sendPayloads: (payloads: Payload[]) => Promise<boolean[]>,
-    ): Promise<void> {
+    async function sendAll<Payload>(outgoing: Outgoing<Payload>[], send: Send<Payload>): Promise<void> {
       // Restores the order of the stream, since the records were read concurrently.
       outgoing.sort((a, b) => a.index - b.index);
-      const accepted = await sendPayloads(outgoing.map(({ payload }) => payload));
+      const accepted = await send(outgoing.map(({ payload }) => payload));
       for (const [position, { index }] of outgoing.entries()) if (!accepted[position]) failed.add(index);
     }
 
     await forEach([...Records.entries()], ([index, record]) => classify(record, index));
     await Promise.all([
-      sendAll(mergeKeys, (bodies) => send(queues.merges, bodies)),
-      sendAll(deadLetters, (bodies) => send(queues.deadLetters, bodies)),
-      sendAll(events, publish),
+      sendAll(mergeKeys, targets.merges),
+      sendAll(deadLetters, targets.deadLetters),
+      sendAll(events, targets.events),
     ]);
     if (failed.size === 0) return { batchItemFailures: [] };
     log.warn('records to be relayed again', { records: failed.size });
@@ -82,3 +84,14 @@ function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | un
   if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };
 }
+
+/**
+ * Publishes the events in messages. They have a queue of their own, since the stream's records come in order: while EventBridge is down,
+ * an event that was retried from the stream would hold up the large merges behind it.
+ */
+export const createPublisher = (publish: Send<ServiceEvent>) =>
+  async function publishEvents({ Records }: SQSEvent): Promise<SQSBatchResponse> {
+    const accepted = await publish(Records.map(({ body }) => parseJson(body) as ServiceEvent));
+    const failed = Records.filter((_, index) => !accepted[index]);
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };

@@ -25,7 +25,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // With `deleted_request_id`, relay would publish the deletion, which the exporting deployment has published already.
+      // `deleted_request_id` would say that a call deleted the item here.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),

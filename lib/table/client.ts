@@ -135,6 +135,8 @@ const unmarshallOptions = () => ({
 export function connectTable(options: TableOptions): Table {
   const signer = createSigner(() => plainClient.config);
   const plainClient: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  // It copies each input and output for a logger, even if there is none: a third of the CPU of reading a thousand rows.
+  plainClient.middlewareStack.remove('loggerMiddleware');
   const client = DynamoDBDocumentClient.from(plainClient, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),

@@ -8,6 +8,8 @@ export interface AccountRow {
   /** Signs the cursors of the account. It never changes. */
   cursor_secret: Uint8Array;
   suspended?: boolean;
+  /** The account was suspended or unsuspended, and no event has told it yet, since perhaps not all keys have it. */
+  untold?: true;
   /** The account's key of the usage plan, once there is one. */
   gateway_key?: string;
   /** Hashes of the account's app keys; absent: it has none. */
@@ -79,7 +81,7 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
-  /** Id of the API call that deleted it. Absent if it was imported as deleted. */
+  /** Id of the API call that deleted it. Absent if a record did. */
   deleted_request_id?: string;
   /** The latest deletion that was undone; `version` is the item's version after that deletion. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };

@@ -13,7 +13,10 @@ const SETTINGS = {
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
-const RELAY = { EVENT_BUS: 'RelayBus', MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' };
+const RELAY = {
+  ...{ EVENT_BUS: 'RelayBus', EVENTS_URL: 'RelayEvents' },
+  ...{ MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
+};
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
 const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [

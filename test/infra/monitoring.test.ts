@@ -103,7 +103,9 @@ const CONDITIONS = {
   // Messages that wait and messages that were tried.
   MergesPending: `${sum(inQueue('MergesQueue'), inQueue('MergesQueue', 'Not'))} >= 1, 6 × 60 s`,
   DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 × 60 s`,
-  RelayLate: 'Maximum AWS/Lambda IteratorAge FunctionName=relayFunction >= 60000, 5 × 60 s',
+  RelayLate: `${sum(
+    'Sum AWS/Lambda FailedInvokeEventCount EventSourceMappingUUID=relayFunctionSqsEventSourceServiceRelayEvents4DAE153D',
+  )} + (${sum('Maximum AWS/Lambda IteratorAge FunctionName=relayFunction')} >= 60000) >= 1, 2 of 20 × 60 s`,
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 × 60 s`,
   FeedBehind: 'Maximum AWS/SQS ApproximateAgeOfOldestMessage QueueName=FeedQueue.QueueName >= 300, 2 × 60 s',
   FeedFailing: `${sum(

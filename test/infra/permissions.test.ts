@@ -12,6 +12,7 @@ const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];
 const CONSUMED: Partial<Record<FunctionName, string>> = {
   'finish-merges': 'MergesQueue.Arn',
   'ingest-records': 'FeedQueue.Arn',
+  relay: 'RelayEvents.Arn',
 };
 
 const CONSUME = [
@@ -38,7 +39,10 @@ const RELAY = [
     ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
     'Table.StreamArn',
   ),
-  allow(['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'], ['MergesQueue.Arn', 'RelayDeadLetters.Arn']),
+  allow(
+    ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
+    ['MergesQueue.Arn', 'RelayDeadLetters.Arn', 'RelayEvents.Arn'],
+  ),
   allow(['events:PutEvents'], 'RelayBus.Arn'),
 ];
 

@@ -113,7 +113,7 @@ describe('the events of an account', () => {
     expect(await eventsOf(tenant.account)).toEqual(events);
   });
 
-  it("are published for deletions and operators' commands, and not for imports or what failed", async () => {
+  it("are published for deletions and operators' commands, and not for what failed", async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
@@ -142,10 +142,11 @@ describe('the events of an account', () => {
     const rotated = await run(`app-key rotate ${id} --account ${account}`);
     await run(`app-key revoke ${id} --account ${account}`);
     expect((await admin(`app-key revoke 0123456789abcdef --account ${account} --yes`)).exitCode).not.toBe(0);
-    // An imported item that was deleted in another table: its event was published there.
+    // An imported item that was deleted in another table. Its deletion has the same event as there, but for its cause.
     const { pk: _pk, sk: _sk, feed_order: _order, ...deleted } = row;
     for (let times = 0; times < 2; times += 1)
       await load({ ...item, ...deleted, work_item_id: 'elsewhere', kind: 'work_item', account_id: account });
+    await load({ ...item, work_item_id: 'y', deleted_at_ms: 1_700_000_000_000 });
 
     const events = await eventsOf(account);
     expectValid(events);
@@ -165,6 +166,10 @@ describe('the events of an account', () => {
         { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: appKeyIdOf(hashAppKey(rotated)) },
         { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: id },
       ].map((fields) => ({ account_id: account, ...operator, ...fields })),
+      ...[
+        { by: row.deleted_by, work_item_id: 'elsewhere', work_item_version: 6 },
+        { by: 'record', work_item_id: 'y', work_item_version: 5 },
+      ].map((fields) => ({ type: 'WorkItemDeleted', account_id: account, command: 'record', ...fields })),
     ]);
     const text = JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value));
     for (const secret of [key, rotated, tenant.appKey]) {
@@ -191,4 +196,13 @@ it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is co
   expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
   await tenant.finish(to, MERGE_LIMITS.transactionItems);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
+});
+
+it('MergeCompleted is not dated before the AlertsMerged of its merge, whose clock may be ahead', async () => {
+  const tenant = await newAccount(table);
+  const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
+  const { mergeAlerts } = handlersOver(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
+  expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids, incident_id }), 200);
+  const [merged, completed] = await eventsOf(tenant.account);
+  expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);
 });

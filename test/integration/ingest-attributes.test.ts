@@ -101,7 +101,7 @@ describe('attributes of the service', () => {
     },
   );
 
-  it('of a work item stay as they are, and records of it publish no event', async () => {
+  it('of a work item stay as they are; its deletions are published, also that by a record', async () => {
     const { feed, newRecord, account, itemRow, remove, restore } = await newTenant();
     const record = (more: object, at: number) => newRecord('work_item', { ...item, retired: true, ...more }, at);
     await feed.send(record({}, NOW - 9));
@@ -116,6 +116,9 @@ describe('attributes of the service', () => {
     expect(await itemRow()).toMatchObject({ deleted_by: 'x' });
     expect(feed.refused).toEqual([]);
     const { events } = await relayed(table, await recordsOfAccount(table, account));
-    expect(events.map(({ type, detail }) => [type, detail.work_item_version])).toEqual([['WorkItemDeleted', 2]]);
+    expect(events.map(({ type, detail }) => [type, detail.work_item_version, detail.command])).toEqual([
+      ['WorkItemDeleted', 2, undefined],
+      ['WorkItemDeleted', 1, 'record'],
+    ]);
   });
 });

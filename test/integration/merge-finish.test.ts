@@ -54,8 +54,8 @@ describe('a merge that is cut short after its commit', () => {
     expect(records).toHaveLength(1);
     const { patterns } = readDeployment(inject('template'), table.name).stream;
     expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);
-    const { sent } = await relayed(table, records);
-    const message = { body: sent.merges?.[0] ?? '' };
+    const { merges } = await relayed(table, records);
+    const message = { body: merges[0] ?? '' };
     expect(JSON.parse(message.body)).toEqual({ pk: entry.pk, sk: entry.sk });
     const finishMerges = createFinishMerges(testDeps(table), TRANSACTION_ITEMS);
     for (let times = 0; times < 2; times += 1) {

@@ -60,8 +60,8 @@ const COMMANDS = {
     const replacement = { identity: identityOfAppKey(THIRD), details };
     await rotateAppKey(table, await ownAccount(table), identityOfAppKey(FIRST), replacement, SECONDS + 30, audit());
   },
-  suspend: (table: Table) => changeAccount(table, OWN, () => ({ suspended: true }), audit()),
-  permit: (table: Table) => changeAccount(table, OWN, () => ({ permissions: ['monit'] }), audit()),
+  suspend: (table: Table) => changeAccount(table, OWN, () => ({ suspended: true }), [], audit()),
+  permit: (table: Table) => changeAccount(table, OWN, () => ({ permissions: ['monit'] }), [], audit()),
   gatewayKey: (table: Table) => storeGatewayKey(table, OWN, 'gateway'),
 };
 type Command = keyof typeof COMMANDS;

@@ -1,4 +1,4 @@
-import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { inject } from 'vitest';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { createRelay } from '../../lib/events/relay.ts';
@@ -19,29 +19,19 @@ export async function recordsForRelay(table: Table, account?: number): Promise<D
   return records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
 }
 
-/** Runs the function relay on records. @param accepts whether its destinations accept a message or an event */
+/** Runs the function relay on records. @param accepts whether its queues accept a message or an event */
 export async function relayed(
   table: Table,
   Records: DynamoDBRecord[],
   accepts: (messageOrEvent: string | ServiceEvent) => boolean = () => true,
 ) {
-  const sent: Record<string, string[]> = {};
-  const events: ServiceEvent[] = [];
+  const sent = { merges: [] as string[], events: [] as ServiceEvent[], deadLetters: [] as string[] };
+  const sendTo = (name: keyof typeof sent) => async (payloads: (string | ServiceEvent)[]) => {
+    (sent[name] as typeof payloads).push(...payloads.filter(accepts));
+    return payloads.map(accepts);
+  };
   const deps = testDeps(table);
-  const relay = createRelay(
-    deps,
-    {
-      async send(queue, bodies) {
-        sent[queue] = [...(sent[queue] ?? []), ...bodies.filter(accepts)];
-        return bodies.map(accepts);
-      },
-      async publish(published) {
-        events.push(...published.filter(accepts));
-        return published.map(accepts);
-      },
-    },
-    { merges: 'merges', deadLetters: 'deadLetters' },
-  );
-  const { batchItemFailures }: DynamoDBBatchResponse = await relay({ Records });
-  return { sent, events, failures: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier), log: deps.log };
+  const [merges, events, deadLetters] = [sendTo('merges'), sendTo('events'), sendTo('deadLetters')];
+  const { batchItemFailures } = await createRelay(deps, { merges, events, deadLetters })({ Records });
+  return { ...sent, failures: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier), log: deps.log };
 }

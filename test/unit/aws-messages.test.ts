@@ -35,14 +35,14 @@ describe('relay', () => {
 
   it('sends a record that it cannot read to the dead letters, and goes on', async () => {
     const unreadableRecord = entryRecord(2, UNREADABLE);
-    const { events, failures, sent, log } = await relayed(newDouble(), [
+    const { events, failures, merges, deadLetters, log } = await relayed(newDouble(), [
       entryRecord(1),
       unreadableRecord,
       entryRecord(3),
     ]);
     expect(events.map(sequenceOf)).toEqual([1, 3]);
     expect(failures).toEqual([]);
-    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [unreadableRecord] })] });
+    expect([merges, deadLetters]).toEqual([[], [JSON.stringify({ Records: [unreadableRecord] })]]);
     expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
     // A record that the dead letters do not accept either is reported.
     expect((await relayed(newDouble(), [unreadableRecord], () => false)).failures).toEqual(['2']);
@@ -50,7 +50,7 @@ describe('relay', () => {
 
   it('escapes the characters of a dead letter that SQS refuses', async () => {
     const unreadableRecord = entryRecord(1, { ...UNREADABLE, comment: { S: '\ufffe \uffff 😀' } });
-    const { deadLetters: [letter = ''] = [] } = (await relayed(newDouble(), [unreadableRecord])).sent;
+    const [letter = ''] = (await relayed(newDouble(), [unreadableRecord])).deadLetters;
     expect(letter).not.toMatch(/[\ufffe\uffff]/);
     expect(JSON.parse(letter)).toEqual({ Records: [unreadableRecord] });
   });

@@ -3,11 +3,12 @@ import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { type Expression, expression, is, set } from '../../../lib/table/expression.ts';
+import { all, type Expression, expression, is, set } from '../../../lib/table/expression.ts';
 import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
+import { CliError } from '../cli/io.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -68,23 +69,39 @@ export function putAccount(
 }
 
 /**
- * Changes an account, and copies the change to its app keys before it returns. Warm functions see it when their
- * caches expire. After a failure, the same call completes the change.
- * @param extraActions written in the same transaction
- * @returns the changed account; undefined if there is none
+ * Changes an account, and copies the change to its app keys. Warm functions see it when their caches expire. After a failure, the same
+ * call completes the change. A suspension of a suspended account, or the end of none, writes nothing.
+ * @param started written in the transaction that changes the account
+ * @param done written when all keys have the change; of a suspension or its end, once
+ * @returns the account; undefined if there is none
  */
-export function changeAccount(
+export async function changeAccount(
   table: Table,
   account: Int64,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
-  extraActions: readonly Action[] = [],
+  started: readonly Action[] = [],
+  done: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
+  let wanted: boolean | undefined;
   const changeOf = (row: AccountRow | undefined) => {
     if (!row) return undefined;
-    const { permissions, suspended = false } = { ...row, ...change(row) };
-    return set({ permissions, suspended });
+    const changes = change(row);
+    const { permissions, suspended = false } = { ...row, ...changes };
+    wanted = changes.suspended;
+    const untold = row.untold || suspended !== (row.suspended ?? false) || undefined;
+    return wanted !== undefined && !untold ? undefined : set({ permissions, suspended, untold });
   };
-  return writeAccount(table, account, changeOf, (update) => [update, ...extraActions]);
+  let row = await writeAccount(table, account, changeOf, (update) => [update, ...started]);
+  for (; row; row = await copyToAppKeys(table, account)) {
+    if (wanted !== undefined && (row.suspended !== wanted || !row.untold))
+      throw new CliError(`Account ${account} has just been changed: check it and try again.`);
+    const isCopied = all(is('revision', row.revision), is('untold', true));
+    const told =
+      wanted === undefined ? [] : [updateAction(keys.account(account), set({ untold: undefined }), isCopied)];
+    const actions = [...told, ...done];
+    if (actions.length === 0 || (await transact(table, actions)) === undefined) return row;
+  }
+  return readAccount(table, account);
 }
 
 /** Stores an account's gateway key in its row, and in the rows of its app keys, where calls read it. */
@@ -129,7 +146,7 @@ async function writeAccount<None extends undefined>(
     const change = changeOf(row);
     if (change === undefined) return change;
     // A write that arrives late, after others, must change nothing, since nobody would copy it to the keys.
-    const isAsRead = is('revision', row?.revision);
+    const isAsRead = all(is('revision', row?.revision), is('untold', row?.untold));
     const update = updateAction(keys.account(account), expression`${change} ADD revision ${1}`, isAsRead);
     if ((await transact(table, actionsOf(update))) === undefined) return copyToAppKeys(table, account);
   }

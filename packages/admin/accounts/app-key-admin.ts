@@ -96,8 +96,7 @@ function keyAction(
 }
 
 /**
- * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation keeps the
- * first time.
+ * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation writes nothing.
  * @param extraActions written in the same transaction
  * @throws AppKeyError if the account has no such key
  */
@@ -108,9 +107,11 @@ export async function revokeAppKey(
   nowSeconds: number,
   extraActions: readonly Action[] = [],
 ): Promise<void> {
-  const revoked = updateAction(keys.appKey(hash), set({}, { revoked_at: nowSeconds }), is('account_id', account));
-  if ((await transact(table, [revoked, ...extraActions])) !== undefined)
-    throw new AppKeyError(`account ${account} has no such key`);
+  const isValid = all(is('account_id', account), is('revoked_at', undefined));
+  const revoked = updateAction(keys.appKey(hash), set({ revoked_at: nowSeconds }), isValid);
+  if ((await transact(table, [revoked, ...extraActions])) === undefined) return;
+  const stored = await getRow(table, keys.appKey(hash), ['account_id']);
+  if (stored?.account_id !== account) throw new AppKeyError(`account ${account} has no such key`);
 }
 
 /**

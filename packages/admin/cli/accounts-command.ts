@@ -130,7 +130,7 @@ async function applyChange(
   const after = await audit.inTransaction(
     id,
     auditTarget,
-    (extraActions) => changeAccount(table, id, change, extraActions),
+    (done, started) => changeAccount(table, id, change, started, done),
     event,
   );
   if (!after) throw new CliError(`Account ${id} no longer exists.`);

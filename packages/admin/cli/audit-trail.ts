@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { set } from '../../../lib/table/expression.ts';
+import { expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
 import type { AuditEntry, CommandEvent } from '../../../lib/table/rows.ts';
 import { type Action, putUncontestedRow, updateRow } from '../../../lib/table/write.ts';
 import { auditAction, auditRow } from '../accounts/audit-rows.ts';
@@ -27,11 +27,10 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     ...(target !== '' && { target }),
   });
 
-  /** Records a failure. A change that was committed before it stays `done` in its row, with the failure as the detail. */
+  /** Records a failure, unless the change is done. */
   async function recordFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
-    const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
-    const update = set({ ...fields, detail: sentenceOf(error) }, { result: 'failed' });
-    await updateRow(table, { pk, sk }, update);
+    const { pk, sk, ...fields } = auditRow(account, { ...entry, result: 'failed', detail: sentenceOf(error) });
+    await updateRow(table, { pk, sk }, set(fields), expression`${IS_NEW} OR ${is('result', 'started')}`);
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
@@ -40,20 +39,21 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   return {
     by,
     /**
-     * Runs a change that is one transaction, which also writes the audit row. If it fails, the row records the failure.
+     * Runs a change whose last transaction also writes the audit row. If it fails, the row records the failure.
      * @param target what is changed, within the account
-     * @param change makes the change, with the extra actions in its transaction
+     * @param change makes the change, with `done` in its last transaction, and if there is an earlier one, `started` in that
      * @param event the event that the change publishes
      */
     async inTransaction<Result>(
       account: Int64,
       target: string,
-      change: (extraActions: Action[]) => Promise<Result>,
+      change: (done: Action[], started: Action[]) => Promise<Result>,
       event?: CommandEvent,
     ) {
       const entry = entryOf(target);
       try {
-        return await change([auditAction(account, { ...entry, ...event, result: 'done' })]);
+        const done = auditAction(account, { ...entry, ...event, result: 'done' });
+        return await change([done], [auditAction(account, entry)]);
       } catch (error) {
         // The operator must see the original error, even if the audit row cannot be written.
         await recordFailure(account, entry, error).catch(() => undefined);

@@ -4,13 +4,14 @@ import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import { withSignal } from '../../../lib/table/client.ts';
 import { writeRecord } from '../data/write.ts';
-import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
+import { findHosts, type HostFilter, hostsInFleet, type ShownHost, serviceClock } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import { CliError, print, printJson } from './io.ts';
 import { recordsTable, startProgress } from './output.ts';
 
-type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
+type RetireOptions = AccountOptions & HostFilter & { staleFor: number; json?: boolean };
 
 const COLUMNS = ['host_id', 'status', 'edge_cluster', 'agent_version', 'reported_at', 'why'] as const;
 
@@ -46,8 +47,8 @@ const withFilterOptions = (command: AdminCommand) =>
     .option('--cluster <name>', 'only hosts of this edge cluster')
     .option('--agent-version <version>', 'only hosts with this agent version');
 
-const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>) =>
-  findHosts({ table, account: options.account, now: io.now, signal: io.signal }, options);
+const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>, now = io.now) =>
+  findHosts({ table, account: options.account, now, signal: io.signal }, options);
 
 async function list(session: Session<AccountOptions & HostFilter>): Promise<ReadResult> {
   const hosts = (await findMatching(session)).map(({ host }) => host);
@@ -74,26 +75,34 @@ const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, wh
   why,
 });
 
-/** Retires hosts as of the time at which they were read, so that a later report brings a host back. */
+/**
+ * Retires hosts as of the time at which they were read, so that a later record brings a host back.
+ * @throws CliError if a host is in the fleet afterwards, after each is named
+ */
 async function retire(session: WritingSession<RetireOptions>): Promise<WriteResult> {
   const { io, table, options, dryRun, audit } = session;
   const { account } = options;
-  const stale = await findMatching(session);
+  const stale = await findMatching(session, await serviceClock(withSignal(table, io.signal), io.now));
   const text = countText(stale.length, 'host');
-  const json = { hosts: stale.map(({ host }) => host.host_id) };
-  if (stale.length === 0) return { text: 'There are no such hosts.', json };
+  const hosts = stale.map(({ host }) => host.host_id);
+  if (stale.length === 0) return { text: 'There are no such hosts.', json: { hosts } };
   if (dryRun) {
     const lines = stale.map(({ host }) => line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
-    return { text: `${text} would be retired.`, lines, json };
+    return { text: `${text} would be retired.`, lines, json: { hosts } };
   }
   const progress = startProgress(io, 'retire', stale.length);
-  let unchanged = 0;
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
     const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, at_ms: readAtMs }, true);
-    if (!(await writeRecord(withSignal(table, io.signal), retirement))) unchanged += 1;
+    await writeRecord(withSignal(table, io.signal), retirement);
     progress.add(1);
   };
-  await audit.around([account], text, () => forEach(stale, retireHost, { signal: io.signal })).finally(progress.end);
-  const kept = unchanged === 0 ? '' : `; ${countText(unchanged, 'host')} had reported again`;
-  return { text: `${countText(stale.length - unchanged, 'host')} retired${kept}.`, json: { ...json, unchanged } };
+  await audit.around([account], text, async () => {
+    await forEach(stale, retireHost, { signal: io.signal }).finally(progress.end);
+    const not_retired = await hostsInFleet(table, account, hosts);
+    if (not_retired.length === 0) return;
+    if (options.json) printJson(io, { dry_run: false, hosts, not_retired });
+    else for (const host of not_retired) print(io, line`${host} stays: it has a later record.`);
+    throw new CliError(`${not_retired.length} of ${text} not retired.`);
+  });
+  return { text: `${text} retired.`, json: { hosts, not_retired: [] } };
 }

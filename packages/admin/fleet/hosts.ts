@@ -1,5 +1,6 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
 
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import {
   type Derived,
   decodeHost,
@@ -18,7 +19,7 @@ import {
   type HostReaderOptions,
 } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { Table } from '../../../lib/table/client.ts';
+import { optionsOf, type Table } from '../../../lib/table/client.ts';
 import { type KeyOf, keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import { explainStatus } from '../../client/src/explain.ts';
@@ -75,6 +76,34 @@ export async function readHost(table: Table, account: Int64, hostId: string) {
     return rows.of(key) && { host_id: hostId, ...fields };
   };
   return { host: rawOf(hostKey), live: rawOf(statusKey) };
+}
+
+/** Those of the hosts that are in the fleet. */
+export async function hostsInFleet(table: Table, account: Int64, hostIds: readonly string[]): Promise<string[]> {
+  const keyOf = (hostId: string) => keys.host(account, hostId);
+  const { rows } = await batchGet(table, hostIds.map(keyOf));
+  return hostIds.filter((hostId) => !('retired' in (rows.of(keyOf(hostId)) ?? { retired: true })));
+}
+
+/**
+ * A clock that agrees with DynamoDB's to the second, by the header `Date` of an answer: an operator's machine may be wrong. It is never
+ * ahead. An answer without the header changes nothing.
+ */
+export async function serviceClock({ name, client, signal }: Table, now: () => number): Promise<() => number> {
+  let dateMs = Number.NaN;
+  const command = new GetCommand({ TableName: name, Key: keys.appKey('') });
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { headers } = result.response as { headers: Readonly<Record<string, string>> };
+      dateMs = Date.parse(headers.date ?? '');
+      return result;
+    },
+    { step: 'deserialize' },
+  );
+  await client.send(command, optionsOf(signal));
+  const aheadMs = now() - dateMs;
+  return aheadMs < 0 || aheadMs >= 1_000 ? () => now() - aheadMs : now;
 }
 
 /** The status that the API shows for a host with these rows, and why. */

@@ -1,14 +1,18 @@
 /** Relays the records of `relay`'s dead letters again, while the stream still has them. */
-import { DynamoDBStreams, TrimmedDataAccessException } from '@aws-sdk/client-dynamodb-streams';
-import { SQS } from '@aws-sdk/client-sqs';
+
+import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
+import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { createDestinations } from '../../../lib/events/destinations.ts';
-import { writtenRowOf } from '../../../lib/events/event.ts';
+import { type ServiceEvent, writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
+import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey } from '../../../lib/table/keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audit-trail.ts';
+import { sentenceOf } from '../cli/command-errors.ts';
+import { CliError } from '../cli/io.ts';
 import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
 
@@ -26,10 +30,10 @@ export interface RelayResources {
 }
 
 /**
- * A message of the queue. A letter that relay itself sent contains the records. One that Lambda sent, after its retries,
- * says only where in the stream they are.
+ * A message of the queue: a record that relay could not read, an event that the bus did not take, or, from Lambda, where in the stream
+ * the records are that relay did not take.
  */
-type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
+type Letter = { Records: DynamoDBRecord[] } | ServiceEvent | { DDBStreamBatchInfo: BatchInfo };
 
 interface BatchInfo {
   streamArn: string;
@@ -38,37 +42,64 @@ interface BatchInfo {
   endSequenceNumber: string;
 }
 
+/** A letter that stays in the queue. */
+export interface LeftLetter {
+  readonly message_id: string;
+  readonly reason: string;
+}
+
 /**
- * @param audit writes the audit rows of the accounts that the records belong to; absent: nothing is relayed, the
- *   letters are only counted
- * @returns `left`: letters that stay in the queue, since the stream no longer has their records, relaying failed
- *   again, or they are no letters
+ * Relays each letter and deletes it; one that fails stays, and the others go on.
+ * @param audit writes the audit rows of the accounts that the letters belong to; absent: nothing is relayed, the letters are only read
  */
 export async function replayRelay(
   table: Table,
   { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
   audit?: Pick<Audit, 'around'>,
-): Promise<{ letters: number; left: number }> {
+): Promise<{ letters: number; left: LeftLetter[] }> {
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
+  const { send, publish } = createDestinations({ eventBus, region });
+  const relay = createRelay(
+    { table, log: SILENT.log },
+    {
+      merges: (bodies) => send(mergeQueueUrl, bodies),
+      events: publish,
+      // What cannot be relayed stays in the letter that it is in.
+      deadLetters: async (bodies) => bodies.map(() => false),
+    },
+  );
+  const left: LeftLetter[] = [];
+  /** Does a step for each letter. @returns the results; a letter for which it fails is left */
+  async function forEachLetter<Item extends Message, Result>(items: Item[], step: (item: Item) => Promise<Result>) {
+    const results: Result[] = [];
+    for (const item of items)
+      try {
+        results.push(await step(item));
+      } catch (error) {
+        left.push({ message_id: item.MessageId ?? '', reason: sentenceOf(error) });
+      }
+    return results;
+  }
+
   try {
-    const letters = await receiveAll(queues, streams, QueueUrl, audit ? RELAY_SECONDS : COUNT_SECONDS);
-    const available = letters.filter(({ records }) => records !== undefined);
-    const result = { letters: letters.length, left: letters.length - available.length };
-    if (!audit) return result;
-    const rows = available.flatMap(({ records = [] }) =>
-      records.flatMap((record) => writtenRowOf(table, record) ?? []),
-    );
-    const accounts = new Set(rows.flatMap((row) => parseKey(row)?.account ?? []));
-    const destinations = createDestinations({ eventBus, region });
-    const urls = { merges: mergeQueueUrl, deadLetters: QueueUrl };
-    const relay = createRelay({ table, log: SILENT.log }, destinations, urls);
-    await audit.around([...accounts], `${available.length} dead letters`, async () => {
-      for (const { ReceiptHandle, records = [] } of available)
-        if ((await relay({ Records: records })).batchItemFailures.length > 0) result.left += 1;
-        else await queues.deleteMessage({ QueueUrl, ReceiptHandle });
+    const messages = await receiveAll(queues, QueueUrl, audit ? RELAY_SECONDS : COUNT_SECONDS);
+    const available = await forEachLetter(messages, async (message) => {
+      const { records, events } = await contentOf(streams, message.Body ?? '');
+      const rows = records.flatMap((record) => writtenRowOf(table, record) ?? []);
+      const accounts = rows.flatMap((row) => parseKey(row)?.account ?? []);
+      return { ...message, records, events, accounts: [...accounts, ...events.map(({ detail }) => detail.account_id)] };
     });
-    return result;
+    const accounts = new Set(available.flatMap((letter) => letter.accounts as Int64[]));
+    await audit?.around([...accounts], `${available.length} dead letters`, () =>
+      forEachLetter(available, async ({ ReceiptHandle, records, events }) => {
+        const { batchItemFailures } = await relay({ Records: records });
+        const published = await publish(events);
+        if (batchItemFailures.length > 0 || published.includes(false)) throw new CliError('Relaying failed again.');
+        await queues.deleteMessage({ QueueUrl, ReceiptHandle });
+      }),
+    );
+    return { letters: messages.length, left };
   } finally {
     queues.destroy();
     streams.destroy();
@@ -76,55 +107,56 @@ export async function replayRelay(
 }
 
 /** Receives all dead letters, which are hidden from others meanwhile. */
-async function receiveAll(queues: SQS, streams: DynamoDBStreams, QueueUrl: string, VisibilityTimeout: number) {
-  const letters = new Map<string, { ReceiptHandle: string | undefined; records: DynamoDBRecord[] | undefined }>();
+async function receiveAll(queues: SQS, QueueUrl: string, VisibilityTimeout: number): Promise<Message[]> {
+  const messages = new Map<string, Message>();
   const receive = { QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
   for (;;) {
     const { Messages = [] } = await queues.receiveMessage(receive);
-    const newMessages = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
-    if (newMessages.length === 0) return [...letters.values()];
-    for (const { MessageId = '', ReceiptHandle, Body = '' } of newMessages)
-      letters.set(MessageId, { ReceiptHandle, records: await recordsOf(streams, Body) });
+    const newMessages = Messages.filter(({ MessageId = '' }) => !messages.has(MessageId));
+    if (newMessages.length === 0) return [...messages.values()];
+    for (const message of newMessages) messages.set(message.MessageId ?? '', message);
   }
 }
 
-/** The letter in a message; undefined: it has none. */
-function letterOf(body: string): Letter | undefined {
+/** What to relay of a letter. @throws CliError if the message has none, or the stream no longer has its records */
+async function contentOf(streams: DynamoDBStreams, body: string) {
+  let letter: Letter;
   try {
-    const letter = JSON.parse(body) as Letter;
-    return 'Records' in letter || 'DDBStreamBatchInfo' in letter ? letter : undefined;
+    letter = parseJson(body) as Letter;
+    if ('detail' in letter) return { records: [], events: [letter] };
+    if ('Records' in letter) return { records: [...letter.Records], events: [] };
+    if (!('DDBStreamBatchInfo' in letter)) throw new Error('has none of the fields');
   } catch {
-    return undefined;
+    throw new CliError('It is no dead letter of relay.');
   }
+  const records = await readStream(streams, letter.DDBStreamBatchInfo).catch((error: Error) => {
+    if (GONE.has(error.name)) return [];
+    throw error;
+  });
+  if (records.length === 0) throw new CliError('Its changes are no longer in the stream.');
+  return { records, events: [] };
 }
 
-/** The records of a dead letter; undefined: the stream no longer has them, or the message is no letter. */
-async function recordsOf(streams: DynamoDBStreams, body: string): Promise<DynamoDBRecord[] | undefined> {
-  const letter = letterOf(body);
-  if (!letter) return undefined;
-  if ('Records' in letter) return letter.Records;
-  const { streamArn, shardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;
+/** Names of the errors for a record, shard or stream that is no longer there. */
+const GONE = new Set(['TrimmedDataAccessException', 'ResourceNotFoundException']);
+
+async function readStream(streams: DynamoDBStreams, batch: BatchInfo): Promise<DynamoDBRecord[]> {
+  const end = BigInt(batch.endSequenceNumber);
   const records: DynamoDBRecord[] = [];
-  try {
-    let { ShardIterator } = await streams.getShardIterator({
-      StreamArn: streamArn,
-      ShardId: shardId,
-      ShardIteratorType: 'AT_SEQUENCE_NUMBER',
-      SequenceNumber: startSequenceNumber,
-    });
-    while (ShardIterator) {
-      const { Records = [], NextShardIterator } = await streams.getRecords({ ShardIterator });
-      for (const record of Records.map(streamRecord)) {
-        const sequenceNumber = BigInt(record.dynamodb?.SequenceNumber ?? '0');
-        if (sequenceNumber > BigInt(endSequenceNumber)) return records;
-        records.push(record);
-        if (sequenceNumber === BigInt(endSequenceNumber)) return records;
-      }
-      ShardIterator = NextShardIterator;
+  let { ShardIterator } = await streams.getShardIterator({
+    StreamArn: batch.streamArn,
+    ShardId: batch.shardId,
+    ShardIteratorType: 'AT_SEQUENCE_NUMBER',
+    SequenceNumber: batch.startSequenceNumber,
+  });
+  while (ShardIterator) {
+    const { Records = [], NextShardIterator } = await streams.getRecords({ ShardIterator });
+    for (const record of Records.map(streamRecord)) {
+      const sequenceNumber = BigInt(record.dynamodb?.SequenceNumber ?? '0');
+      if (sequenceNumber <= end) records.push(record);
+      if (sequenceNumber >= end) return records;
     }
-    return records;
-  } catch (error) {
-    if (error instanceof TrimmedDataAccessException) return undefined;
-    throw error;
+    ShardIterator = NextShardIterator;
   }
+  return records;
 }

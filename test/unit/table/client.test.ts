@@ -96,6 +96,13 @@ it('keeps its connection, and reads integers beyond 2^53 exactly', async () => {
   expect(sockets.size).toBe(1);
 });
 
+it("lacks the SDK's logger middleware, which every other client has", () => {
+  const hasLogger = ({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) =>
+    middlewareStack.identify().some((name) => name.startsWith('loggerMiddleware'));
+  // If an ordinary client no longer has it, remove the line in connectTable.
+  expect([hasLogger(new DynamoDBClient({ region: 'eu-west-1' })), hasLogger(connect())]).toEqual([true, false]);
+});
+
 it('gives a transaction one token for all its attempts', async () => {
   reply = (response, attempt) => answering({}, attempt < 3 ? 500 : 200)(response);
   const client = connect();

@@ -11,10 +11,10 @@ import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterJsonAws } from '../support/aws.ts';
 
 /** Lets the SDK of this process use an SQS with these dead letters, an EventBridge, and a stream with these records. */
-async function enterAws(letters: object[], records: DynamoDBRecord[]) {
+async function enterAws(letters: (object | string | null)[], records: DynamoDBRecord[]) {
   const queue = new Map(letters.map((letter, index) => [String(index), JSON.stringify(letter)]));
   const sent: string[] = [];
-  const details: { incident_id: string }[] = [];
+  const details: object[] = [];
   const { url, leave } = await enterJsonAws({
     ReceiveMessage: () => ({
       Messages: [...queue].map(([MessageId, Body]) => ({
@@ -35,15 +35,15 @@ async function enterAws(letters: object[], records: DynamoDBRecord[]) {
       }),
     }),
     GetShardIterator: ({ ShardId }) =>
-      ShardId === 'trimmed' ? { __type: 'TrimmedDataAccessException' } : { ShardIterator: 'i' },
-    GetRecords: () => ({ Records: records }),
+      String(ShardId).endsWith('Exception') ? { __type: ShardId } : { ShardIterator: ShardId },
+    GetRecords: ({ ShardIterator }) => ({ Records: ShardIterator === 'kept' ? records : [] }),
   });
   onTestFinished(leave);
   const urls = { mergeQueueUrl: `${url}/1/merges`, deadLettersUrl: `${url}/1/dead` };
   return { queue, sent, details, resources: { region: 'eu-west-1', eventBus: 'bus', ...urls } };
 }
 
-it('relays the records that dead letters contain or point to, and leaves letters whose records the stream no longer has, and what is no letter', async () => {
+it('relays what dead letters contain or point to, and names each that stays, and why', async () => {
   const table = await newTable({ stream: true });
   const tenant = await newAccount(table);
   const incidents = await Promise.all([1, 2, 3].map(() => tenant.incident()));
@@ -59,20 +59,42 @@ it('relays the records that dead letters contain or point to, and leaves letters
     const number = record?.dynamodb?.SequenceNumber;
     return { DDBStreamBatchInfo: { streamArn: 's', shardId, startSequenceNumber: number, endSequenceNumber: number } };
   };
-  const letters = [letterAbout('kept', second), { Records: [third] }, letterAbout('trimmed', first)];
-  const { queue, sent, details, resources } = await enterAws(letters, [
-    second as DynamoDBRecord,
-    first as DynamoDBRecord,
-  ]);
-  queue.set('strange', 'no letter');
-  const counts = { letters: 4, left: 2 };
-  expect(await replayRelay(table, resources)).toEqual(counts);
-  expect([queue.size, sent, details]).toEqual([4, [], []]);
-  expect(await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now))).toEqual(counts);
-  expect([...queue.keys()]).toEqual(['2', 'strange']);
+  const unreadable = {
+    eventName: 'INSERT',
+    dynamodb: { NewImage: { ...third?.dynamodb?.NewImage, alert_ids: { N: '1' } } },
+  };
+  const event = { type: 'AppKeyIssued', detail: { id: 'e', account_id: tenant.account, at_ms: 5 } };
+  const letters = [
+    letterAbout('kept', second),
+    letterAbout('TrimmedDataAccessException', first),
+    letterAbout('ResourceNotFoundException', first),
+    letterAbout('AccessDeniedException', first),
+    letterAbout('empty', first),
+    { Records: [unreadable] },
+    { Records: 5 },
+    { Records: [{ dynamodb: { NewImage: { pk: {} } } }] },
+    'no letter',
+    null,
+    { DDBStreamBatchInfo: null },
+    { Records: [third] },
+    event,
+  ];
+  const { queue, sent, details, resources } = await enterAws(letters, [second, first] as DynamoDBRecord[]);
+  const gone = 'Its changes are no longer in the stream.';
+  const none = 'It is no dead letter of relay.';
+  const reasons = {
+    ...{ 1: gone, 2: gone, 3: expect.stringContaining('denied'), 4: gone, 6: none },
+    ...{ 7: expect.any(String), 8: none, 9: none, 10: expect.any(String) },
+  };
+  const leftFor = (of: object) => Object.entries(of).map(([message_id, reason]) => ({ message_id, reason }));
+  expect(await replayRelay(table, resources)).toEqual({ letters: letters.length, left: leftFor(reasons) });
+  expect([queue.size, sent, details]).toEqual([letters.length, [], []]);
+  const { left } = await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now));
+  expect(left).toEqual([...leftFor(reasons), { message_id: '5', reason: 'Relaying failed again.' }]);
+  expect([...queue.keys()].sort()).toEqual(left.map(({ message_id }) => message_id).sort());
   const audit = await storedUnder(table, collections.audit(tenant.account));
-  expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '2 dead letters' }]);
+  expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '4 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};
   expect(sent).toEqual([JSON.stringify({ pk: pk?.S, sk: sk?.S })]);
-  expect(details.map(({ incident_id }) => incident_id)).toEqual([incidents[1], incidents[2]]);
+  expect(details).toMatchObject([{ incident_id: incidents[1] }, { incident_id: incidents[2] }, event.detail]);
 });
