@@ -3,6 +3,7 @@ import { Annotations, Aws, CfnMapping, CfnOutput, type Stack } from 'aws-cdk-lib
 import type { DomainName, UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { reservedExecutions } from './function-settings.ts';
@@ -42,6 +43,7 @@ export interface OutputProps {
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
   readonly relay: Relay;
+  readonly operatorPolicy: ManagedPolicy;
   /** An ephemeral stack has none. */
   readonly dashboard: Dashboard | undefined;
   readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
@@ -65,7 +67,19 @@ const CONSOLES = {
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(
   stack: Stack,
-  { url, domain, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, functions, accessLog }: OutputProps,
+  {
+    url,
+    domain,
+    table,
+    accountPlan,
+    mergeQueue,
+    ingestQueues,
+    relay,
+    operatorPolicy,
+    dashboard,
+    functions,
+    accessLog,
+  }: OutputProps,
 ): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
@@ -86,6 +100,7 @@ export function addOutputs(
   add('FeedDeadLettersUrl', ingestQueues.deadLetters.queueUrl, 'Queue of messages that could not be processed');
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
+  add('OperatorPolicyArn', operatorPolicy.managedPolicyArn, 'Policy that allows what the admin command does');
   if (dashboard) {
     const path = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
     const consoles = new CfnMapping(stack, 'Consoles', { mapping: CONSOLES });

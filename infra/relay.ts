@@ -47,6 +47,8 @@ export class Relay extends Construct {
   readonly lambda: LambdaFunction;
   readonly bus: EventBus;
   readonly deadLetters: Queue;
+  /** Events that wait for the bus. */
+  readonly events: Queue;
   readonly failedEvents: Metric;
 
   constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
@@ -54,13 +56,13 @@ export class Relay extends Construct {
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
     const { visibilityTimeout, maxReceiveCount } = EVENTS;
-    const events = createQueue(this, 'Events', {
+    this.events = createQueue(this, 'Events', {
       visibilityTimeout,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
     });
     this.lambda = create('relay', 'Send large merges to their queue, and events to the bus', TIMEOUT, {
       EVENT_BUS: this.bus.eventBusName,
-      EVENTS_URL: events.queueUrl,
+      EVENTS_URL: this.events.queueUrl,
       MERGE_QUEUE_URL: mergeQueue.queueUrl,
       RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
     });
@@ -76,7 +78,9 @@ export class Relay extends Construct {
         conditions: { ArnNotEquals: { 'aws:PrincipalArn': this.lambda.role?.roleArn } },
       }),
     );
-    for (const queue of [mergeQueue, events, this.deadLetters]) queue.grantSendMessages(this.lambda);
+    for (const queue of [mergeQueue, this.events, this.deadLetters]) queue.grantSendMessages(this.lambda);
+    // On the stream's ARN, as `DynamoEventSource` grants it, this action allows nothing.
+    this.lambda.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
     this.lambda.addEventSource(
       new DynamoEventSource(table, {
         // LATEST would miss changes that are made before a new mapping starts to read.
@@ -88,7 +92,7 @@ export class Relay extends Construct {
         onFailure: new SqsDlq(this.deadLetters),
       }),
     );
-    const source = new SqsEventSource(events, {
+    const source = new SqsEventSource(this.events, {
       maxConcurrency: 2,
       reportBatchItemFailures: true,
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },

@@ -8,6 +8,7 @@ import { ServiceApi } from './api.ts';
 import { type CreateFunction, ServiceFunction } from './function.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { Monitoring } from './monitoring.ts';
+import { createOperatorPolicy } from './operator-policy.ts';
 import { addNotices, addOutputs } from './outputs.ts';
 import { IngestQueues, MergeQueue } from './queues.ts';
 import { Relay } from './relay.ts';
@@ -70,6 +71,12 @@ export class ServiceStack extends Stack {
       functions,
       sharedGatewayKey,
     });
+    const operatorPolicy = createOperatorPolicy(this, {
+      table,
+      sources: [mergeQueue.queue, ingestQueues.queue, relay.events],
+      deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, ingestQueues.deadLetters, relay.deadLetters],
+      logs: [accessLog, ...Object.values(functions).map(({ logGroup }) => logGroup)],
+    });
     const watched = { api, accessLog, table, functions, mergeQueue, settings, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', watched);
     addOutputs(this, {
@@ -80,6 +87,7 @@ export class ServiceStack extends Stack {
       mergeQueue,
       ingestQueues,
       relay,
+      operatorPolicy,
       dashboard: watch?.dashboard,
       functions,
       accessLog,

@@ -1,5 +1,5 @@
 /** Checks what an AWS account and region lack for a deployment. docs/deploy.md lists the quotas. */
-import { APIGateway } from '@aws-sdk/client-api-gateway';
+import { APIGateway, paginateGetApiKeys, paginateGetUsagePlans } from '@aws-sdk/client-api-gateway';
 import { CloudFormation, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { Lambda } from '@aws-sdk/client-lambda';
@@ -16,6 +16,12 @@ const ROOT = new URL('../../../', import.meta.url);
 
 /** Operations of the API, each of which has a stage rate of its own. */
 const OPERATIONS = 4;
+/** API Gateway's quotas in an account and region (docs/deploy.md). The first cannot be raised. */
+const MAX_GATEWAY_KEYS = 10_000;
+const MAX_USAGE_PLANS = 300;
+/** Preflight warns at this share of a quota. */
+const NEARLY_ALL = 0.9;
+const PAGE_SIZE = 500;
 /** The version of the bootstrap that the CDK of package.json requires. */
 const BOOTSTRAP_VERSION = 6;
 
@@ -92,7 +98,12 @@ async function checkLambda(
 }
 
 async function checkApiGateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Finding[]> {
-  const { throttleSettings, cloudwatchRoleArn } = await new APIGateway(config).getAccount({});
+  const client = new APIGateway(config);
+  const { throttleSettings, cloudwatchRoleArn } = await client.getAccount({});
+  const [keys, plans] = await Promise.all([
+    countItems(paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, {})),
+    countItems(paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, {})),
+  ]);
   const rate = throttleSettings?.rateLimit ?? 0;
   const found = `${rate} calls a second for all APIs of the region`;
   return [
@@ -103,7 +114,20 @@ async function checkApiGateway(config: ClientConfig, stageRate: number, isDeploy
           `${OPERATIONS} operations with stageRate ${stageRate} can exceed it: ask for more (quota L-8A5B8E43), or deploy with -c stageRate=${Math.floor(rate / OPERATIONS)}`,
         ),
     roleFinding(cloudwatchRoleArn, isDeployed),
+    countFinding(keys, MAX_GATEWAY_KEYS, 'gateway keys', 'each account needs one: use another region'),
+    countFinding(plans, MAX_USAGE_PLANS, 'usage plans', 'a stack needs two: ask AWS for more'),
   ];
+}
+
+async function countItems(pages: AsyncIterable<{ items?: object[] | undefined }>): Promise<number> {
+  let count = 0;
+  for await (const { items = [] } of pages) count += items.length;
+  return count;
+}
+
+function countFinding(count: number, max: number, what: string, advice: string): Finding {
+  const found = `${count} of at most ${max} ${what} of the region`;
+  return count < NEARLY_ALL * max ? ok(found) : change(found, advice);
 }
 
 /** Finding on the role with which API Gateway writes logs: a region has one for all its APIs. */

@@ -97,7 +97,7 @@ const nothingReserved = (half: number) =>
 
 /** Settings that may have been left over by mistake. */
 export function leftoverFindings(
-  { writesFrozen, backupVaultArn }: DeploymentSettings,
+  { writesFrozen, backupVaultArn, certificateArn }: DeploymentSettings,
   deployment: { account: string; region: string },
 ): Finding[] {
   const findings: Finding[] = [];
@@ -106,5 +106,7 @@ export function leftoverFindings(
   const [, , , region, account] = backupVaultArn?.split(':') ?? [];
   if (region === deployment.region && account === deployment.account)
     findings.push(change('backupVaultArn is of this account and region', 'Name a vault in another account or region'));
+  if (certificateArn !== undefined && certificateArn.split(':')[3] !== deployment.region)
+    findings.push(change('certificateArn is of another region', `Name a certificate of ${deployment.region}`));
   return findings;
 }
