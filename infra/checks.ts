@@ -52,12 +52,15 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
     paths: /^relay\/Role\/DefaultPolicy\/Resource$/,
     reason: 'dynamodb:ListStreams allows nothing on a single stream.',
   },
-  {
-    rule: 'IAM5',
+  ...[
+    '*',
+    'arn:<AWS::Partition>:apigateway:<AWS::Region>::/apikeys/*',
+    'arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*',
+  ].map((resource) => ({
+    rule: `IAM5[Resource::${resource}]`,
     paths: /^Operator\/Resource$/,
-    reason:
-      "The keys of API Gateway are named when they are made, logs end in :*, and CloudWatch's actions have no resources.",
-  },
+    reason: "API Gateway names a key when it is made. CloudWatch's actions have no resources.",
+  })),
   {
     rule: managedPolicy('AmazonAPIGatewayPushToCloudWatchLogs'),
     paths: /^Service\/Api\/CloudWatchRole$/,

@@ -19,7 +19,7 @@ export function createOperatorPolicy(
   scope: Construct,
   { table, sources, deadLetters, logs }: OperatorPolicyProps,
 ): ManagedPolicy {
-  const { partition, region, account, stackId } = Stack.of(scope);
+  const { partition, region, stackId } = Stack.of(scope);
   const apiGateway = (path: string) => `arn:${partition}:apigateway:${region}::/${path}`;
   const allow = (actions: string[], resources: readonly string[]) =>
     new PolicyStatement({ actions, resources: [...resources] });
@@ -50,7 +50,7 @@ export function createOperatorPolicy(
       ),
       allow(
         ['logs:FilterLogEvents'],
-        logs.map(({ logGroupName }) => `arn:${partition}:logs:${region}:${account}:log-group:${logGroupName}:*`),
+        logs.map(({ logGroupArn }) => logGroupArn),
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]),
       // These have no resources of their own.

@@ -1,5 +1,6 @@
 /** The settings of a stage, from the CDK context, with defaults. docs/deploy.md says what each does. */
 import { existsSync, readFileSync } from 'node:fs';
+import { closest } from 'fastest-levenshtein';
 import { settingValue, settingValues } from '../lib/shared/settings.ts';
 import { MIN_RESERVED } from './function-settings.ts';
 
@@ -95,7 +96,7 @@ export function readDeploymentSettings(context: StageContext) {
     ...Object.keys(context).filter((key) => /^\w+$/.test(key) && key !== 'stages'),
     ...Object.keys(stage),
   ])
-    if (!names.includes(name)) problems.push(`Context ${name} is no setting: did you mean ${nearest(name, names)}?`);
+    if (!names.includes(name)) problems.push(`Context ${name} is no setting: did you mean ${closest(name, names)}?`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }
@@ -126,26 +127,4 @@ export function readContextFiles(root: URL): Record<string, unknown> {
     Object.assign(all, context);
   }
   return all;
-}
-
-/** The candidate that needs the fewest changed, added or removed letters. */
-const nearest = (name: string, candidates: readonly string[]): string =>
-  candidates.reduce((best, candidate) => (distance(name, candidate) < distance(name, best) ? candidate : best));
-
-/** The Levenshtein distance of two words. */
-function distance(from: string, to: string): number {
-  let row = [...to, ''].map((_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1];
-    for (const [column, other] of [...to].entries())
-      next.push(
-        Math.min(
-          (row[column] as number) + Number(letter !== other),
-          (row[column + 1] as number) + 1,
-          (next[column] as number) + 1,
-        ),
-      );
-    row = next;
-  }
-  return row.at(-1) as number;
 }

@@ -35,6 +35,8 @@ it("cdk-nag's AwsSolutions rules find nothing but the wildcard permission that t
   expect(widened).toHaveLength(10);
   expect(found.sort()).toEqual(
     widened
+      // Its mapping may list all streams: `permissions.test.ts` says that this is all it may do with every resource.
+      .filter(({ node }) => node.id !== 'relay' && !node.path.includes('/relay/'))
       .map(({ node }) => node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource'))
       .map((path) => `AwsSolutions AwsSolutions-IAM5[Resource::*] ${path}`)
       .sort(),

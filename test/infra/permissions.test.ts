@@ -35,15 +35,13 @@ const allow = (actions: string[], resource: string | string[], on?: string[], at
 
 /** What relay may do besides: read the stream, send to its queues, and publish on the bus. */
 const RELAY = [
-  allow(
-    ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
-    'Table.StreamArn',
-  ),
+  allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], 'Table.StreamArn'),
   allow(
     ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
     ['MergesQueue.Arn', 'RelayDeadLetters.Arn', 'RelayEvents.Arn'],
   ),
   allow(['events:PutEvents'], 'RelayBus.Arn'),
+  allow(['dynamodb:ListStreams'], ['*', 'Table.StreamArn']),
 ];
 
 const byAction = (statements: { Action: string[] }[]) =>
@@ -134,6 +132,31 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
     ]);
   const queues = Object.keys(propertiesOf('AWS::SQS::Queue', template));
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
+});
+
+it('the policy for operators allows what the admin command does with this stack, and nothing that deletes or changes it', () => {
+  const { PolicyDocument } = propertiesOf('AWS::IAM::ManagedPolicy', template).Operator;
+  const statements = PolicyDocument.Statement.map(({ Action, Resource }: { Action: string[]; Resource: string[] }) => [
+    [Action].flat().join(' '),
+    [Resource].flat().length,
+  ]);
+  expect(statements).toEqual([
+    [
+      'dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem',
+      1,
+    ],
+    ['dynamodb:GetRecords dynamodb:GetShardIterator', 1],
+    ['sqs:GetQueueAttributes', 7],
+    ['sqs:SendMessage', 3],
+    [
+      'sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask',
+      4,
+    ],
+    ['apigateway:DELETE apigateway:GET apigateway:POST', 4],
+    ['logs:FilterLogEvents', FUNCTIONS.length + 1],
+    ['cloudformation:DescribeStacks', 1],
+    ['cloudwatch:DescribeAlarms cloudwatch:GetMetricData', 1],
+  ]);
 });
 
 it('only relay may publish events', () => {

@@ -3,10 +3,12 @@ import { App } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { ServiceStack } from '../../infra/stack.ts';
-import type { Template } from '../../packages/local/template.ts';
+import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { only, propertiesOf } from './stack.ts';
 
-function stackOf(stackName: string, context: Record<string, string> = {}, env = {}) {
+const ADOPTED = 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000';
+
+function stackOf(stackName: string, context: Record<string, unknown> = {}, env = {}) {
   const app = new App({
     context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], stackName, ...context },
     analyticsReporting: false,
@@ -25,6 +27,12 @@ const messagesOf = (context: Record<string, string>) =>
     .flatMap(({ node }) => node.metadata)
     .filter(({ type }) => /^aws:cdk:(info|warning|error)$/.test(type))
     .map(({ type, data }) => [type.replace('aws:cdk:', ''), data]);
+
+it('two stages of one checkout have a table each, of which one is adopted', () => {
+  const stages = { Production: { adoptTable: ADOPTED } };
+  const tables = ['Production', 'Staging'].map((name) => synthesized(name, { stages }).Outputs?.TableName?.Value);
+  expect(tables).toEqual(['kept', { Ref: expect.stringMatching(/^Table/) }]);
+});
 
 describe('two stages', () => {
   const [staging, production] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
@@ -52,7 +60,7 @@ describe('two stages', () => {
 });
 
 describe('a table to adopt', () => {
-  const adoptTable = 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000';
+  const adoptTable = ADOPTED;
 
   it.each([
     ['another region', { account: '123456789012', region: 'eu-central-1' }],
@@ -71,9 +79,57 @@ describe('a table to adopt', () => {
   });
 });
 
+it.each([
+  ['protected', {}, true],
+  ['not protected if it is ephemeral', { ephemeral: 'true' }, false],
+])('a stack is %s against a destroy', (_how, context, isProtected) => {
+  expect(stackOf('Preview', context).stack.terminationProtection).toBe(isProtected);
+});
+
+describe('a domain, a web ACL and tags', () => {
+  const domain = {
+    domainName: 'api.example.com',
+    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
+  };
+  const webAclArn = 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/a/b';
+  const template = synthesized('Named', { ...domain, webAclArn, tags: 'team=edge,cost=42' });
+
+  it('serve the API by the domain, which the output Url names', () => {
+    expect(only('AWS::ApiGateway::DomainName', template).Properties).toMatchObject({
+      DomainName: domain.domainName,
+      RegionalCertificateArn: domain.certificateArn,
+      SecurityPolicy: 'TLS_1_2',
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+    });
+    expect(only('AWS::ApiGateway::BasePathMapping', template).Properties).not.toHaveProperty('BasePath');
+    expect(template.Outputs).toMatchObject({ Url: { Value: 'https://api.example.com' }, DomainTarget: {} });
+  });
+
+  it('leave the default address open unless it is switched off', () => {
+    const [open, closed] = [template, synthesized('Named', { ...domain, disableExecuteApiEndpoint: 'true' })].map(
+      (stage) => only('AWS::ApiGateway::RestApi', stage).Properties.DisableExecuteApiEndpoint,
+    );
+    expect([open, closed]).toEqual([false, true]);
+  });
+
+  it('attach the web ACL to the stage, and the tags to what can have them', () => {
+    const { WebACLArn, ResourceArn } = propertiesOf('AWS::WAFv2::WebACLAssociation', template).ServiceWebAcl;
+    expect([WebACLArn, ResourceArn]).toEqual([
+      webAclArn,
+      expect.stringMatching(/\/restapis\/ServiceApi\/stages\/Service/),
+    ]);
+    expect(only('AWS::ApiGateway::Stage', template).Properties.Tags).toEqual([
+      { Key: 'cost', Value: '42' },
+      { Key: 'team', Value: 'edge' },
+    ]);
+  });
+});
+
 describe('an ephemeral stage', () => {
-  it('deletes its table', () => {
+  it('deletes its table, and has no alarms and no dashboard', () => {
     const template = synthesized('Preview', { ephemeral: 'true' });
+    expect(resourcesOf(template, 'AWS::CloudWatch::Alarm')).toEqual({});
+    expect(template.Outputs).not.toHaveProperty('DashboardUrl');
     const { DeletionPolicy, Properties } = only('AWS::DynamoDB::GlobalTable', template);
     expect(DeletionPolicy).toBe('Delete');
     expect(Properties.Replicas).toMatchObject([{ DeletionProtectionEnabled: false }]);
@@ -81,7 +137,7 @@ describe('an ephemeral stage', () => {
 
   it.each([
     ['IncidentMonitoringRum', {}],
-    ['Preview', { adoptTable: 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' }],
+    ['Preview', { adoptTable: ADOPTED }],
   ])('is refused for the stack %s with %o', (stackName, more) => {
     expect(() => stackOf(stackName, { ephemeral: 'true', ...more })).toThrow('Context ephemeral requires a stackName');
   });

@@ -39,6 +39,14 @@ describe('preflight', () => {
     ['a newer region', [], { rate: 2_500 }, ['-c stageRate=625']],
     ['a newer region, with its setting', ['stageRate=625'], { rate: 2_500 }, []],
     ['a role of other APIs', [], { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
+    ['nearly no gateway keys left', [], { gatewayKeys: 9_500 }, ['use another region']],
+    ['nearly no usage plans left', [], { usagePlans: 299 }, ['a stack needs two']],
+    [
+      'a certificate of another region',
+      ['domainName=a.example.com', 'certificateArn=arn:aws:acm:us-east-1:123456789012:certificate/c'],
+      {},
+      ['Name a certificate of eu-west-1'],
+    ],
     ['no bootstrap', [], { bootstrap: '' }, ['CDK bootstrap: missing']],
     ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
   ])('says what to change: %s', async (_name, context, region, changes) => {
@@ -66,12 +74,11 @@ describe('preflight', () => {
     }
   });
 
-  it('reads the settings of cdk.json before those of cdk.context.json, and --context before both', () => {
+  it('reads the settings of the stage from cdk.json, and --context before them', () => {
     const root = new URL(`file://${mkdtempSync(join(tmpdir(), 'context-'))}/`);
-    const write = (name: string, content: object) => writeFileSync(new URL(name, root), JSON.stringify(content));
-    write('cdk.json', { context: { stageRate: 2, feedConcurrency: 2 } });
-    write('cdk.context.json', { stageRate: 3, feedConcurrency: 3, stackName: 'Staging' });
-    const { stageRate, feedConcurrency, stackName } = readSettings(['feedConcurrency=4'], root);
+    const stages = { Staging: { stageRate: 2, feedConcurrency: 2 } };
+    writeFileSync(new URL('cdk.json', root), JSON.stringify({ context: { stages } }));
+    const { stageRate, feedConcurrency, stackName } = readSettings(['feedConcurrency=4', 'stackName=Staging'], root);
     expect([feedConcurrency, stageRate, stackName]).toEqual([4, 2, 'Staging']);
     rmSync(root, { recursive: true });
   });

@@ -70,6 +70,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   /** The limits and settings of the account and region, as `preflight` reads them. */
   const region = {
     ...{ concurrency: 1_000, unreserved: 1_000 },
+    ...{ gatewayKeys: 1, usagePlans: 2 },
     ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
   };
 
@@ -103,6 +104,10 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         ...(from + 1 < items.length && { position: String(from + 1) }),
       });
     };
+    // `preflight` counts all of a region; the commands for gateway keys name theirs.
+    const counted = { apikeys: region.gatewayKeys, usageplans: region.usagePlans }[pathname.slice(1)];
+    if (counted !== undefined && searchParams.get('limit') === '500' && !searchParams.has('name'))
+      return answer(200, { item: Array.from({ length: counted }, (_, index) => ({ id: `id${index}` })) });
     const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
     const [, collection, id = '', , keyId = ''] = pathname.split('/');
     if (collection === 'account')
