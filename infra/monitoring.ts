@@ -37,6 +37,8 @@ const FEED_FAILING_MINUTES = 20;
 const PENDING_MINUTES = 6;
 /** A change is usually relayed within two seconds. */
 const RELAY_LATE_MS = 60_000;
+/** Alarms that can wait for the working day. The others page. */
+const TICKETS = ['ErrorBudgetSlow', 'DeadLetters', 'RelayDeadLetters', 'FeedRefused'];
 /** Alarm at this share of the account's concurrent executions. */
 const NEAR_LIMIT = 0.8;
 /** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
@@ -44,37 +46,42 @@ const FLOOD = 3_000;
 
 export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<DeploymentSettings, 'alarmEmail' | 'alarmTopicArn'>;
+  readonly settings: Pick<DeploymentSettings, 'page' | 'ticket' | 'runbookUrl'>;
   readonly relay: Relay;
 }
 
 /** The dashboard, and the alarms, each with a runbook in docs/operate.md. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
+  private readonly runbookUrl: string;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const actions = this.topics(props.settings).map((topic) => new SnsAction(topic));
+    const { page, ticket, runbookUrl } = props.settings;
+    this.runbookUrl = runbookUrl;
+    const pages = this.topic('Page', page);
+    const tickets = this.topic('Ticket', ticket);
     const alarms = [
-      ...addServiceLevelAlarms(this, props.accessLog),
+      ...addServiceLevelAlarms(this, props.accessLog, runbookUrl),
       ...this.callAlarms(props),
       ...this.mergeAlarms(props),
       ...this.feedAlarms(props),
     ];
-    for (const alarm of alarms) alarm.addAlarmAction(...actions);
+    for (const alarm of alarms) {
+      const topic = TICKETS.includes(alarm.node.id) ? tickets : pages;
+      if (topic === undefined) continue;
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    }
     this.dashboard = addDashboard(this, props);
   }
 
-  private topics({ alarmEmail, alarmTopicArn }: MonitoringProps['settings']): ITopic[] {
-    const topics: ITopic[] = [];
-    if (alarmEmail !== undefined) topics.push(this.createTopic(alarmEmail));
-    if (alarmTopicArn !== undefined) topics.push(Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn));
-    return topics;
-  }
-
-  private createTopic(email: string): Topic {
-    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    topic.addSubscription(new EmailSubscription(email));
+  /** @param receiver an e-mail address or the ARN of a topic */
+  private topic(id: string, receiver?: string): ITopic | undefined {
+    if (receiver === undefined) return undefined;
+    if (receiver.startsWith('arn:')) return Topic.fromTopicArn(this, id, receiver);
+    const topic = new Topic(this, id, { enforceSSL: true });
+    topic.addSubscription(new EmailSubscription(receiver));
     // `enforceSSL` adds a topic policy. It replaces SNS's default policy, which lets the account's alarms publish.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: ofThisAccount }));
@@ -91,7 +98,7 @@ export class Monitoring extends Construct {
     datapointsToAlarm = minutes,
   ): Alarm {
     return new Alarm(this, id, {
-      alarmDescription: `${description}. ${whatToDo(id)}`,
+      alarmDescription: `${description}. ${whatToDo(this.runbookUrl, id)}`,
       metric,
       threshold,
       evaluationPeriods: minutes,
@@ -103,7 +110,9 @@ export class Monitoring extends Construct {
 
   private callAlarms({ accessLog, table, functions }: MonitoringProps): Alarm[] {
     const errors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
-    const throttles = Object.values(functions).map((fn, index) => [
+    // An alarm can read ten metrics, so those of routes that read nothing are left out.
+    const { 'fallback-route': _fallback, 'openapi-document': _document, ...others } = functions;
+    const throttles = Object.values(others).map((fn, index) => [
       `function${index}`,
       fn.metricThrottles({ period: PERIOD }),
     ]);

@@ -13,7 +13,7 @@ import type { DeploymentSettings } from './stack-settings.ts';
 
 /** Prints how the concurrency is divided, and warns of settings that may be a mistake. */
 export function addNotices(stack: Stack, settings: DeploymentSettings): void {
-  const { reservedConcurrency, mergeConcurrency, feedConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
+  const { reservedConcurrency, mergeConcurrency, feedConcurrency, page, ticket, ephemeral } = settings;
   const notices = Annotations.of(stack);
   notices.addInfoV2(
     'service:concurrency',
@@ -30,8 +30,8 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
     );
   if (ephemeral)
     notices.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
-  else if (alarmEmail === undefined && alarmTopicArn === undefined)
-    notices.addWarningV2('service:alarms', 'Alarms reach nobody: set alarmEmail or alarmTopicArn (docs/deploy.md).');
+  else if (page === undefined || ticket === undefined)
+    notices.addWarningV2('service:alarms', 'Some alarms reach nobody: set page and ticket (docs/deploy.md).');
 }
 
 export interface OutputProps {
@@ -41,7 +41,8 @@ export interface OutputProps {
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
   readonly relay: Relay;
-  readonly dashboard: Dashboard;
+  /** Absent in an ephemeral stage. */
+  readonly dashboard: Dashboard | undefined;
   readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
   readonly accessLog: ILogGroup;
 }
@@ -60,7 +61,6 @@ export function addOutputs(
 ): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
-  const dashboardPath = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
   add('Url', url, 'Base address of the API');
   add('TableName', table.tableName, 'DynamoDB table with all data');
   add('AccountPlanId', accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
@@ -77,7 +77,10 @@ export function addOutputs(
   add('FeedDeadLettersUrl', ingestQueues.deadLetters.queueUrl, 'Queue of messages that could not be processed');
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
-  add('DashboardUrl', `https://${region}.console.aws.amazon.com/${dashboardPath}`, 'Health, throttling and cost');
+  if (dashboard) {
+    const path = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
+    add('DashboardUrl', `https://${region}.console.aws.amazon.com/${path}`, 'Health, throttling and cost');
+  }
   add('AccessLogs', accessLog.logGroupName, 'Access log of the API');
   for (const [name, { logGroup }] of Object.entries(functions))
     add(logsOutputOf(name), logGroup.logGroupName, `Log of ${name}`);

@@ -12,9 +12,10 @@ import {
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
+import { eventMetric } from './stack-metrics.ts';
 
 /** The sentence that names the runbook of an alarm. */
-export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.toLowerCase()}`;
+export const whatToDo = (runbookUrl: string, alarmId: string) => `What to do: ${runbookUrl}#${alarmId.toLowerCase()}`;
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -30,15 +31,17 @@ const MIN_FAILURES = 5;
 
 /**
  * Alarms on the service level objective. They count lines of the access log: API Gateway's own metric 5XXError omits answers whose
- * status a gateway response changed, such as those for a failing authorizer.
+ * status a gateway response changed, such as those for a failing authorizer. What a setting refuses is no failure.
  * @returns the composite alarms; the alarms that they consist of notify nobody
  */
-export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): AlarmBase[] {
+export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup, runbookUrl: string): AlarmBase[] {
   const scope = new Construct(parent, 'ServiceLevel');
   const usingMetrics = {
     answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
     failed: addLineCount(scope, accessLog, 'FailedCalls', FilterPattern.all(OPERATION_LINES, answeredWith('5*'))),
+    refused: eventMetric('refused_by_setting'),
   };
+  const failed = '(failed - FILL(refused, 0))';
   return BURN_RATES.map(({ id, rate, long, short }) => {
     const windowAlarm = (name: string, period: Duration, expression: string) =>
       new Alarm(scope, `${id}${name}`, {
@@ -50,11 +53,11 @@ export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup): 
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     const windowAlarms = [
-      windowAlarm('Long', long, `IF(failed >= ${MIN_FAILURES}, failed / answered, 0)`),
-      windowAlarm('Short', short, 'failed / answered'),
+      windowAlarm('Long', long, `IF(${failed} >= ${MIN_FAILURES}, ${failed} / answered, 0)`),
+      windowAlarm('Short', short, `${failed} / answered`),
     ];
     return new CompositeAlarm(scope, id, {
-      alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,
+      alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(runbookUrl, id)}`,
       alarmRule: AlarmRule.allOf(...windowAlarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
     });
   });

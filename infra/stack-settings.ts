@@ -9,7 +9,7 @@ const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
 const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
-const TOPIC_ARN = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
+const RECEIVER = /^(arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+|[^@\s]+@[^@\s]+)$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** Thrown once for all invalid settings; the message has a line for each. */
@@ -60,9 +60,10 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
-    alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    page: text('page', RECEIVER, 'an e-mail address or the ARN of an SNS topic'),
+    ticket: text('ticket', RECEIVER, 'an e-mail address or the ARN of an SNS topic'),
+    runbookUrl: text('runbookUrl', /^https:\/\/[^\s#]+$/, 'an https address without #') ?? 'docs/operate.md',
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
-    alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };
   if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))

@@ -68,16 +68,12 @@ export class ServiceStack extends Stack {
       functions,
       sharedGatewayKey,
     });
-    const { dashboard } = new Monitoring(this, 'Watch', {
-      api,
-      accessLog,
-      table,
-      functions,
-      mergeQueue,
-      settings,
-      ingestQueues,
-      relay,
-    });
+    const dashboard = settings.ephemeral
+      ? undefined
+      : new Monitoring(this, 'Watch', {
+          ...{ api, accessLog, table, functions },
+          ...{ mergeQueue, settings, ingestQueues, relay },
+        }).dashboard;
     addOutputs(this, {
       url,
       table,

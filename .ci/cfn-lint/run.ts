@@ -8,8 +8,8 @@ import { pythonTool, run } from '../support/processes.ts';
 const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
   {},
   {
-    alarmEmail: 'operator@example.com',
-    alarmTopicArn: 'arn:aws:sns:eu-central-1:123456789012:on-call',
+    page: 'operator@example.com',
+    ticket: 'arn:aws:sns:eu-central-1:123456789012:on-call',
     reservedConcurrency: '200',
   },
   { stackName: 'Preview', ephemeral: 'true' },

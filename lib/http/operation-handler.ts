@@ -56,14 +56,15 @@ export function createOperationHandler<Body, Data>(
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
-  if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
+  if (operation.writes && deps.settings.writesFrozen) chain.before(() => refuseFrozenWrite(deps));
   if (checkAvailable) chain.before(checkAvailable);
   const { rateWindows } = operation;
   if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 
-function refuseFrozenWrite(): never {
+function refuseFrozenWrite({ metrics }: Deps): never {
+  metrics.event('refused_by_setting');
   throw refuse('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 

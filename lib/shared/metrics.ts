@@ -12,7 +12,12 @@ export const METRICS = {
 } as const;
 
 /** Something that an operator must know. */
-export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
+export type OperationalEvent =
+  | 'account_without_gateway_key'
+  | 'merge_left_pending'
+  | 'merge_finished_late'
+  /** A call that a setting of the deployment refuses. */
+  | 'refused_by_setting';
 
 export interface RecordCounts {
   records: number;

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, OPERATIONS, propertiesOf } from '../support/stack.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
-const SETTINGS = { alarmEmail: 'ops@example.com' };
+const SETTINGS = { page: 'arn:aws:sns:eu-west-1:123456789012:on-call', ticket: 'ops@example.com' };
 const template = deployed(SETTINGS);
 
 /** All alarms by the beginnings of their ids. */
@@ -31,7 +32,12 @@ const OPERATORS: Record<string, string> = { GreaterThanOrEqualToThreshold: '>=',
  * When an alarm is raised, as text: `STATISTIC METRIC DIMENSION=VALUE >= THRESHOLD, PERIODS × SECONDS s`, with an expression in place of
  * the metric, and `DATAPOINTS of PERIODS` where fewer suffice. Fails if the alarm has any other property.
  */
-function conditionOf({ AlarmDescription, AlarmActions: _sent, ...alarm }: (typeof alarms)[string]): string {
+function conditionOf({
+  AlarmDescription,
+  AlarmActions: _raised,
+  OKActions: _ended,
+  ...alarm
+}: (typeof alarms)[string]): string {
   expect(AlarmDescription).toEqual(expect.any(String));
   if ('AlarmRule' in alarm) return alarm.AlarmRule;
   const { Metrics, Threshold, EvaluationPeriods, DatapointsToAlarm, ComparisonOperator, ...single } = alarm;
@@ -62,13 +68,17 @@ const alarms = alarmsOf(template);
 
 const inQueue = (queue: string, which = '') =>
   `Maximum AWS/SQS ApproximateNumberOfMessages${which}Visible QueueName=${queue}.QueueName`;
-const failedShare = `Sum ${NAMESPACE} FailedCalls / Sum ${NAMESPACE} AnsweredCalls`;
-const enoughFailed = `IF(Sum ${NAMESPACE} FailedCalls >= 5, ${failedShare}, 0)`;
+/** Calls that a setting refuses are no failures. */
+const failed = `(Sum ${NAMESPACE} FailedCalls - FILL(Sum ${NAMESPACE} Events event=refused_by_setting service=incident-monitoring-rum, 0))`;
+const failedShare = `${failed} / Sum ${NAMESPACE} AnsweredCalls`;
+const enoughFailed = `IF(${failed} >= 5, ${failedShare}, 0)`;
 const bothWindows = (id: string) =>
   `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
 /** A sum in which a metric without data counts as 0. */
 const sum = (...metrics: string[]) => metrics.map((metric) => `FILL(${metric}, 0)`).join(' + ');
 const concurrent = 'Maximum AWS/Lambda ConcurrentExecutions';
+
+const READ_NOTHING = ['fallback-route', 'openapi-document'];
 
 const CONDITIONS = {
   // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
@@ -82,9 +92,9 @@ const CONDITIONS = {
   // Without dimensions it is the account's metric, not a function's.
   ConcurrencyNearLimit: `${concurrent} / SERVICE_QUOTA(${concurrent}) >= 0.8, 2 × 60 s`,
   FunctionsThrottled: `${sum(
-    ...[...functionsOf(template).keys()].map(
-      (name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`,
-    ),
+    ...[...functionsOf(template).keys()]
+      .filter((name) => !READ_NOTHING.includes(name))
+      .map((name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`),
   )} >= 1, 2 × 60 s`,
   TableThrottled: `${sum(
     ...['Read', 'Write'].map((access) => `Sum AWS/DynamoDB ${access}ThrottleEvents TableName=Table`),
@@ -106,6 +116,17 @@ const CONDITIONS = {
   FeedRefused: `Sum ${NAMESPACE} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
 };
 
+it('docs/cost.md has the price of the alarms', () => {
+  const metrics = Object.values(propertiesOf('AWS::CloudWatch::Alarm', template)).reduce(
+    (sum, { Metrics = [{ MetricStat: {} }] }) => sum + Metrics.filter((part: object) => 'MetricStat' in part).length,
+    0,
+  );
+  const price = (metrics * 0.1 + 2 * 0.5).toFixed(2);
+  expect(readFileSync('docs/cost.md', 'utf8')).toContain(
+    `${metrics} metrics at 0.10, two composite ones at 0.50 | ${price} |`,
+  );
+});
+
 describe('the alarms', () => {
   it('are these, each with its condition', () => {
     const found = Object.entries(alarms).map(([id, alarm]) => [id, conditionOf(alarm)]);
@@ -113,25 +134,34 @@ describe('the alarms', () => {
     expect(Object.keys(resourcesOf(template, 'AWS::CloudWatch::Alarm'))).toHaveLength(16);
   });
 
-  it('are sent to the address and the topic of the settings, except parts of composite alarms', () => {
-    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
-    for (const [settings, topics] of [
-      [SETTINGS, ['WatchAlarms']],
-      [{ ...SETTINGS, alarmTopicArn }, ['WatchAlarms', alarmTopicArn]],
-    ] as const)
-      for (const [id, { AlarmActions }] of Object.entries(alarmsOf(deployed(settings))))
-        expect([id, AlarmActions]).toEqual([id, /^ErrorBudget\w+(Long|Short)$/.test(id) ? undefined : topics]);
+  const TICKETS = ['ErrorBudgetSlow', 'DeadLetters', 'RelayDeadLetters', 'FeedRefused'];
+  it.each(Object.entries(alarms).filter(([id]) => !/^ErrorBudget\w+(Long|Short)$/.test(id)))(
+    '%s pages or makes a ticket, also when it ends, and names its runbook',
+    (id, { AlarmActions, OKActions }) => {
+      expect([AlarmActions, OKActions]).toEqual(Array(2).fill([TICKETS.includes(id) ? 'WatchTicket' : SETTINGS.page]));
+      const { AlarmDescription } = alarmsOf(deployed({ runbookUrl: 'https://wiki.example.com/runbooks' }))[id] ?? {};
+      expect(AlarmDescription).toMatch(new RegExp(` https://wiki.example.com/runbooks#${id.toLowerCase()}$`));
+    },
+  );
+
+  it('parts of composite alarms notify nobody; the address gets a subscription, a topic none', () => {
+    expect(alarms.ErrorBudgetFastLong).not.toHaveProperty('AlarmActions');
     expect(propertiesOf('AWS::SNS::Subscription', template)).toEqual({
-      WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
+      WatchTicketopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchTicket' },
     });
-    for (const settings of [{}, { alarmTopicArn }])
-      expect(resourcesOf(deployed(settings), 'AWS::SNS::Topic')).toEqual({});
+    expect(resourcesOf(deployed({}), 'AWS::SNS::Topic')).toEqual({});
+  });
+
+  it('and the dashboard are left out of an ephemeral stage', () => {
+    const preview = deployed({ ephemeral: 'true', stackName: 'Preview' });
+    for (const type of ['Alarm', 'CompositeAlarm', 'Dashboard'])
+      expect(resourcesOf(preview, `AWS::CloudWatch::${type}`)).toEqual({});
   });
 
   it('are published by CloudWatch for this account, since the topic policy replaces the default one, and only with TLS', () => {
-    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
-    expect(Topics).toEqual(['WatchAlarms']);
-    const publish = { Sid: expect.any(String), Action: 'sns:Publish', Resource: 'WatchAlarms' };
+    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchTicketPolicy;
+    expect(Topics).toEqual(['WatchTicket']);
+    const publish = { Sid: expect.any(String), Action: 'sns:Publish', Resource: 'WatchTicket' };
     expect(PolicyDocument.Statement).toEqual([
       { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
       {

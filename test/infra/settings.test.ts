@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 
 const read = (context: Record<string, unknown> = {}) =>
   readDeploymentSettings({ tryGetContext: (name: string) => context[name] });
+
+it('docs/deploy.md has the default of each setting', () => {
+  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| `?([^`|]+?)`? \|/gm);
+  const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? 'none')]);
+  expect(Object.fromEntries([...rows].map(([, name, text]) => [name, text]))).toEqual(Object.fromEntries(defaults));
+});
 
 describe('a wrong setting stops synthesis with an error message', () => {
   it.each([
@@ -13,8 +20,9 @@ describe('a wrong setting stops synthesis with an error message', () => {
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
-    ['alarmEmail', 'ops', 'an e-mail address'],
-    ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
+    ['page', 'ops', 'an e-mail address or the ARN of an SNS topic'],
+    ['ticket', 'on-call', 'an e-mail address or the ARN of an SNS topic'],
+    ['runbookUrl', 'docs', 'an https address without #'],
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
     // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
@@ -23,7 +31,7 @@ describe('a wrong setting stops synthesis with an error message', () => {
   });
 
   it('and several settings with a line each', () => {
-    expect(() => read({ stageRate: '0', alarmEmail: 'ops' })).toThrow(/^Context stageRate .*\nContext alarmEmail .*$/);
+    expect(() => read({ stageRate: '0', page: 'ops' })).toThrow(/^Context stageRate .*\nContext page .*$/);
   });
 });
 

@@ -87,13 +87,14 @@ describe('an ephemeral stage', () => {
   });
 });
 
+const ticket = 'ops@example.com';
 it.each([
-  ['nobody', {}, [['warning', expect.stringContaining('Alarms reach nobody')]]],
-  ['an address', { alarmEmail: 'ops@example.com' }, []],
-  ['a topic', { alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call' }, []],
+  ['nobody', {}, [['warning', expect.stringContaining('Some alarms reach nobody')]]],
+  ['pages only', { page: ticket }, [['warning', expect.stringContaining('Some alarms reach nobody')]]],
+  ['pages and tickets', { page: 'arn:aws:sns:eu-west-1:123456789012:on-call', ticket }, []],
   [
     'a freeze that stayed in cdk.json',
-    { writesFrozen: 'true', alarmEmail: 'ops@example.com' },
+    { writesFrozen: 'true', page: ticket, ticket },
     [['warning', expect.stringContaining('deletions and merges are refused')]],
   ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],

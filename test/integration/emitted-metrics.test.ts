@@ -86,6 +86,8 @@ try {
   const frozenDeps = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
   const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
   await callAlone(handlersOver(frozenDeps), deleteWorkItem, deletion);
+  const withoutMap = handlersOver({ ...deps, settings: { ...deps.settings, serviceMapEnabled: false } });
+  await callAlone(withoutMap, browseFleet, { appKey: tenant.appKey });
   const handlers = handlersOver({ ...deps, now: () => startedMs });
   for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
 
@@ -115,7 +117,10 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   const event = (name: string) => [[`Events event ${name} ${SERVICE}`, 'Count', 1]];
   expect(writtenLines.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
+    event('refused_by_setting'),
     call('delete-work-item', 'ServiceUnavailable'),
+    event('refused_by_setting'),
+    call('browse-fleet', 'ServiceUnavailable'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'RequestTooFrequently'),
@@ -137,6 +142,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(7);
+  expect(read).toHaveLength(8);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -57,11 +57,15 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => {
 };
 
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
-function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
+function createBrowse(
+  { table, now, log, metrics, settings, timeLimits }: Deps,
+  { size = chunkSize }: BrowseOptions = {},
+) {
   /** Refuses every call while the subsystem is switched off. */
   function checkAvailable(): void {
-    if (!settings.serviceMapEnabled)
-      throw refuse('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+    if (settings.serviceMapEnabled) return;
+    metrics.event('refused_by_setting');
+    throw refuse('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
 
   async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
