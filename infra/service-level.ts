@@ -39,14 +39,18 @@ export function addServiceLevelAlarms(parent: Construct, accessLog: ILogGroup, r
   const usingMetrics = {
     answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
     failed: addLineCount(scope, accessLog, 'FailedCalls', FilterPattern.all(OPERATION_LINES, answeredWith('5*'))),
-    refused: eventMetric('refused_by_setting'),
   };
   const failed = '(failed - FILL(refused, 0))';
   return BURN_RATES.map(({ id, rate, long, short }) => {
     const windowAlarm = (name: string, period: Duration, expression: string) =>
       new Alarm(scope, `${id}${name}`, {
         alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
-        metric: new MathExpression({ expression, usingMetrics, period, label: 'Failed calls, a share of all' }),
+        metric: new MathExpression({
+          expression,
+          usingMetrics: { ...usingMetrics, refused: eventMetric('refused_by_setting').with({ period }) },
+          period,
+          label: 'Failed calls, a share of all',
+        }),
         threshold: rate * ERROR_BUDGET,
         comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
         evaluationPeriods: 1,
