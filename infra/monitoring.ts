@@ -70,7 +70,7 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { pageTo, ticketTo = pageTo, runbookUrl = 'docs/operate.md' } = props.settings;
+    const { pageTo, ticketTo = pageTo, runbookUrl } = props.settings;
     this.runbook = runbookUrl;
     const alarms = [
       ...addServiceLevelAlarms(this, props.accessLog, this.whatToDo),

@@ -73,7 +73,9 @@ export function readDeploymentSettings(context: StageContext) {
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
     pageTo: text('pageTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     ticketTo: text('ticketTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
-    runbookUrl: text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md'),
+    runbookUrl:
+      text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md') ??
+      'docs/operate.md',
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
     domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),
@@ -101,8 +103,8 @@ export function readDeploymentSettings(context: StageContext) {
   return settings;
 }
 
-const tagsOf = (text: string | undefined): Record<string, string> =>
-  Object.fromEntries((text?.split(',') ?? []).map((tag) => tag.split('=')));
+const tagsOf = (text: string | undefined): Record<string, string> | undefined =>
+  text && Object.fromEntries(text.split(',').map((tag) => tag.split('=')));
 
 const CONTEXT_FILES = ['cdk.context.json', 'cdk.json'];
 

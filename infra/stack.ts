@@ -28,7 +28,7 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node.getAllContext());
     this.terminationProtection = !settings.ephemeral;
-    for (const [name, value] of Object.entries(settings.tags)) Tags.of(this).add(name, value);
+    for (const [name, value] of Object.entries(settings.tags ?? {})) Tags.of(this).add(name, value);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
     if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);

@@ -54,7 +54,9 @@ function requireSameAccountAndRegion(adopted: string, { account, region }: Stack
     );
 }
 
-const BACKUP_RETENTION = Duration.days(35);
+/** The table's point-in-time recovery covers 35 days. */
+const BACKUP_RETENTION = Duration.days(7);
+const COPY_RETENTION = Duration.days(35);
 
 /**
  * Daily backups of the table, which outlive the stack. Copies in a vault of another account outlive the loss of the account.
@@ -69,7 +71,7 @@ export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: stri
     copyActions: [
       {
         destinationBackupVault: BackupVault.fromBackupVaultArn(backups, 'Copies', copyVaultArn),
-        deleteAfter: BACKUP_RETENTION,
+        deleteAfter: COPY_RETENTION,
       },
     ],
   });

@@ -1,6 +1,6 @@
 /**
  * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
- * deploy, update, deploy an ephemeral stage beside it, let an update fail, roll back, destroy, adopt the table that was kept.
+ * deploy, freeze, update, deploy an ephemeral stage beside it, let an update fail, roll back, destroy, adopt the table that was kept.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -116,12 +116,24 @@ async function ingestRecords(): Promise<void> {
   await tryIngestQueue({ emulator, outputs: outputs(), account: ACCOUNT, call });
 }
 
+/** Reads are answered while writes are frozen. */
+async function tryFreeze(): Promise<void> {
+  const status = async (path: string, body: object) => {
+    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    return (await fetch(`${urlOf()}${path}?app_key=${appKey}`, request)).status;
+  };
+  await deploy('-c writesFrozen=true');
+  assert.equal(await status('/incident/work-item/delete', { work_item_id: 'frozen', version: 1 }), 503);
+  assert.equal(await status('/rum/resource/info', {}), 200);
+}
+
 async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy', () => deploy('-c maxBodyBytes=65536'));
   await step('account, app key, data', addAccount);
+  await step('freeze writes', tryFreeze);
   // The certificate expects the default size.
-  await step('update', () => deploy());
+  await step('update, which ends the freeze', () => deploy());
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certifyWrites);
   const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);

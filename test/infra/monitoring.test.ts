@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, OPERATIONS, only, propertiesOf } from './stack.ts';
@@ -115,6 +116,16 @@ const CONDITIONS = {
   )} >= 1, 2 of 20 × 60 s`,
   FeedRefused: `Sum ${NAMESPACE} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
 };
+
+it('docs/cost.md has the price of the alarms', () => {
+  const metrics = Object.values(propertiesOf('AWS::CloudWatch::Alarm', template)).reduce(
+    (sum, { Metrics = [{ MetricStat: {} }] }) => sum + Metrics.filter((part: object) => 'MetricStat' in part).length,
+    0,
+  );
+  expect(readFileSync('docs/cost.md', 'utf8')).toContain(
+    `${metrics} metrics at 0.10, two composite ones at 0.50 | ${(metrics * 0.1 + 2 * 0.5).toFixed(2)} |`,
+  );
+});
 
 describe('the alarms', () => {
   it('are these, each with its condition', () => {

@@ -1,4 +1,4 @@
-import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import flags from 'aws-cdk-lib/recommended-feature-flags.json' with { type: 'json' };
@@ -9,6 +9,12 @@ import { readContextFiles, readDeploymentSettings } from '../../infra/stack-sett
 const read = (context: Record<string, unknown> = {}) => readDeploymentSettings(context);
 
 const STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/T/stream/2026-01-01T00:00:00.000';
+
+it('docs/deploy.md has the default of each setting', () => {
+  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| `?([^`|]+?)`? \|/gm);
+  const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? 'none')]);
+  expect(Object.fromEntries([...rows].map(([, name, text]) => [name, text]))).toEqual(Object.fromEntries(defaults));
+});
 
 describe('a wrong setting stops synthesis with an error message', () => {
   it.each([

@@ -58,14 +58,13 @@ it('a destroyed stack leaves behind the table, the role for access logs and the 
 
 it('backups are made each day with a copy in another account, if the setting names its vault', () => {
   const withBackups = deployed({ backupVaultArn: VAULT });
-  const days = { DeleteAfterDays: 35 };
   expect(readable(only('AWS::Backup::BackupPlan', withBackups).Properties).BackupPlan.BackupPlanRule).toEqual([
     {
       RuleName: 'daily',
       ScheduleExpression: 'cron(0 3 * * ? *)',
       TargetBackupVault: 'BackupsVault.BackupVaultName',
-      Lifecycle: days,
-      CopyActions: [{ DestinationBackupVaultArn: VAULT, Lifecycle: days }],
+      Lifecycle: { DeleteAfterDays: 7 },
+      CopyActions: [{ DestinationBackupVaultArn: VAULT, Lifecycle: { DeleteAfterDays: 35 } }],
     },
   ]);
   expect(readable(only('AWS::Backup::BackupSelection', withBackups).Properties)).toMatchObject({
