@@ -9,7 +9,7 @@ import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
 /** URLs of the queues to which `relay` sends. */
 export interface RelayQueues {
-  /** Takes the keys of the feed entries of large merges, for finish-merges. */
+  /** Takes the keys of the entries of large merges, for finish-merges. */
   merges: string;
   /** Takes stream records that can never be relayed. */
   deadLetters: string;
@@ -19,7 +19,7 @@ export interface RelayQueues {
 type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
- * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. If something cannot
+ * Relays the table's stream: sends the keys of large entries to the merge queue, and publishes events on the bus. If something cannot
  * be sent, it reports the earliest stream record concerned. Lambda then delivers that record and all later ones again, so that everything is
  * sent at least once. A record that can never be relayed, such as a malformed one, goes to the dead letters at once, since it would block
  * its shard.
@@ -76,9 +76,9 @@ export function createRelay(
   };
 }
 
-/** The key of the large feed entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
+/** The key of the large entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
 function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
-  const row = writtenRowOf(table, record) as Stored<'feedEntry'> | undefined;
-  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
+  const row = writtenRowOf(table, record) as Stored<'historyEntry'> | undefined;
+  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'historyEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };
 }
