@@ -27,18 +27,18 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['GetItem'], on: ['merges', 'feed'] },
+    { actions: ['GetItem'], on: ['merges', 'history'] },
     { actions: ['Query'], on: ['accounts', 'log'] },
     { actions: ['BatchGetItem'], on: ['alerts', 'merges'] },
-    { actions: ['UpdateItem'], on: ['alerts', 'merges', 'feed'] },
+    { actions: ['UpdateItem'], on: ['alerts', 'merges', 'history'] },
   ],
   'ingest-records': [
     { actions: ['GetItem'], on: ['account'] },
-    { actions: ['Query'], on: ['feed'] },
+    { actions: ['Query'], on: ['history'] },
     { actions: ['PutItem'], on: ['members', 'hosts', 'rum', 'workItems', 'alerts'] },
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
-  relay: [{ actions: ['GetItem'], on: ['feed'] }],
+  relay: [{ actions: ['GetItem'], on: ['history'] }],
   'usage-key-authorizer': [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },

@@ -45,7 +45,7 @@ export interface MergeQueueProps {
 }
 
 /**
- * Finishes large merges that their calls left pending. The function relay sends the key of each large merge's feed entry to the queue;
+ * Finishes large merges that their calls left pending. The function relay sends the key of each large merge's entry to the queue;
  * finish-merges handles one message at a time. Messages of merges that cannot be finished end in the dead-letter queue.
  */
 export class MergeQueue extends Construct {

@@ -18,7 +18,7 @@ const ANY_VALUE = [{ exists: true }];
  * filter uses `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
-  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's feed
+  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's history
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large merge is complete
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command

@@ -22,7 +22,7 @@ export const LEADING_KEYS = {
   incidents: 'ACCOUNT#*#INCIDENTS',
   alerts: 'ACCOUNT#*#ALERTS#*',
   members: 'ACCOUNT#*#MEMBERS',
-  feed: 'ACCOUNT#*#FEED#*',
+  history: 'ACCOUNT#*#FEED#*',
   log: 'ACCOUNT#*#LOG',
   merges: 'ACCOUNT#*#MERGES',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',

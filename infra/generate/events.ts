@@ -16,7 +16,7 @@ const appKeyId = {
 };
 const count = { type: 'integer', minimum: 0 };
 const sequence = { ...count, description: "Orders an account's merges and undos" };
-const feedEntry = { incident_id: objectId, sequence };
+const historyEntry = { incident_id: objectId, sequence };
 
 const COMMON = {
   id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The same in each repetition of the event' },
@@ -64,7 +64,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
       'Alerts were merged into an incident. A large merge is committed first, and moves its alerts afterwards.',
     cause: REQUEST,
     required: {
-      ...feedEntry,
+      ...historyEntry,
       alerts: { ...count, description: 'How many alerts moved; if the merge is not complete, how many it will move' },
       alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
       complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
@@ -79,14 +79,14 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
   MergeCompleted: {
     description: 'All alerts of a large merge have moved, but for those that a later merge took.',
     cause: REQUEST,
-    required: { ...feedEntry, alerts: { ...count, description: 'How many alerts moved' } },
+    required: { ...historyEntry, alerts: { ...count, description: 'How many alerts moved' } },
     sample: { ...call, ...merge, alerts: 5_000 },
   },
   MergeUndone: {
     description: 'A merge was undone: alerts went back to where it took them from.',
     cause: REQUEST,
     required: {
-      ...feedEntry,
+      ...historyEntry,
       undone_sequence: { ...count, description: 'The sequence of the merge that was undone' },
       alerts: { ...count, description: 'How many alerts go back' },
     },

@@ -55,8 +55,8 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
   const { kind, account } = (row && parseKey(row)) ?? {};
   if (!row || account === undefined) return undefined;
   switch (kind) {
-    case 'feedEntry':
-      return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'feedEntry'>) : undefined;
+    case 'historyEntry':
+      return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
     case 'mergeOrder': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
@@ -71,7 +71,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
   }
 }
 
-function entryEvent(account: Int64, row: Stored<'feedEntry'>): ServiceEvent {
+function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
   const { entry, moves } = entryOf(row);
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };

@@ -18,7 +18,7 @@ type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
 
 /** What `relay` sends to. */
 export interface RelayTargets {
-  /** Takes the keys of the feed entries of large merges, for finish-merges. */
+  /** Takes the keys of the entries of large merges, for finish-merges. */
   readonly merges: Send<string>;
   readonly events: Send<ServiceEvent>;
   /** Takes stream records that can never be relayed. */
@@ -29,7 +29,7 @@ export interface RelayTargets {
 type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
- * Relays the table's stream: sends the keys of large feed entries, and events. If something cannot be sent, it reports the earliest stream
+ * Relays the table's stream: sends the keys of large entries, and events. If something cannot be sent, it reports the earliest stream
  * record concerned. Lambda then delivers that record and all later ones again, so that everything is sent at least once. A record that can
  * never be relayed, such as a malformed one, goes to the dead letters at once, since it would block its shard.
  */
@@ -78,10 +78,10 @@ export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets
   };
 }
 
-/** The key of the large feed entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
+/** The key of the large entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
 function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
-  const row = writtenRowOf(table, record) as Stored<'feedEntry'> | undefined;
-  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
+  const row = writtenRowOf(table, record) as Stored<'historyEntry'> | undefined;
+  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'historyEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };
 }
 

@@ -1,6 +1,6 @@
 /** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
 
-import { readFeed } from '../operations/merge-alerts/entry.ts';
+import { readHistory } from '../operations/merge-alerts/entry.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../table/expression.ts';
@@ -159,7 +159,7 @@ async function writeIncident(table: Table, records: readonly FeedRecord[]): Prom
 async function changedByMerges(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
   const { last_change: last } = row;
   if (!last || last.sequence <= atMs) return { title: false, owner: false };
-  const items = await readFeed(table, account_id, String(incident_id));
+  const items = await readHistory(table, account_id, String(incident_id));
   const laterEntries = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > atMs);
   return {
     title: last.old_title !== undefined || laterEntries.some(({ new_title }) => new_title !== undefined),

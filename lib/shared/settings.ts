@@ -10,7 +10,7 @@ type SettingSpec =
  * docs/deploy.md describes them for operators.
  */
 export const SETTINGS = {
-  /** Largest request body, decoded. The feed entry of a larger merge would not fit into one row. */
+  /** Largest request body, decoded. The entry of a larger merge would not fit into one row. */
   maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 384 * 1024 },
   /** Whether operations that write are refused, as before a restore. */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },

@@ -33,7 +33,7 @@ export type ReadRow<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind
 const tenantPartition = <Kind extends RowKind>(account: Int64, collection: string) =>
   `ACCOUNT#${account}#${collection}` as PartitionOf<Kind>;
 
-const feedPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
+const historyPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
   tenantPartition<Kind>(account, `FEED#${incidentId.toLowerCase()}`);
 
 const SEQUENCE_DIGITS = 15;
@@ -64,8 +64,8 @@ export const collections = {
   alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) =>
     [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
-  feed: (account: Int64, incidentId: string) => feedPartition<'feedEntry'>(account, incidentId),
-  /** The entries of all feeds, in the order of their sequences. */
+  history: (account: Int64, incidentId: string) => historyPartition<'historyEntry'>(account, incidentId),
+  /** The entries of all histories, in the order of their sequences. */
   log: (account: Int64) => tenantPartition<'logPointer'>(account, 'LOG'),
   mergeOrder: (account: Int64) => tenantPartition<'mergeOrder'>(account, 'MERGES'),
   idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
@@ -98,8 +98,8 @@ export const keys = {
     const id = alertId.toLowerCase();
     return { pk: collections.alerts(account, alertShard(id)), sk: id };
   },
-  feedEntry: (account: Int64, incidentId: string, sequence: number) => ({
-    pk: feedPartition<'feedEntry'>(account, incidentId),
+  historyEntry: (account: Int64, incidentId: string, sequence: number) => ({
+    pk: historyPartition<'historyEntry'>(account, incidentId),
     sk: sequenceText(sequence),
   }),
   logPointer: (account: Int64, sequence: number) => ({ pk: collections.log(account), sk: sequenceText(sequence) }),
@@ -159,7 +159,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
     case 'ALERTS':
       return row('alert', sk);
     case 'FEED':
-      return row('feedEntry', rest, Number(sk));
+      return row('historyEntry', rest, Number(sk));
     case 'LOG':
       return row('logPointer', Number(sk));
     case 'MERGES':
@@ -185,7 +185,7 @@ export type KeyKind =
   | 'incidents'
   | 'alerts'
   | 'members'
-  | 'feed'
+  | 'history'
   | 'merges'
   | 'log'
   | 'idempotency'

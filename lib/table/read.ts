@@ -55,8 +55,6 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
 /** The keys of one call, and what reading them returned and cost. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
-  /** How many of the rows exist. */
-  found: number;
   /** Read units used: one per row for each started 4 KB, half of that if not consistent. */
   units: number;
 }
@@ -73,7 +71,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
   { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
-  const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
+  const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, units: 0 }));
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
   async function readBatch(batch: ReadBatch<Kind>, batchSignal: AbortSignal): Promise<void> {
@@ -88,7 +86,6 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
         );
         const items = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
         for (const item of items) rows.set(rowName(item), item);
-        batch.found += items.length;
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;
@@ -171,41 +168,23 @@ function inputOf({ name }: Table, partition: string, { prefix, from, attributes 
   };
 }
 
-/** A range of sort keys of one partition. */
-export interface Range {
-  partition: string;
-  /** Exclusive; absent: from the first row. */
-  after?: string | undefined;
-  /** Both inclusive; takes precedence over `after`. */
-  between?: readonly [from: string, to: string];
-  limit: number;
-}
-
-export interface RangePage<Row> {
-  /** In ascending order of their sort keys. */
-  rows: Row[];
-  /** The last sort key that DynamoDB read; absent when it knows of no further row. */
-  reached: string | undefined;
-}
-
 type WireRow = Record<string, AttributeValue>;
 
 /**
- * Reads one page of a range, eventually consistent. It converts the values itself, since the document client would copy each one
+ * Reads one page of a partition, eventually consistent. It converts the values itself, since the document client would copy each one
  * again, and a page of the fleet has thousands of rows.
  * @param keyName field of the result that gets the sort key
  * @param attributes those to read besides the sort key
+ * @returns the rows in ascending order, and the last sort key that DynamoDB read; undefined when it knows of no further row
  */
 export async function queryRange<Row>(
   table: Table,
-  { partition, after, between, limit }: Range,
+  partition: string,
+  { after, limit }: Pick<PageOptions, 'after' | 'limit'>,
   keyName: string,
   attributes: readonly string[],
-): Promise<RangePage<Row>> {
-  const afterCondition = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
-  const sortKeyCondition = between
-    ? expression` AND sk BETWEEN ${{ S: between[0] }} AND ${{ S: between[1] }}`
-    : afterCondition;
+): Promise<{ rows: Row[]; reached: string | undefined }> {
+  const sortKeyCondition = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
   const command = new RawQueryCommand({
     TableName: table.name,
     ...(expressionsOf({

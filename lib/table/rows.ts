@@ -117,8 +117,8 @@ export interface AlertRow {
   previous_sequence?: number;
 }
 
-/** What a merge or its undo did: an entry of the incident's feed. */
-export interface FeedEntry {
+/** What a merge or its undo did: an entry of the incident's history. */
+export interface HistoryEntry {
   kind: 'merge' | 'merge_undone';
   incident_id: string;
   /** Orders all merges and undos of the account: at least the Unix milliseconds of the commit. Also the sort key. */
@@ -207,14 +207,14 @@ export interface Rows {
   workItem: WorkItemRow;
   incident: IncidentRow;
   alert: AlertRow;
-  feedEntry: FeedEntry & EntryAlerts;
+  historyEntry: HistoryEntry & EntryAlerts;
   /** Where the entry with this sequence is. */
   logPointer: { incident_id: string };
   mergeOrder: MergeOrderRow & {
     /** The large entries that still have alerts to move: their incident ids, by sequence. */
     pending?: Record<string, string>;
     /** The large entry that the latest write of this row removed from `pending`; absent if it removed none. */
-    completed?: Pick<FeedEntry, 'sequence' | 'incident_id'>;
+    completed?: Pick<HistoryEntry, 'sequence' | 'incident_id'>;
   };
   idempotency: IdempotencyRow;
 }

@@ -1,7 +1,7 @@
 /** Texts of callers come through merge, export and import unchanged, whichever characters they hold. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { readFeed } from '../../lib/operations/merge-alerts/entry.ts';
+import { readHistory } from '../../lib/operations/merge-alerts/entry.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -56,7 +56,7 @@ it(
         .poll(async () => (await callAlone(handlers, mergeAlerts, { appKey: tenant.appKey, body })).status)
         .toBe(200);
       expect((await stored(table, keys.incident(tenant.account, incident_id))).title).toBe(title);
-      expect((await readFeed(table, tenant.account, incident_id)).at(-1)?.entry.comment).toBe(comment);
+      expect((await readHistory(table, tenant.account, incident_id)).at(-1)?.entry.comment).toBe(comment);
     }
 
     const exported = await fileOf(table);

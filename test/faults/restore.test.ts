@@ -88,7 +88,7 @@ function partsOf(names: readonly string[], max: number): string[][] {
 }
 function isFeedEntry(name: string): boolean {
   const [pk = '', sk = ''] = name.split('\n');
-  return parseKey({ pk, sk })?.kind === 'feedEntry';
+  return parseKey({ pk, sk })?.kind === 'historyEntry';
 }
 
 /**

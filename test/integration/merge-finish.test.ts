@@ -50,7 +50,7 @@ describe('a merge that is cut short after its commit', () => {
   it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
     const { tenant, to, alerts } = await newPendingScene(table);
     const [entry] = await tenant.feed(to);
-    const records = await insertsOf(table, keys.feedEntry(tenant.account, to, entry.sequence));
+    const records = await insertsOf(table, keys.historyEntry(tenant.account, to, entry.sequence));
     expect(records).toHaveLength(1);
     const { patterns } = readDeployment(inject('template'), table.name).stream;
     expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);

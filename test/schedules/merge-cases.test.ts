@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ProvisionedThroughputExceededException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
-import { type Entry, inOrder, readFeed } from '../../lib/operations/merge-alerts/entry.ts';
+import { type Entry, inOrder, readHistory } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { readPending } from '../../lib/operations/merge-alerts/merge-order.ts';
@@ -72,7 +72,7 @@ async function newWorld(alertCount: number) {
     return undoMerge(depsOf(through, aheadMs), request, LIMITS);
   };
   const entries = async (): Promise<Entry[]> =>
-    inOrder((await Promise.all(incidents.map((id) => readFeed(table, tenant.account, id)))).flat());
+    inOrder((await Promise.all(incidents.map((id) => readHistory(table, tenant.account, id)))).flat());
   const finish = async (through = table) => {
     for (const { entryId } of await readPending(table, tenant.account))
       await finishMerge(through, tenant.account, entryId, LIMITS.transactionItems);

@@ -81,12 +81,12 @@ export async function newAccount(table: Table) {
     /** Entries of an incident's feed, with `pending` if they are. */
     feed: async (id: string) =>
       entriesOf(
-        await storedUnder(table, collections.feed(account, id)),
+        await storedUnder(table, collections.history(account, id)),
         Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
       ),
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {
-      for (const { large, sequence } of entriesOf(await storedUnder(table, collections.feed(account, id))))
+      for (const { large, sequence } of entriesOf(await storedUnder(table, collections.history(account, id))))
         if (large) await finishMerge(table, account, { incidentId: id, sequence }, transactionItems);
     },
     event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),

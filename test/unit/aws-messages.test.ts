@@ -15,7 +15,7 @@ const incident = 'a'.repeat(24);
 /** The record of a small feed entry. */
 function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}): DynamoDBRecord {
   const entry = { kind: 'merge', incident_id: incident, merge_id: `m${sequence}`, by: 'k', request_id: 'r' };
-  const row = { ...keys.feedEntry(1, incident, sequence), ...entry, sequence, at_ms: 5 };
+  const row = { ...keys.historyEntry(1, incident, sequence), ...entry, sequence, at_ms: 5 };
   const lists = { alert_ids: { B: '' }, other_ids: { B: '' } };
   const NewImage = { ...(marshall(row) as Record<string, AttributeValue>), ...lists, ...more };
   return { eventName: 'INSERT', dynamodb: { SequenceNumber: String(sequence), NewImage } };

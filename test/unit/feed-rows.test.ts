@@ -3,11 +3,11 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { changeOf, entryOf, entryRow } from '../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import type { FeedEntry } from '../../lib/table/rows.ts';
+import type { HistoryEntry } from '../../lib/table/rows.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../limits-proxy/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');
-const ENTRY: FeedEntry = {
+const ENTRY: HistoryEntry = {
   kind: 'merge',
   incident_id: objectId(),
   sequence: 7,
@@ -43,7 +43,7 @@ describe('the row of a feed entry', () => {
 });
 
 describe('the change that an incident records', () => {
-  it.each<[Partial<FeedEntry>, object]>([
+  it.each<[Partial<HistoryEntry>, object]>([
     [{}, {}],
     [{ new_title: 'New' }, { old_title: '' }],
     [{ new_owner_id: 1 }, { old_owner_id: null }],

@@ -72,9 +72,11 @@ export function createHostReader(options: HostReaderOptions) {
 
   /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
   async function readHosts(limit: number): Promise<void> {
-    const range = { partition: collections.hosts(account), after: lastHost || undefined, limit };
+    const range = { after: lastHost || undefined, limit };
     const attributes = [...HOST_ATTRIBUTES, 'retired'];
-    const { rows, reached } = await queryRange<RawRow>(withSignal(table, signal), range, 'host_id', attributes);
+    const tableWithSignal = withSignal(table, signal);
+    const partition = collections.hosts(account);
+    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, partition, range, 'host_id', attributes);
     const found = rows.filter(({ retired }) => retired === undefined);
     hosts = hosts.concat(found);
     isComplete = reached === undefined;
@@ -96,9 +98,10 @@ export function createHostReader(options: HostReaderOptions) {
 
   async function readNextStatuses(limit: number): Promise<void> {
     if (covered === undefined) return;
-    const range = { partition: collections.hostStatuses(account), after: covered || undefined, limit };
+    const range = { after: covered || undefined, limit };
+    const partition = collections.hostStatuses(account);
     await readStatuses(async (liveTable) => {
-      const { rows, reached } = await queryRange<RawRow>(liveTable, range, 'host_id', STATUS_ATTRIBUTES);
+      const { rows, reached } = await queryRange<RawRow>(liveTable, partition, range, 'host_id', STATUS_ATTRIBUTES);
       covered = reached;
       return rows;
     });

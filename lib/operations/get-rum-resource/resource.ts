@@ -7,7 +7,7 @@ import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { collections, keys } from '../../table/keys.ts';
-import { getRow, queryAll } from '../../table/read.ts';
+import { getRow, queryRows } from '../../table/read.ts';
 import { getRumResource, USAGE_FIELDS } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
 
@@ -56,7 +56,7 @@ export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACH
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
-    const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
+    const rows = await queryRows(withSignal(table, signal), collections.rum(account));
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));

@@ -129,10 +129,10 @@ export type CommitResult = { committed: PreparedEntry } | { order: MergeOrder | 
 
 /**
  * Tries to commit an entry in one transaction, with its moves if it is small. If the entry must be prepared again, it backs off before it
- * returns. After a lost reply it looks for the entry in the feed.
+ * returns. After a lost reply it looks for the entry in the history.
  * @param attempts earlier attempts of the same call, whose replies may have been lost; this one is added
  * @throws AlertsTooLargeError, of a small entry
- * @throws if the outcome is unknown because the feed cannot be read, or if the signal aborts and nothing is committed
+ * @throws if the outcome is unknown because the history cannot be read, or if the signal aborts and nothing is committed
  */
 export async function commit(table: Table, prepared: PreparedEntry, attempts: PreparedEntry[]): Promise<CommitResult> {
   attempts.push(prepared);
@@ -180,12 +180,12 @@ function refusalOf(error: Error, actions: readonly Action[]): Error {
   return refused.length > 0 ? new AlertsTooLargeError(refused) : error;
 }
 
-/** The attempt whose entry is in the feed, by single reads, which DynamoDB makes before or after a whole transaction. */
+/** The attempt whose entry is in the history, by single reads, which DynamoDB makes before or after a whole transaction. */
 async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): Promise<PreparedEntry | undefined> {
   let found: PreparedEntry | undefined;
   await forEach(attempts, async (attempt) => {
     const { incident_id: incidentId, sequence, merge_id } = attempt.entry;
-    const row = await getRow(table, keys.feedEntry(attempt.account, incidentId, sequence), ['merge_id']);
+    const row = await getRow(table, keys.historyEntry(attempt.account, incidentId, sequence), ['merge_id']);
     if (row?.merge_id === merge_id) found = attempt;
   });
   return found;

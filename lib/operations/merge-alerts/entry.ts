@@ -1,4 +1,4 @@
-/** Entries of incidents' feeds. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
+/** Entries of incidents' histories. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
 
 import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
@@ -6,7 +6,7 @@ import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
 import { backoff, CONFLICT } from '../../table/retry.ts';
-import type { FeedEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
+import type { HistoryEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
 export interface Move {
@@ -22,7 +22,7 @@ export interface EntryId {
 }
 
 export interface Entry {
-  readonly entry: FeedEntry;
+  readonly entry: HistoryEntry;
   /** Of all its alerts. The origins of a pending merge are as it read them: see `withOrigins` in `finish.ts`. */
   readonly moves: readonly Move[];
 }
@@ -34,14 +34,14 @@ const ID_BYTES = 12;
 const NO_INCIDENT = '0'.repeat(2 * ID_BYTES);
 
 /** The row of an entry. At 24 bytes an alert, the alerts of the largest body (384 KiB) take 350 of DynamoDB's 400 KB. */
-export const entryRow = (account: Int64, { entry, moves }: Entry): Stored<'feedEntry'> => ({
-  ...keys.feedEntry(account, entry.incident_id, entry.sequence),
+export const entryRow = (account: Int64, { entry, moves }: Entry): Stored<'historyEntry'> => ({
+  ...keys.historyEntry(account, entry.incident_id, entry.sequence),
   ...entry,
   alert_ids: bytesOf(moves.map(({ alertId }) => alertId)),
   other_ids: bytesOf(moves.map(({ from, to }) => (entry.kind === 'merge' ? from : to) ?? NO_INCIDENT)),
 });
 
-export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'feedEntry'>): Entry {
+export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'historyEntry'>): Entry {
   const otherIds = idsOf(other_ids);
   const moves = idsOf(alert_ids).map((alertId, index) => {
     const other = otherIds[index] === NO_INCIDENT ? undefined : otherIds[index];
@@ -61,7 +61,7 @@ function idsOf(bytes: Uint8Array): string[] {
 
 /** undefined when there is no such entry. */
 export async function readEntry(table: Table, account: Int64, id: EntryId): Promise<Entry | undefined> {
-  const row = await getRow(table, keys.feedEntry(account, id.incidentId, id.sequence));
+  const row = await getRow(table, keys.historyEntry(account, id.incidentId, id.sequence));
   return row && entryOf(row);
 }
 
@@ -100,9 +100,9 @@ export async function readPendingEntries(
   return inOrder(entries);
 }
 
-/** An incident's feed, oldest first. */
-export const readFeed = async (table: Table, account: Int64, incidentId: string): Promise<Entry[]> =>
-  (await queryRows(table, collections.feed(account, incidentId))).map(entryOf);
+/** An incident's history, oldest first. */
+export const readHistory = async (table: Table, account: Int64, incidentId: string): Promise<Entry[]> =>
+  (await queryRows(table, collections.history(account, incidentId))).map(entryOf);
 
 /** Maximum reads of a log whose pointers are not all visible. */
 const MAX_READS = 20;
@@ -137,7 +137,7 @@ export const inOrder = (entries: readonly Entry[]): Entry[] =>
 
 /** The `last_change` of an incident: the entry that changes it, the values before, and the previous change. */
 export const changeOf = (
-  { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
+  { sequence, new_title, old_title, new_owner_id, old_owner_id }: HistoryEntry,
   previous?: Pick<IncidentChange, 'sequence'>,
 ): IncidentChange => ({
   sequence,

@@ -44,7 +44,7 @@ export async function finishEntry(table: Table, account: Int64, found: Entry, op
   const { entry, moves } = finished;
   if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
     const { other_ids } = entryRow(account, finished);
-    await updateRow(table, keys.feedEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
+    await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
   }
   await moveAlerts(table, account, finished, options);
   await removePending(table, account, entry);
@@ -92,7 +92,7 @@ export const OVERDUE = { finish: 'overdue' } as const;
 export type FinishEvent = SQSEvent | typeof OVERDUE;
 
 /**
- * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large merge's feed entry, and
+ * Handler of finish-merges: finishes merges whose calls ended early. Each queue message has the key of a large merge's entry, and
  * arrives after the call has ended. The schedule finishes merges whose message was lost.
  * @throws what {@link finishMerge} throws, so that the message is retried; completed moves remain
  */
@@ -143,7 +143,7 @@ export function createFinishMerges(
 function mergeOf(body: string): PendingMerge | undefined {
   try {
     const { kind, account, parts = [] } = parseKey(JSON.parse(body) as Key) ?? {};
-    if (kind !== 'feedEntry' || account === undefined) return undefined;
+    if (kind !== 'historyEntry' || account === undefined) return undefined;
     return { account, entryId: { incidentId: String(parts[0]), sequence: Number(parts[1]) } };
   } catch {
     return undefined;

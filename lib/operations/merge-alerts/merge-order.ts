@@ -5,7 +5,7 @@ import type { Table } from '../../table/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
 import { collections, keys, parseKey, type Stored } from '../../table/keys.ts';
 import { batchGet, getRow, queryRows } from '../../table/read.ts';
-import type { FeedEntry, LogPosition, Rows } from '../../table/rows.ts';
+import type { HistoryEntry, LogPosition, Rows } from '../../table/rows.ts';
 import { type Action, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
 import type { EntryId } from './entry.ts';
 
@@ -36,7 +36,7 @@ export const readMergeOrder = async (table: Table, account: Int64): Promise<Merg
   mergeOrderOf(await getRow(table, keys.mergeOrder(account)));
 
 /** Whether an entry may be pending, and so its origins not final yet. @param order as read before the entry */
-export const isPending = ({ last, pending = [] }: MergeOrder, { sequence, large }: FeedEntry): boolean =>
+export const isPending = ({ last, pending = [] }: MergeOrder, { sequence, large }: HistoryEntry): boolean =>
   (large && sequence > last) || pending.some((id) => id.sequence === sequence);
 
 /** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
@@ -46,7 +46,7 @@ export const pendingAt = (sequence: number) => expression`#pending.${attribute(S
  * Makes an entry the last one (invariant *order*), and lists it in the account's log. A large entry becomes pending. Requires the part of
  * the merge order as read that the entry depends on (invariant *resolve*); when it has changed, the transaction returns the row.
  */
-export function orderActions(account: Int64, entry: FeedEntry, order: MergeOrder): Action[] {
+export function orderActions(account: Int64, entry: HistoryEntry, order: MergeOrder): Action[] {
   const { kind, sequence, incident_id, large } = entry;
   const conditions = [isBelow('last', sequence)];
   if (kind === 'merge_undone') conditions.push(is('last', order.last || undefined));
@@ -66,7 +66,11 @@ export function orderActions(account: Int64, entry: FeedEntry, order: MergeOrder
 }
 
 /** Removes a completed entry from the pending ones; a no-op if it is not among them. */
-export async function removePending(table: Table, account: Int64, { sequence, incident_id }: FeedEntry): Promise<void> {
+export async function removePending(
+  table: Table,
+  account: Int64,
+  { sequence, incident_id }: HistoryEntry,
+): Promise<void> {
   const pending = pendingAt(sequence);
   const update = expression`SET #completed = ${{ sequence, incident_id }} REMOVE ${pending}`;
   await updateRow(table, keys.mergeOrder(account), update, expression`attribute_exists(${pending})`);

@@ -15,10 +15,10 @@ export const mergeAlerts = {
   throttle: { rate: 20, burst: 40 },
   grants: [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed', 'merges', 'rate'] },
+    { actions: ['GetItem'], on: ['appKey', 'history', 'merges', 'rate'] },
     { actions: ['Query'], on: ['log'] },
-    { actions: ['PutItem'], on: ['feed', 'log', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'feed', 'incidents', 'alerts', 'rate'] },
+    { actions: ['PutItem'], on: ['history', 'log', 'idempotency'] },
+    { actions: ['UpdateItem'], on: ['merges', 'history', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   idempotent: true,

@@ -2,7 +2,7 @@ import { changeOf, type Entry } from '../../../lib/operations/merge-alerts/entry
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import type { FeedEntry, IncidentChange } from '../../../lib/table/rows.ts';
+import type { HistoryEntry, IncidentChange } from '../../../lib/table/rows.ts';
 import { updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
@@ -54,14 +54,14 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
 }
 
 /** The entries that changed title or owner of an incident, ascending. */
-const changesOf = (entries: readonly Entry[], incidentId: string): FeedEntry[] =>
+const changesOf = (entries: readonly Entry[], incidentId: string): HistoryEntry[] =>
   entries
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)
     .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
 
 /** Whether the feed's entries contain everything that a lost change overwrote. */
-const isSetBy = (changes: readonly FeedEntry[], { old_title, old_owner_id }: IncidentChange) =>
+const isSetBy = (changes: readonly HistoryEntry[], { old_title, old_owner_id }: IncidentChange) =>
   (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
   (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));
 
@@ -70,7 +70,7 @@ const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: Inci
   owner_id: old_owner_id === undefined ? owner_id : (old_owner_id ?? undefined),
 });
 
-const applied = ({ title, owner_id }: Fields, { new_title, new_owner_id }: FeedEntry): Fields => ({
+const applied = ({ title, owner_id }: Fields, { new_title, new_owner_id }: HistoryEntry): Fields => ({
   title: new_title ?? title,
   owner_id: new_owner_id ?? owner_id,
 });

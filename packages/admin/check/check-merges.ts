@@ -121,7 +121,7 @@ function* checkLog({ account, order, log }: MergeRows, entries: readonly Entry[]
     const sequence = Number(pointer.sk);
     if (unlisted.get(sequence)?.incident_id === incident_id) unlisted.delete(sequence);
     else {
-      const isMissing = conditionCheck(keys.feedEntry(account, incident_id, sequence), IS_NEW);
+      const isMissing = conditionCheck(keys.historyEntry(account, incident_id, sequence), IS_NEW);
       const detail = 'the log of the account names it';
       yield finding('log_entry_missing', { incident_id, sequence }, detail, deleteAction(pointer), isMissing);
     }

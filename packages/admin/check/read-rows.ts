@@ -26,7 +26,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   );
   const incidents = await queryRows(table, collections.incidents(account));
   add(incidents);
-  await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.feed(account, sk))));
+  await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.history(account, sk))));
   add(await queryRows(table, collections.log(account)));
   add(await queryRows(table, collections.idempotency(account)));
   return mergeRowsOf(account, rows);
@@ -35,7 +35,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
 type MergeRow = Key &
   (
     | Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>
-    | Stored<'incident' | 'feedEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
+    | Stored<'incident' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
   );
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
@@ -52,7 +52,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     /** The entries of all feeds. */
-    entries: listOf('feedEntry').map(entryOf),
+    entries: listOf('historyEntry').map(entryOf),
     log: listOf('logPointer'),
     idempotencyKeys: listOf('idempotency'),
   };

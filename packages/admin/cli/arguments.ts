@@ -19,7 +19,7 @@ export function objectId(value: string): string {
 }
 
 /** The sequence of a feed entry, with or without leading zeros. */
-export function feedEntry(value: string): number {
+export function historyEntry(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
   return Number(value);
 }

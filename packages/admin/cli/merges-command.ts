@@ -7,7 +7,7 @@ import { effectsOf, type ListedMerge, listMerges } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { countText, line, timeText } from '../text/printable.ts';
-import { accountId, duration, feedEntry, memberId, objectId, textOfLength } from './arguments.ts';
+import { accountId, duration, historyEntry, memberId, objectId, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
@@ -73,7 +73,7 @@ export function addMergeCommands(program: AdminCommand): void {
       'merge finish --all',
     )
     .argument('[incident-id]', 'the incident that alerts are merged into (default: all incidents)', objectId)
-    .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
+    .argument('[feed-entry]', 'the number that `merge list` shows for the merge', historyEntry)
     .option('--account <account>', 'the account (default: the one that has the incident)', accountId)
     .option('--all', 'all pending merges of all accounts')
     .writes(finish);

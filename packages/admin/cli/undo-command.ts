@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
-import { feedEntry, objectId } from './arguments.ts';
+import { historyEntry, objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 
 export function addUndoCommand(merge: AdminCommand): void {
@@ -11,7 +11,7 @@ export function addUndoCommand(merge: AdminCommand): void {
       'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
     )
     .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
-    .argument('<feed-entry>', 'the number that `show incident` shows for the merge', feedEntry)
+    .argument('<feed-entry>', 'the number that `show incident` shows for the merge', historyEntry)
     .ofAccount()
     .writes(undo);
 }

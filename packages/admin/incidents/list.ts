@@ -1,6 +1,6 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
-import { type Entry, isMoved, type Move, readFeed, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
+import { type Entry, isMoved, type Move, readHistory, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
@@ -56,7 +56,7 @@ export async function listIncidents(table: Table, account: Int64) {
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
-    const feed = collections.feed(account, incident.incident_id);
+    const feed = collections.history(account, incident.incident_id);
     incident.entries = (await queryRows(table, feed, { attributes: ['sk'] })).length;
   });
   return incidents;
@@ -87,7 +87,7 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
 
 /** The merges into an incident and their undos, oldest first. */
 export const listFeed = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
-  listed(table, account, () => readFeed(table, account, incidentId));
+  listed(table, account, () => readHistory(table, account, incidentId));
 
 /**
  * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the
@@ -110,7 +110,7 @@ export async function listLatestMerges(
   const items = await listed(table, account, async () => {
     const entries: Entry[] = [];
     await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) =>
-      entries.push(...(await readFeed(table, account, id))),
+      entries.push(...(await readHistory(table, account, id))),
     );
     return entries;
   });

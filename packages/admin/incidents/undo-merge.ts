@@ -4,7 +4,7 @@ import {
   isMoved,
   type Move,
   readEntry,
-  readFeed,
+  readHistory,
   readLog,
   readPendingEntries,
 } from '../../../lib/operations/merge-alerts/entry.ts';
@@ -87,7 +87,7 @@ async function withEarlierUndo(
   { account, incidentId, sequence }: UndoRequest,
   undo: Undo,
 ): Promise<Undo> {
-  const feed = await readFeed(table, account, incidentId);
+  const feed = await readHistory(table, account, incidentId);
   const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }

@@ -24,7 +24,7 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   workItem: [text],
   incident: [objectId],
   alert: [objectId],
-  feedEntry: [objectId, sequence],
+  historyEntry: [objectId, sequence],
   logPointer: [sequence],
   mergeOrder: [],
   rateCount: [name, fc.nat()],
@@ -48,7 +48,7 @@ describe('a key', () => {
       fc.property(sequence, sequence, (first, second) => {
         fc.pre(first < second);
         const id = 'a'.repeat(24);
-        expect(keys.feedEntry(1, id, first).sk < keys.feedEntry(1, id, second).sk).toBe(true);
+        expect(keys.historyEntry(1, id, first).sk < keys.historyEntry(1, id, second).sk).toBe(true);
         expect(keys.logPointer(1, first).sk < keys.logPointer(1, second).sk).toBe(true);
       }),
     );
@@ -68,7 +68,7 @@ describe('a key', () => {
     ['workItem', ['w'], 'ACCOUNT#7#WORK_ITEMS', 'w'],
     ['incident', ['AB'], 'ACCOUNT#7#INCIDENTS', 'ab'],
     ['alert', ['AB'], 'ACCOUNT#7#ALERTS#b', 'ab'],
-    ['feedEntry', ['AB', 12], 'ACCOUNT#7#FEED#ab', '000000000000012'],
+    ['historyEntry', ['AB', 12], 'ACCOUNT#7#FEED#ab', '000000000000012'],
     ['logPointer', [12], 'ACCOUNT#7#LOG', '000000000000012'],
     ['mergeOrder', [], 'ACCOUNT#7#MERGES', 'ORDER'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],

@@ -91,7 +91,7 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   'merge undo': async (id) => {
     const [incident, alert] = await incidentAndAlert(id);
     await admin(`merge alerts ${incident} ${alert} --account ${id}`);
-    const [entry] = await storedUnder(table, collections.feed(id, incident));
+    const [entry] = await storedUnder(table, collections.history(id, incident));
     return {
       args: `merge undo ${incident} ${entry.sequence} --account ${id}`,
       target: `entry ${entry.sequence} of incident ${incident}`,
@@ -101,7 +101,7 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
     const incident = objectId();
     const none = new Uint8Array();
     const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alert_ids: none, other_ids: none };
-    await put(table, keys.feedEntry(id, incident, 5), entry);
+    await put(table, keys.historyEntry(id, incident, 5), entry);
     await put(table, keys.mergeOrder(id), { last: 5, last_large: 5, pending: { 5: incident } });
     return { args: `merge finish --account ${id}`, target: `entry 5 of incident ${incident}` };
   },

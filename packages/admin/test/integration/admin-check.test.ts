@@ -88,7 +88,7 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   entry_unlisted: ({ tenant, large }) => remove(keys.logPointer(tenant.account, large)),
   // As if the merge had read the alerts before the small one moved some of them.
   entry_origins_outdated: ({ tenant, from, large }) =>
-    change(keys.feedEntry(tenant.account, from, large), {
+    change(keys.historyEntry(tenant.account, from, large), {
       read_since: { last: 0, entries: 0 },
       other_ids: new Uint8Array(20 * 12),
     }),
@@ -104,7 +104,7 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   // As after a restore to a moment right after the commit.
   merge_unfinished: async ({ tenant, from, large }) => {
     await change(keys.mergeOrder(tenant.account), { pending: { [large]: from } });
-    await change(keys.feedEntry(tenant.account, from, large), { at_ms: 1 });
+    await change(keys.historyEntry(tenant.account, from, large), { at_ms: 1 });
   },
   idempotency_entry_missing: ({ tenant, to }) =>
     put(table, keys.idempotency(tenant.account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: FAR }),

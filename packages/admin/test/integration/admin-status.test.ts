@@ -55,7 +55,7 @@ beforeAll(async () => {
   const entry = { ...{ kind: 'merge', incident_id: INCIDENT, sequence: SEQUENCE, large: true }, at_ms: SEQUENCE };
   const ids = Buffer.concat(Array.from({ length: 5_000 }, (_, index) => Buffer.from(idOf(index), 'hex')));
   const lists = { alert_ids: ids, other_ids: Buffer.alloc(ids.length) };
-  await put(table, keys.feedEntry(2, INCIDENT, SEQUENCE), { ...entry, request_id: 'r', ...lists });
+  await put(table, keys.historyEntry(2, INCIDENT, SEQUENCE), { ...entry, request_id: 'r', ...lists });
   const alertRow = (_: unknown, index: number) => ({
     ...{ ...keys.alert(2, idOf(index)), alert_id: idOf(index), title: '' },
     ...(index < 2_031 && { moved_sequence: SEQUENCE }),

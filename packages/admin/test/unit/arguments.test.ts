@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { accountId, duration, feedEntry, integer, lifetime, objectId, textOfLength } from '../../cli/arguments.ts';
+import { accountId, duration, historyEntry, integer, lifetime, objectId, textOfLength } from '../../cli/arguments.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -7,7 +7,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 it.each<[(value: string) => unknown, Record<string, unknown>, string[]]>([
   [accountId, { 1: 1, [`${INT64_MAX}`]: INT64_MAX }, ['0', '-1', '1.5', '1e3', `${INT64_MAX + 1n}`, '']],
   [objectId, { ['A'.repeat(24)]: 'a'.repeat(24) }, ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24)]],
-  [feedEntry, { '007': 7, [`${'9'.repeat(15)}`]: 999_999_999_999_999 }, ['', '1.0', '-1', '9'.repeat(16)]],
+  [historyEntry, { '007': 7, [`${'9'.repeat(15)}`]: 999_999_999_999_999 }, ['', '1.0', '-1', '9'.repeat(16)]],
   [duration, { 0: 0, '0.5ms': 0.5, '90d': 7_776_000_000, '10 M': 600_000 }, ['5', '-1s', '1x', '1001y', '']],
   [lifetime, { never: 'never', '1h': 3_600_000 }, ['ever']],
   [integer(1, 10), { 1: 1, 10: 10 }, ['0', '11', '1.5', '1e0', ' 1', '']],

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readFeed } from '../../../../lib/operations/merge-alerts/entry.ts';
+import { readHistory } from '../../../../lib/operations/merge-alerts/entry.ts';
 import { readAlert, readIncident } from '../../../admin/incidents/list.ts';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, MERGE } from '../api-client.ts';
@@ -45,7 +45,7 @@ export async function recordsComment(api: ApiClient, comment: string): Promise<v
   const { alerts, incidents } = api.need('entities');
   data(await api.merge({ alert_ids: [alerts[7]], incident_id: incidents.titled, comment }));
   const { table, account } = api.need('tableAccess');
-  const comments = (await readFeed(table, account, incidents.titled)).map(({ entry }) => entry.comment);
+  const comments = (await readHistory(table, account, incidents.titled)).map(({ entry }) => entry.comment);
   expect(comments).toContain(comment);
 }
 

@@ -29,7 +29,7 @@ it('keeps the last failed attempt to finish each merge', () => {
   const counters = createCounters(() => now);
   for (const name of ['ThrottlingException', 'TimeoutError']) {
     now += 1;
-    const message = JSON.stringify(keys.feedEntry(7, 'a'.repeat(24), 3));
+    const message = JSON.stringify(keys.historyEntry(7, 'a'.repeat(24), 3));
     counters.addFailedAttempt(message, Object.assign(new Error(), { name }));
   }
   expect(counters.attempts()).toEqual([{ incident_id: 'a'.repeat(24), sequence: 3, error: 'TimeoutError', at_ms: 2 }]);

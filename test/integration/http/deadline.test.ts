@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/http/app-keys.ts';
-import { createOperationHandler } from '../../lib/http/call.ts';
-import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
-import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import validate from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
-import { expectEnvelope } from '../support/answers.ts';
-import { connectionLost } from '../support/faults.ts';
+import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { createOperationHandler } from '../../../lib/http/call.ts';
+import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import validate from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import { connectTable, type Table } from '../../../lib/table/client.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { connectionLost } from '../../support/faults.ts';
 import {
   callOperation,
   connectAgain,
@@ -23,9 +23,9 @@ import {
   PATIENT_LIMITS,
   putAppKey,
   testDeps,
-} from '../support/service.ts';
-import { silentServer, tapWire } from '../support/wire.ts';
-import { within } from '../support/within.ts';
+} from '../../support/service.ts';
+import { silentServer, tapWire } from '../../support/wire.ts';
+import { within } from '../../support/within.ts';
 
 /** The contract's limit for a call whose dependency is slow, from the first byte of the request to the answer. */
 const MAX_MS = 3_000;

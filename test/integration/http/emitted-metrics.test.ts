@@ -1,19 +1,19 @@
 /** The metrics that functions write to standard output have the names, dimensions and units that alarms and dashboard read. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { expect, inject, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/http/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
-import { createMetrics } from '../../lib/shared/log.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { resourcesOf, type Template } from '../../packages/local/template.ts';
-import { propertiesOf } from '../infra/stack.ts';
-import { feedOver } from '../support/feed.ts';
-import { messagesOf, newAccount } from '../support/incidents.ts';
-import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
+import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { createFinishMerges } from '../../../lib/operations/merge-alerts/finish.ts';
+import { createMetrics } from '../../../lib/shared/log.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { resourcesOf, type Template } from '../../../packages/local/template.ts';
+import { propertiesOf } from '../../infra/stack.ts';
+import { feedOver } from '../../support/feed.ts';
+import { messagesOf, newAccount } from '../../support/incidents.ts';
+import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../../support/service.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
 /** Metrics that CloudWatch makes of the access log. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { keys } from '../../lib/table/keys.ts';
-import { batchGet, rowName } from '../../lib/table/read.ts';
-import { objectId } from '../support/incidents.ts';
-import { newTable, put, putAll } from '../support/service.ts';
-import { replyLost, tapWire } from '../support/wire.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../../lib/table/read.ts';
+import { objectId } from '../../support/incidents.ts';
+import { newTable, put, putAll } from '../../support/service.ts';
+import { replyLost, tapWire } from '../../support/wire.ts';
 
 it('reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();

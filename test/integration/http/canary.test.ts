@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/http/app-keys.ts';
-import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
-import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
-import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
-import { createLog, createMetrics } from '../../lib/shared/log.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
-import { RUM_RECORD } from '../support/accounts.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
-import { newAccount, objectId } from '../support/incidents.ts';
+import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
+import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../../lib/operations/index.ts';
+import { createFinishMerges } from '../../../lib/operations/merge-alerts/finish.ts';
+import { createLog, createMetrics } from '../../../lib/shared/log.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
+import { RUM_RECORD } from '../../support/accounts.ts';
+import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
+import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
+import { newAccount, objectId } from '../../support/incidents.ts';
 import {
   connectThrough,
   type EventOptions,
@@ -21,7 +21,7 @@ import {
   put,
   putAppKey,
   testDeps,
-} from '../support/service.ts';
+} from '../../support/service.ts';
 
 /** Every app key of this test contains this text, and nothing else does. */
 const CANARY = 'c4n4ry';

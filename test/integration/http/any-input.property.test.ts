@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
-import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import { CATALOGS } from '../../lib/http/messages/index.ts';
-import { allowedMethods, operationIdOf, operations } from '../../lib/operations/index.ts';
-import { newCaller } from '../support/accounts.ts';
-import { anyText } from '../support/chance.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newTable, testDeps } from '../support/service.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../lib/http/errors.ts';
+import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
+import { CATALOGS } from '../../../lib/http/messages/index.ts';
+import { allowedMethods, operationIdOf, operations } from '../../../lib/operations/index.ts';
+import { newCaller } from '../../support/accounts.ts';
+import { anyText } from '../../support/chance.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newTable, testDeps } from '../../support/service.ts';
 
 type Event = ReturnType<typeof eventFor>;
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
-import { expectData, expectEnvelope } from '../support/answers.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { type Fault, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
-import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { connectThrough, newTable, PATIENCE, PATIENT_LIMITS } from '../support/service.ts';
-import { within } from '../support/within.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import { expectData, expectEnvelope } from '../../support/answers.ts';
+import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
+import { type Fault, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
+import { type Fleet, hostId, inventory, live, newFleet } from '../../support/fleet.ts';
+import { connectThrough, newTable, PATIENCE, PATIENT_LIMITS } from '../../support/service.ts';
+import { within } from '../../support/within.ts';
 
 let fleet: Fleet;
 const proxy = await startFaultProxy(dynamodbEndpoint());

@@ -1,9 +1,9 @@
 /** How a function reads bodies in the forms that API Gateway passes on. The contract has the other rules of bodies. */
 import { expect, it } from 'vitest';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { newCaller } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
-import { callAlone, type EventOptions, handlersOver, newTable, testDeps } from '../support/service.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { newCaller } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { callAlone, type EventOptions, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 const MAX_BYTES = 262_144;
 const table = await newTable();

@@ -1,18 +1,18 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { operations } from '../../lib/operations/index.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
-import { connectTable } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { newCaller, RUM_RECORD } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { connectionLost } from '../support/faults.ts';
-import { newAccount } from '../support/incidents.ts';
-import { listen } from '../support/listen.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { operations } from '../../../lib/operations/index.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import { connectTable } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
+import { connectionLost } from '../../support/faults.ts';
+import { newAccount } from '../../support/incidents.ts';
+import { listen } from '../../support/listen.ts';
 import {
   callAlone,
   callOperation,
@@ -22,9 +22,9 @@ import {
   put,
   stored,
   testDeps,
-} from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
-import { within } from '../support/within.ts';
+} from '../../support/service.ts';
+import { tapWire } from '../../support/wire.ts';
+import { within } from '../../support/within.ts';
 
 const table = await newTable();
 

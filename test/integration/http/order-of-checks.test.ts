@@ -1,11 +1,11 @@
 /** A refused call runs nothing after the check that refuses it. The contract has the order of the checks. */
 import { expect, it } from 'vitest';
-import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { allowedMethods, operations } from '../../lib/operations/index.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { newAccountId } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
+import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { allowedMethods, operations } from '../../../lib/operations/index.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newAccountId } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
 import {
   callOperation,
   type EventOptions,
@@ -17,8 +17,8 @@ import {
   put,
   putAppKey,
   testDeps,
-} from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
+} from '../../support/service.ts';
+import { tapWire } from '../../support/wire.ts';
 
 const table = await newTable();
 const tap = tapWire(table);

@@ -1,8 +1,8 @@
 /** The permissions that calls of DynamoDB require: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
-import { type FunctionName, GRANTS } from '../../infra/grants.ts';
-import { LEADING_KEYS } from '../../infra/table-definition.ts';
-import type { KeyKind } from '../../lib/table/keys.ts';
-import { partitionPlaceholder } from '../table-double/client.ts';
+import { type FunctionName, GRANTS } from '../../../infra/grants.ts';
+import { LEADING_KEYS } from '../../../infra/table-definition.ts';
+import type { KeyKind } from '../../../lib/table/keys.ts';
+import { partitionPlaceholder } from '../../table-double/client.ts';
 
 /** A string in the form of the document client, or of the wire. */
 type Text = string | { S: string };

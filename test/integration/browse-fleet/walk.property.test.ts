@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
-import type { FleetStatus } from '../../lib/operations/browse-fleet/host.ts';
-import { browseFleet, FLEET_STATUSES } from '../../lib/operations/browse-fleet/schema.ts';
-import { expectData } from '../support/answers.ts';
-import { type Inventory, inventory, type Live, live, newFleet } from '../support/fleet.ts';
-import { NOW, newDouble, newTable } from '../support/service.ts';
+import type { BrowseOptions } from '../../../lib/operations/browse-fleet/browse.ts';
+import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
+import { browseFleet, FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
+import { expectData } from '../../support/answers.ts';
+import { type Inventory, inventory, type Live, live, newFleet } from '../../support/fleet.ts';
+import { NOW, newDouble, newTable } from '../../support/service.ts';
 
 const table = await newTable();
 

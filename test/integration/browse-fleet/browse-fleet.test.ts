@@ -1,12 +1,12 @@
 /** Cursors of the fleet. `browse-walk.property` compares pages with the contract. */
 import { expect, it } from 'vitest';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
-import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
-import { newAccountId } from '../support/accounts.ts';
-import { expectData } from '../support/answers.ts';
-import { hostIdsOf, inventory, newFleet } from '../support/fleet.ts';
-import { newTable } from '../support/service.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { putAccount } from '../../../packages/admin/accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey } from '../../../packages/admin/accounts/app-key-admin.ts';
+import { newAccountId } from '../../support/accounts.ts';
+import { expectData } from '../../support/answers.ts';
+import { hostIdsOf, inventory, newFleet } from '../../support/fleet.ts';
+import { newTable } from '../../support/service.ts';
 
 const table = await newTable();
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { newAccountId, newCaller } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls } from '../support/faults.ts';
+import { createAppKeys, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { aroundCalls } from '../../support/faults.ts';
 import {
   callOperation,
   connectAgain,
@@ -16,8 +16,8 @@ import {
   putAppKey,
   stored,
   testDeps,
-} from '../support/service.ts';
-import { silentServer, tapWire } from '../support/wire.ts';
+} from '../../support/service.ts';
+import { silentServer, tapWire } from '../../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 const SECONDS = NOW / 1000;

@@ -1,10 +1,10 @@
 /** The log line and the metric of each call, which operators and alarms read. */
 import { expect, it } from 'vitest';
-import { hashAppKey } from '../../lib/http/app-keys.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { newCaller, RUM_RECORD } from '../support/accounts.ts';
-import { aroundCalls } from '../support/faults.ts';
+import { hashAppKey } from '../../../lib/http/app-keys.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
+import { aroundCalls } from '../../support/faults.ts';
 import {
   connectAgain,
   type EventOptions,
@@ -14,7 +14,7 @@ import {
   newTable,
   put,
   testDeps,
-} from '../support/service.ts';
+} from '../../support/service.ts';
 
 const table = await newTable();
 

@@ -1,16 +1,16 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.ts';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { itemBytes } from '../limits-proxy/item-size.ts';
-import { newAccountId } from '../support/accounts.ts';
-import { SEED, seededRandom } from '../support/chance.ts';
-import { aroundCalls, losing } from '../support/faults.ts';
-import { connectAgain, NOW, newTable, stored, testDeps } from '../support/service.ts';
-import { replyLost, tapWire } from '../support/wire.ts';
+import { createRateLimiter, type RateLimiter } from '../../../lib/http/rate-limit.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { itemBytes } from '../../limits-proxy/item-size.ts';
+import { newAccountId } from '../../support/accounts.ts';
+import { SEED, seededRandom } from '../../support/chance.ts';
+import { aroundCalls, losing } from '../../support/faults.ts';
+import { connectAgain, NOW, newTable, stored, testDeps } from '../../support/service.ts';
+import { replyLost, tapWire } from '../../support/wire.ts';
 
 const MINUTE = NOW / 60_000;
 const table = await newTable();

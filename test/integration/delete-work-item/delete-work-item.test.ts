@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
-import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
-import { newCaller } from '../support/accounts.ts';
-import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, losing } from '../support/faults.ts';
-import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
-import { losingReply, tapWire } from '../support/wire.ts';
+import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-item.ts';
+import { newCaller } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { aroundCalls, losing } from '../../support/faults.ts';
+import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../support/service.ts';
+import { losingReply, tapWire } from '../../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 /** A version that a double cannot hold. */

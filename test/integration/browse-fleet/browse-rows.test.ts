@@ -2,11 +2,11 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { expectData } from '../support/answers.ts';
-import { SEED } from '../support/chance.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { expectData } from '../../support/answers.ts';
+import { SEED } from '../../support/chance.ts';
 import {
   type Fleet,
   hostId,
@@ -16,8 +16,8 @@ import {
   type Live,
   live,
   newFleet,
-} from '../support/fleet.ts';
-import { newDouble, newTable, PATIENT_LIMITS } from '../support/service.ts';
+} from '../../support/fleet.ts';
+import { newDouble, newTable, PATIENT_LIMITS } from '../../support/service.ts';
 
 let fleet: Fleet;
 const table = await newTable();

@@ -1,15 +1,15 @@
 /** The caches of warm functions are bounded: the least recently used entry makes room. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/http/app-keys.ts';
-import { createRateLimiter } from '../../lib/http/rate-limit.ts';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';
-import type { Deps } from '../../lib/shared/deps.ts';
-import { connectTable } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { RUM_RECORD } from '../support/accounts.ts';
-import { testDeps } from '../support/service.ts';
+import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { createGetRumResource } from '../../../lib/operations/get-rum-resource/resource.ts';
+import type { Deps } from '../../../lib/shared/deps.ts';
+import { connectTable } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../support/accounts.ts';
+import { testDeps } from '../../support/service.ts';
 
 /** The size that each cache is given. quick-lru may hold up to twice as many entries. */
 const SIZE = 100;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { newCaller, RUM_RECORD } from '../support/accounts.ts';
-import { expectData, expectEnvelope } from '../support/answers.ts';
-import { aroundCalls } from '../support/faults.ts';
-import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
+import { expectData, expectEnvelope } from '../../support/answers.ts';
+import { aroundCalls } from '../../support/faults.ts';
+import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
 const USAGE = {

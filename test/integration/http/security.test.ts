@@ -1,13 +1,13 @@
 /** What holds for every operation, whoever calls it: tenants are isolated, and answers do not reveal why a key is invalid. */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../lib/http/errors.ts';
-import { sealCursor } from '../../lib/operations/browse-fleet/browse.ts';
-import { type OperationName, operations } from '../../lib/operations/index.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { RUM_RECORD } from '../support/accounts.ts';
-import { inventory } from '../support/fleet.ts';
-import { newAccount, objectId } from '../support/incidents.ts';
+import type { ErrorCode } from '../../../lib/http/errors.ts';
+import { sealCursor } from '../../../lib/operations/browse-fleet/browse.ts';
+import { type OperationName, operations } from '../../../lib/operations/index.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../support/accounts.ts';
+import { inventory } from '../../support/fleet.ts';
+import { newAccount, objectId } from '../../support/incidents.ts';
 import {
   callOperation,
   type EventOptions,
@@ -17,8 +17,8 @@ import {
   put,
   putAppKey,
   testDeps,
-} from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
+} from '../../support/service.ts';
+import { tapWire } from '../../support/wire.ts';
 
 /** Every text of the other tenant contains this. The caller may know the ids of that tenant. */
 const SECRET = 'belongs-to-the-other-tenant';
