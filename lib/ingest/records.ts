@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { entityOf } from './check-line.ts';
-import { type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
+import { entityOf, schemaOf } from './check-line.ts';
+import { AT_MS, type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
 import { orderOf } from './order.ts';
 
 /** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
@@ -11,8 +11,6 @@ export interface FeedRecord {
   retired: boolean;
 }
 
-/** Maximum number of lines of a message. */
-export const MAX_LINES = 1_000;
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
@@ -38,14 +36,18 @@ export function recordOf(line: string, sentMs: number): Checked {
  * The record of an entity that has no problems of its own.
  * @param sentMs when it was sent, by default also the time of its change
  */
-export function recordOfChecked({ at_ms, ...entity }: Entity<FeedKind>, sentMs: number): Checked {
+export function recordOfChecked(line: Entity<FeedKind>, sentMs: number): Checked {
+  const { properties } = schemaOf(line);
+  for (const [name, value] of Object.entries(line)) {
+    const aheadMs = properties[name] === AT_MS ? Number(value) - sentMs : 0;
+    if (aheadMs > MAX_CLOCK_AHEAD_MS)
+      return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
+  }
+  const { at_ms, ...entity } = line;
   const atMs = Number(at_ms ?? sentMs);
-  const aheadMs = atMs - sentMs;
-  if (aheadMs > MAX_CLOCK_AHEAD_MS)
-    return { problem: `at_ms is ${aheadMs} ms after the record was sent: set the clock, or leave at_ms out` };
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
-  if (retired) delete record.retired;
+  if (record.kind === 'host') delete record.retired;
   if (record.kind === 'alert' && record.source_id !== undefined) {
     record.alert_id = hash('sha256', `${record.account_id} ${record.source_id}`, 'hex').slice(0, 24);
     delete record.source_id;
