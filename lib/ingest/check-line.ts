@@ -5,15 +5,7 @@ import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { int64Keyword, withInt64 } from '../shared/int64-keyword.ts';
 import { isInt64, parseJson } from '../shared/json.ts';
 import { positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
-import {
-  type Entity,
-  type Kind,
-  LINES,
-  type LineSchema,
-  MAX_DELETABLE_VERSION,
-  REMOVABLE_FIELDS,
-  UNIX_SECONDS,
-} from './kinds.ts';
+import { type Entity, type Kind, LINES, type LineSchema, MAX_DELETABLE_VERSION, UNIX_SECONDS } from './kinds.ts';
 
 /** Maximum bytes of a line in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
 export const MAX_LINE_BYTES = 65_536;
@@ -54,7 +46,7 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
   const schema = LINES[kind === 'host' && retired !== undefined ? 'retired_host' : kind];
   const fields = schema.properties as Fields;
   const validate = validatorOf(schema);
-  validate(kind === 'host_status' ? withoutRemoved(line) : line);
+  validate(line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
@@ -67,10 +59,6 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
       problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
 }
-
-/** A status report without the fields that it removes, which are null. */
-const withoutRemoved = (report: object) =>
-  Object.fromEntries(Object.entries(report).filter(([field, value]) => value !== null || !REMOVABLE_FIELDS.has(field)));
 
 /** Problems of a work item that no schema can express. */
 function* workItemProblems(line: object): Generator<string> {

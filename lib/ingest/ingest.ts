@@ -129,7 +129,7 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   else
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue;
-      const result = recordOf(line, sentMs);
+      const result = recordOf(line, { sentMs, messageId, line: index + 1 });
       if ('record' in result) records.set(result.record, { line: index + 1, text: line });
       else refusals.push({ reason: result.problem, ...origin, line: index + 1, record: line });
     }

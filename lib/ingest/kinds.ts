@@ -91,6 +91,7 @@ const SCHEMAS = {
       alert_id: objectId,
       title: text,
       incident_id: objectId,
+      incident_at_ms: atMs,
       source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
     },
   },
@@ -124,10 +125,6 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
     additionalProperties: open,
   };
 }
-
-const { host_id: _hostId, ...statusFields } = STATUS_SCHEMA.properties;
-/** The fields that a status report removes if they are null. It is checked without them. */
-export const REMOVABLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(statusFields));
 
 type LineName = Kind | 'retired_host';
 /** The schemas of lines, by kind; that of a host which is retired is another one. */
