@@ -7,7 +7,7 @@ import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { QueueMessage } from '../shared/sqs.ts';
-import { type Origin, type Queues, refusalOf } from './queues.ts';
+import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
 import { type FeedRecord, recordOf } from './records.ts';
 import { rowsOf } from './write-records.ts';
 
@@ -23,7 +23,7 @@ const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
 const PORTION = { size: 1_000_000, line: 100 } as const;
 
-interface Message extends Origin {
+interface Message extends MessageOrigin {
   receiptHandle: string;
   /** How often the message was received, including this time. */
   receives: number;
@@ -160,7 +160,7 @@ function* portionsOf(records: readonly SQSRecord[]): Generator<Message[]> {
 }
 
 const refuseLine = ({ message, text, number }: Line, reason: string) =>
-  message.refusals.push(refusalOf(message, reason, text, number));
+  message.refusals.push(refusalOf(text, reason, { ...message, line: number }));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
@@ -171,10 +171,11 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   if (filled.length === 0 || filled.length > MAX_RECORDS) {
     const reason =
       filled.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
-    message.refusals.push(refusalOf(message, reason, body));
+    message.refusals.push(refusalOf(body, reason, message));
   } else
     for (const line of filled) {
-      const result = recordOf(line.number === 1 ? withoutMark(line.text) : line.text, message.sentMs);
+      const text = line.number === 1 ? withoutMark(line.text) : line.text;
+      const result = recordOf(text, { ...origin, line: line.number });
       if ('record' in result) message.lines.set(result.record, line);
       else refuseLine(line, result.problem);
     }

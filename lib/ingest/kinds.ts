@@ -98,6 +98,7 @@ const SCHEMAS = {
       alert_id: objectId,
       title: text,
       incident_id: objectId,
+      incident_at_ms: AT_MS,
       source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
     },
   },

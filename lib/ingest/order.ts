@@ -1,22 +1,27 @@
-import { hash } from 'node:crypto';
-import { stringifyJson } from '../shared/json.ts';
-
-/** An order ends in 12 digits of a hash. So which of two records of the same millisecond counts as later does not depend on their arrival. */
-const HASH_RANGE = 10n ** 12n;
-
-/** The order of a record among those of its row: by time, then by content. It has at most 25 digits; DynamoDB stores 38. */
-export const orderOf = (atMs: number, content: object): bigint =>
-  BigInt(atMs) * HASH_RANGE + (BigInt(`0x${hash('sha256', canonical(content), 'hex').slice(0, 16)}`) % HASH_RANGE);
-
-/** The time of the record that has this order, in Unix milliseconds. */
-export const timeOf = (order: number | bigint): number => Number(BigInt(order) / HASH_RANGE);
-
-/** The same text for the same content, whatever the order of its fields. */
-const canonical = (content: object): string => stringifyJson(sorted(content));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const names = Object.keys(value).sort();
-  return names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]);
+/** Where a record comes from. A file that is imported counts as one message, sent at the time of the command. */
+export interface Origin {
+  /** Unix milliseconds. */
+  readonly sentMs: number;
+  readonly messageId: string;
+  /** The record's line in the message, from 1. */
+  readonly line: number;
 }
+
+/** Digits of Unix milliseconds until the year 2286. */
+const TIME_DIGITS = 13;
+const LINE_DIGITS = 10;
+
+const digitsOf = (value: number, digits: number) => String(value).padStart(digits, '0');
+
+/** The order of a record among those of its row: by time, then by time sent, message and line. DynamoDB and JavaScript compare it alike. */
+export const orderOf = (atMs: number, { sentMs, messageId, line }: Origin): string =>
+  `${digitsOf(atMs, TIME_DIGITS)} ${digitsOf(sentMs, TIME_DIGITS)} ${messageId} ${digitsOf(line, LINE_DIGITS)}`;
+
+/** The order of the same record if its change had happened at another time. */
+export const orderAt = (atMs: number, order: string): string => digitsOf(atMs, TIME_DIGITS) + order.slice(TIME_DIGITS);
+
+/** When the change happened, in Unix milliseconds. */
+export const timeOf = (order: string): number => Number(order.slice(0, TIME_DIGITS));
+
+/** When the record was sent, in Unix milliseconds. */
+export const sentOf = (order: string): number => Number(order.slice(TIME_DIGITS + 1, 2 * TIME_DIGITS + 1));

@@ -3,6 +3,7 @@ import { optionsOf } from '../dynamodb/client.ts';
 import { forEach } from '../dynamodb/pool.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages, sqsText } from '../shared/sqs.ts';
+import type { Origin } from './order.ts';
 
 /** What ingest-records does with its queues. */
 export interface Queues {
@@ -29,22 +30,22 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   };
 }
 
+/** The message that a refused text is from. */
+export type MessageOrigin = Omit<Origin, 'line'> & { readonly group: string | undefined };
+
 /** Maximum bytes of a reason. With it, the largest message of the ingest queue stays below SQS's limit. */
 const MAX_REASON_BYTES = 4_096;
-
-/** Where a refused text is from. */
-export interface Origin {
-  readonly messageId: string;
-  readonly sentMs: number;
-  readonly group: string | undefined;
-}
 
 /**
  * The message for the queue of refused records. Its body is the text as it came, so that SQS's redrive sends that again.
  * @param text a line of a message, or a whole message
- * @param line the line's number in the message, from 1
+ * @param origin without a line if the whole message is refused
  */
-export function refusalOf({ messageId, sentMs, group }: Origin, reason: string, text: string, line?: number) {
+export function refusalOf(
+  text: string,
+  reason: string,
+  { messageId, sentMs, group, line }: MessageOrigin & { line?: number },
+): QueueMessage {
   const shown = sqsText(reason);
   const { read } = new TextEncoder().encodeInto(shown, new Uint8Array(MAX_REASON_BYTES));
   const attribute = (DataType: string, value: string | number): MessageAttributeValue => ({
@@ -60,5 +61,5 @@ export function refusalOf({ messageId, sentMs, group }: Origin, reason: string, 
       sent_at_ms: attribute('Number', sentMs),
       ...(line !== undefined && { line: attribute('Number', line) }),
     },
-  } satisfies QueueMessage;
+  };
 }

@@ -1,5 +1,4 @@
 /** How records come in by the queue: which lines are refused, what becomes of messages, and what is counted and logged. */
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
@@ -156,7 +155,7 @@ describe('a message', () => {
 });
 
 it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
-  const { account, connection, feed, member } = await newTenant();
+  const { connection, feed, member } = await newTenant();
   await feed.deliver([member(0)]); // now the account is known
   const tap = tapWire(connection);
   const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
