@@ -6,22 +6,26 @@ import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
+import { depthOf } from '../shared/json-syntax.ts';
 import type { QueueMessage } from '../shared/sqs.ts';
+import { MAX_DEPTH } from './check-line.ts';
 import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
 import { type FeedRecord, recordOf } from './records.ts';
 import { rowsOf } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing, sending refusals, and delaying messages end. */
 const STOP_EARLY_MS = { writing: 15_000, refusing: 5_000, delaying: 2_000 } as const;
-/** Maximum number of rows that are written concurrently. */
-const CONCURRENCY = 32;
+/** Maximum number of rows that are written concurrently. Those of large records take much memory: a hundred times the record's text. */
+const CONCURRENCY = { small: 32, large: 2 } as const;
+/** Characters of a large record, or more. */
+const LARGE = 8_192;
 const MAX_KNOWN_ACCOUNTS = 10_000;
 /** Maximum number of records of a message. */
 const MAX_RECORDS = 1_000;
 /** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
-const PORTION = { size: 1_000_000, line: 100 } as const;
+const PORTION = { characters: 1_000_000, perLine: 100 } as const;
 
 interface Message extends MessageOrigin {
   receiptHandle: string;
@@ -84,21 +88,23 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
         fail(records, error as Error);
       }
     });
-    await forEach(
-      rowsOf(writable.flat()),
-      async ({ records, write }) => {
-        try {
-          // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
-          writing.throwIfAborted();
-          if (!(await write(tableWithSignal))) counts.late += records.length;
-          counts.records += records.length;
-        } catch (error) {
-          if ((error as Error).name !== 'ValidationException') fail(records, error as Error);
-          else for (const record of records) refuse(record, 'DynamoDB cannot store it');
-        }
-      },
-      { concurrency: CONCURRENCY },
+    const isLarge = (record: FeedRecord) => (lines.get(record) as Line).text.length >= LARGE;
+    const { small = [], large = [] } = Object.groupBy(rowsOf(writable.flat()), ({ records }) =>
+      records.some(isLarge) ? 'large' : 'small',
     );
+    const writeRow = async ({ records, write }: (typeof small)[number]) => {
+      try {
+        // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
+        writing.throwIfAborted();
+        if (!(await write(tableWithSignal))) counts.late += records.length;
+        counts.records += records.length;
+      } catch (error) {
+        if ((error as Error).name !== 'ValidationException') fail(records, error as Error);
+        else for (const record of records) refuse(record, 'DynamoDB cannot store it');
+      }
+    };
+    await forEach(small, writeRow, { concurrency: CONCURRENCY.small });
+    await forEach(large, writeRow, { concurrency: CONCURRENCY.large });
 
     // The refusals of a message that failed are not sent, since each attempt would repeat them.
     const refused = messages.flatMap((message) => (message.failure ? [] : message.refusals.map(() => message)));
@@ -119,7 +125,8 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       AbortSignal.timeout(Math.max(1, remainingMs - earlyMs)),
     ) as [AbortSignal, AbortSignal, AbortSignal];
     const failed: Pick<Message, 'messageId' | 'receiptHandle' | 'receives'>[] = [];
-    for (const messages of portionsOf(event.Records)) {
+    for (const records of portionsOf(event.Records)) {
+      const messages = records.map(messageOf);
       metrics.records(await apply(messages, writing, refusing));
       for (const { messageId, receiptHandle, receives, failure } of messages) {
         if (!failure) continue;
@@ -144,19 +151,19 @@ function delayAfter(receives: number): number {
   return Math.ceil((seconds * (1 + Math.random())) / 2);
 }
 
-function* portionsOf(records: readonly SQSRecord[]): Generator<Message[]> {
-  let portion: Message[] = [];
+function* portionsOf(records: readonly SQSRecord[]): Generator<SQSRecord[]> {
+  let portion: SQSRecord[] = [];
   let size = 0;
   for (const record of records) {
-    const message = messageOf(record);
-    portion.push(message);
-    size += record.body.length + PORTION.line * (message.lines.size + message.refusals.length);
-    if (size < PORTION.size) continue;
-    yield portion;
-    portion = [];
-    size = 0;
+    size += record.body.length + PORTION.perLine * record.body.split('\n', MAX_RECORDS).length;
+    if (size > PORTION.characters && portion.length > 0) {
+      yield portion;
+      portion = [];
+      size = 0;
+    }
+    portion.push(record);
   }
-  if (portion.length > 0) yield portion;
+  yield portion;
 }
 
 const refuseLine = ({ message, text, number }: Line, reason: string) =>
@@ -166,14 +173,12 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
   const receives = Number(attributes.ApproximateReceiveCount);
   const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
-  const lines = linesOf(body).map((text, index): Line => ({ message, text, number: index + 1 }));
-  const filled = lines.filter(({ text }) => text.trim() !== '');
-  if (filled.length === 0 || filled.length > MAX_RECORDS) {
-    const reason =
-      filled.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
+  const lines = isOneLine(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  if (lines.length === 0 || lines.length > MAX_RECORDS) {
+    const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
     message.refusals.push(refusalOf(body, reason, message));
   } else
-    for (const line of filled) {
+    for (const line of lines) {
       const text = line.number === 1 ? withoutMark(line.text) : line.text;
       const result = recordOf(text, { ...origin, line: line.number });
       if ('record' in result) message.lines.set(result.record, line);
@@ -182,17 +187,31 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   return message;
 }
 
+/** Without the byte order mark that a text may begin with. */
 const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
 
-/** The lines of a body. One JSON object counts as a line, whatever its layout. */
-function linesOf(body: string): string[] {
-  const lines = body.split('\n');
-  if (lines.length === 1) return lines;
+/** Whether a body is one line, or one JSON object in any layout. */
+function isOneLine(body: string): boolean {
+  if (!body.includes('\n')) return true; // it is one line in any case
+  if (depthOf(body) > MAX_DEPTH) return false; // to parse it would take much memory
   try {
     // The text of several objects fails after the first one.
     const parsed: unknown = JSON.parse(withoutMark(body));
-    return typeof parsed === 'object' && !Array.isArray(parsed) ? [body] : lines;
+    return typeof parsed === 'object' && !Array.isArray(parsed);
   } catch {
-    return lines;
+    return false;
   }
+}
+
+/** The lines that are not blank: all, or one more than a message may have. */
+function linesOf(body: string, message: Message): Line[] {
+  const lines: Line[] = [];
+  for (let [start, number] = [0, 1]; start < body.length && lines.length <= MAX_RECORDS; number += 1) {
+    const newline = body.indexOf('\n', start);
+    const end = newline < 0 ? body.length : newline;
+    const text = body.slice(start, end);
+    if (text.trim() !== '') lines.push({ message, number, text });
+    start = end + 1;
+  }
+  return lines;
 }

@@ -11,6 +11,9 @@ export const MAX_BATCH = 10;
 /** SQS's limit for one message, and for all messages of a call together. */
 export const MAX_BATCH_BYTES = 2 ** 20;
 
+/** Maximum number of concurrent calls: each has up to 1 MiB in memory, several times. */
+const CONCURRENCY = 4;
+
 /** Credentials for a local server, which checks none. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
@@ -87,10 +90,14 @@ export async function sendMessages(
   signal?: AbortSignal,
 ): Promise<boolean[]> {
   const taken = new Set<string | undefined>();
-  await forEach(batchesOf(messages), async (Entries) => {
-    const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
-    const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
-    for (const { Id } of Successful) taken.add(Id);
-  });
+  await forEach(
+    batchesOf(messages),
+    async (Entries) => {
+      const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
+      const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
+      for (const { Id } of Successful) taken.add(Id);
+    },
+    { concurrency: CONCURRENCY },
+  );
   return messages.map((_, index) => taken.has(String(index)));
 }
