@@ -52,11 +52,15 @@ export interface QueueMessage {
   readonly MessageAttributes?: Record<string, MessageAttributeValue>;
 }
 
-/** The bytes of a message as SQS counts them: body, and names, types and values of attributes. */
-const sizeOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): number =>
-  Object.entries(MessageAttributes)
-    .flatMap(([name, { DataType = '', StringValue = '' }]) => [name, DataType, StringValue])
-    .reduce((sum, text) => sum + Buffer.byteLength(text), Buffer.byteLength(MessageBody));
+/** The texts that count towards a message's size: body, and names, types and values of attributes. */
+export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): string[] => [
+  MessageBody,
+  ...Object.entries(MessageAttributes).flatMap(([name, { DataType = '', StringValue = '' }]) => [name, DataType, StringValue]),
+];
+
+/** The bytes of a message as SQS counts them. */
+export const sizeOf = (message: QueueMessage): number =>
+  textsOf(message).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
 /** A message of a call. `Id` is the message's index in the list that the calls are made from. */
 type Entry = QueueMessage & { readonly Id: string };
