@@ -3,14 +3,14 @@ import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Entity } from './kinds.ts';
 
-export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** Those of the named fields that are present, in lower case: ids are stored that way. */
-const inLowerCase = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
+const inLowerCase = (fields: Row, ...names: string[]) =>
   Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
 /** The row of an entity, without `feed_order`. Throws for accounts and app keys, whose rows `packages/admin` writes. */
-export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
+export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): KeyOf<RowKind> & Row {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
     case 'member':
@@ -48,7 +48,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
 }
 
 /** Converts the fields of an entity that may have further fields, with any JSON values. */
-const storableFields = (fields: Readonly<Record<string, unknown>>) =>
+const storableFields = (fields: Row) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /**

@@ -8,7 +8,7 @@ import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Queues, Refusal } from './queues.ts';
 import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
-import { rowsOf } from './write-records.ts';
+import { byRow, writeAccepted } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing ends, so that what failed can still be reported. */
 const STOP_EARLY_MS = 5_000;
@@ -85,18 +85,17 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       }
     });
     await forEach(
-      rowsOf(writable.flat()),
-      async ({ records, write }) => {
+      byRow(writable.flat()),
+      async (records) => {
         try {
           // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
           signal.throwIfAborted();
-          if (!(await write(tableWithSignal))) counts.late += records.length;
+          const { isChanged, refused } = await writeAccepted(tableWithSignal, records);
+          if (!isChanged) counts.late += records.length - refused.length;
+          if (refused.length > 0) log.error('records refused by DynamoDB', { records: refused.length });
+          for (const record of refused) refuse(record, 'cannot be stored');
         } catch (error) {
-          if ((error as Error).name !== 'ValidationException') fail(records, error);
-          else {
-            log.error('records refused by DynamoDB', { error_name: (error as Error).name, records: records.length });
-            for (const record of records) refuse(record, 'cannot be stored');
-          }
+          fail(records, error);
         }
       },
       { concurrency: CONCURRENCY },

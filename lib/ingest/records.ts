@@ -13,6 +13,13 @@ export interface FeedRecord {
   retired: boolean;
 }
 
+/** The latest of some records; undefined if there are none. */
+export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined =>
+  records.reduce<FeedRecord | undefined>(
+    (latest, record) => (latest && latest.order > record.order ? latest : record),
+    undefined,
+  );
+
 /** Maximum number of lines of a message. */
 export const MAX_LINES = 1_000;
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */

@@ -1,122 +1,93 @@
 /** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
 import type { Table } from '../dynamodb/client.ts';
-import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
-import { type KeyOf, keys } from '../dynamodb/keys.ts';
-import { putRow, updateRow } from '../dynamodb/row.ts';
-import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
-import { readFeed } from '../operations/merge-alerts/entry.ts';
+import { all, expression, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
+import type { KeyOf } from '../dynamodb/keys.ts';
+import { putRow, RETURN_STORED, updateRow } from '../dynamodb/row.ts';
+import type { AlertRow, IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';
-import { cancelRemoval, cellsOf, removalTime, writeReports } from './host-reports.ts';
-import { type Entity, identityOf } from './kinds.ts';
-import type { FeedRecord } from './records.ts';
-
-/** The records of a batch for one row. */
-interface RowRecords {
-  records: readonly FeedRecord[];
-  /** @returns whether the row was changed; false if no record is later than what is stored */
-  write(table: Table): Promise<boolean>;
-}
+import { writeHost, writeStatus } from './host-rows.ts';
+import { identityOf } from './kinds.ts';
+import { orderAt, timeOf } from './order.ts';
+import { type FeedRecord, latestOf } from './records.ts';
 
 /** Groups records by their rows. */
-export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
-  const byRow = Map.groupBy(records, ({ entity }) => identityOf(entity));
-  return [...byRow.values()].map((group) => {
-    const { kind } = (group[0] as FeedRecord).entity;
-    return { records: group, write: (table) => WRITERS[kind](table, group) };
-  });
-}
+export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [
+  ...Map.groupBy(records, ({ entity }) => identityOf(entity)).values(),
+];
 
-/** Writes the records of one row. @returns whether the row was changed */
-type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>;
-
-const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
-  records.reduce((latest, record) => (record.order > latest.order ? record : latest));
-
-/** Condition: no record wrote the row, or the last that did is earlier. */
-const storedIsEarlier = (order: bigint) => isBelow('feed_order', order);
-const RETURN_STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-
-interface Ordered {
-  /** The order of the latest record that was written to the row. */
-  feed_order?: number | bigint;
-}
-/** Whether a record is not newer than the stored row. */
-const isOutdated = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
-
-/** Replaces the whole row by the latest record. */
-async function replaceRow(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const latest = latestOf(records);
-  const { entity, order } = latest;
-  return (await putRow(table, { ...rowOf(entity), feed_order: order }, storedIsEarlier(order))).done;
-}
+/** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
+export const writeRow = (table: Table, records: readonly [FeedRecord, ...FeedRecord[]]): Promise<boolean> =>
+  WRITERS[records[0].entity.kind](table, records);
 
 /**
- * Replaces the inventory row by the latest record. A retirement first empties the status row and gives it a time to live, so that a later
- * record that brings the host back finds the time to live and cancels it. If the latest record is not a retirement, the first attempt
- * requires that the host is active. Each further attempt requires that the row is still as the failed attempt returned it.
+ * Writes the records of one row. If DynamoDB refuses one, the others are still written.
+ * @returns whether the row was changed, and the records that were refused
  */
-async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const latest = latestOf(records);
-  const { entity, order, atMs, retired } = latest;
-  const { account_id, host_id } = entity;
-  const status = keys.hostStatus(account_id, String(host_id));
-  const retirements = records.filter((record) => record.retired);
-  const isEmptied = retirements.length > 0 && (await writeReports(table, status, cellsOf(retirements)));
-  const row = retired
-    ? { ...keys.host(account_id, String(host_id)), retired, ttl: removalTime(atMs), feed_order: order }
-    : { ...rowOf(entity), feed_order: order };
-  const isActive = all(EXISTS, storedIsEarlier(order), is('retired', undefined));
-  let condition = retired ? storedIsEarlier(order) : isActive;
-  for (;;) {
-    const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
-    const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
-    if (done || (stored && isOutdated(stored, latest))) {
-      if (retirements.length > 0 && !stored?.retired) await cancelRemoval(table, status, stored?.feed_order ?? order);
-      return done || isEmptied;
-    }
-    if (!retired) await cancelRemoval(table, status, order);
-    condition = stored ? isAsRead(stored, ['feed_order', 'retired']) : IS_NEW;
+export async function writeAccepted(
+  table: Table,
+  records: readonly FeedRecord[],
+): Promise<{ isChanged: boolean; refused: FeedRecord[] }> {
+  const [first, ...others] = records;
+  if (!first) return { isChanged: false, refused: [] };
+  try {
+    return { isChanged: await writeRow(table, [first, ...others]), refused: [] };
+  } catch (error) {
+    if ((error as Error).name !== 'ValidationException') throw error;
+    if (others.length === 0) return { isChanged: false, refused: [first] };
+    const one = await writeAccepted(table, [first]);
+    const rest = await writeAccepted(table, others);
+    return { isChanged: one.isChanged || rest.isChanged, refused: [...one.refused, ...rest.refused] };
   }
 }
 
-async function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const { account_id, host_id } = (records[0] as FeedRecord).entity;
-  return writeReports(table, keys.hostStatus(account_id, String(host_id)), cellsOf(records));
+type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>;
+
+/** The latest of records that are not none. */
+const lastOf = (records: readonly FeedRecord[]) => latestOf(records) as FeedRecord;
+
+interface Ordered {
+  /** The order of the latest record that was written to the row. */
+  feed_order?: string;
+}
+const isOutdated = ({ feed_order = '' }: Ordered, order: string) => feed_order >= order;
+
+/** Replaces the whole row by the latest record. */
+async function replaceRow(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const { entity, order } = lastOf(records);
+  return (await putRow(table, { ...rowOf(entity), feed_order: order }, isBelow('feed_order', order))).done;
 }
 
 interface StoredItem extends WorkItemRow, Ordered {
   /** The order of the latest record that deleted the item. */
-  deletion_order?: number | bigint;
+  deletion_order?: string;
 }
 
-const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
-
-/**
- * A record that deletes the item prevails over all that do not, whichever arrives first; a deletion by a caller of the API prevails over
- * all records. After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion
- * does nothing.
- */
+/** A record that deletes the item prevails over all that do not. One whose time is not later than an undone deletion does nothing. */
 async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const deletions = records.filter(isDeletion);
-  if (deletions.length > 0) {
-    const { entity, order } = latestOf(deletions);
-    const isNeverDeleted = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
-    // Only a deletion by a caller of the API has `deleted_request_id`.
-    const isLaterDeletion = expression`deletion_order < ${order} AND attribute_not_exists(deleted_request_id)`;
-    const condition = expression`(${isNeverDeleted}) OR (${isLaterDeletion})`;
-    // Has `feed_order`, since an operator may restore the item: then records from before the deletion must not change it.
-    const deletion = { ...rowOf(entity), feed_order: order, deletion_order: order };
-    const { done } = await putRow(table, deletion, condition);
-    // If a stored deletion is as late, it may have been undone since, and then the other records count.
-    if (done || deletions.length === records.length) return done;
-  }
-  const latest = latestOf(records.filter((record) => !isDeletion(record)));
-  const { entity, order } = latest;
+  const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
+  const deletion = latestOf(records.filter(isDeletion));
+  const change = latestOf(records.filter((record) => !isDeletion(record)));
+  const isDeleted = deletion !== undefined && (await deleteWorkItem(table, deletion));
+  return (change !== undefined && (await changeWorkItem(table, change))) || isDeleted;
+}
+
+async function deleteWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
+  const row = { ...rowOf(entity), feed_order: order, deletion_order: order };
+  // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
+  const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
+  const isNotUndone = all(expression`attribute_not_exists(undone_deletion)`, isBelow('deletion_order', order));
+  const isAfterUndone = all(expression`undone_deletion.at_ms < ${atMs}`, isBelow('deletion_order', orderAt(atMs, '')));
+  const condition = expression`${isNotByCaller} AND ((${isNotUndone}) OR (${isAfterUndone}))`;
+  return (await putRow(table, row, condition)).done;
+}
+
+/** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
+async function changeWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
   const row = { ...rowOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
-  const isNeverRestored = all(isAlive, storedIsEarlier(order), expression`attribute_not_exists(undone_deletion)`);
+  const isNeverRestored = expression`attribute_not_exists(undone_deletion)`;
   for (let stored: StoredItem | undefined; ; ) {
     const undone = stored?.undone_deletion;
     const kept = undone && {
@@ -125,61 +96,65 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
       deletion_order: stored?.deletion_order,
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
-    const isAsStored = stored && all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive);
-    const { done, row: found } = await putRow(table, { ...row, ...kept }, isAsStored ?? isNeverRestored, RETURN_STORED);
+    const condition = stored
+      ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
+      : all(isAlive, isNeverRestored, isBelow('feed_order', order));
+    const { done, row: found } = await putRow(table, { ...row, ...kept }, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
-    if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, latest)) return false;
+    if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, order)) return false;
+    const { undone_deletion, deletion_order = '' } = stored;
+    if (undone_deletion && Math.max(undone_deletion.at_ms, timeOf(deletion_order)) >= atMs) return false;
   }
 }
 
-/** Changes title and owner, except one that a merge has changed after the record. The sequence of a merge is comparable to `atMs`. */
+/** Replaces title and owner, each unless a merge changed it later: sequences of merges are comparable to `atMs`. */
 async function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const latest = latestOf(records);
-  const { entity, order, atMs } = latest;
-  const { incident_id, title, owner_id } = rowOf(entity) as unknown as IncidentRow;
-  const key = keys.incident(entity.account_id, incident_id);
-  const hasNoLaterChange = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
+  const { entity, order, atMs } = lastOf(records);
+  const { pk, sk, incident_id, title, owner_id } = rowOf(entity);
+  const [titleIsOlder, ownerIsOlder] = [isBelow('title_sequence', atMs + 1), isBelow('owner_sequence', atMs + 1)];
   let update = set({ incident_id, title, owner_id, feed_order: order });
-  let condition = all(storedIsEarlier(order), hasNoLaterChange);
+  let condition = all(isBelow('feed_order', order), titleIsOlder, ownerIsOlder);
   for (;;) {
-    const { done, row } = await updateRow(table, key, update, condition, RETURN_STORED);
+    const { done, row } = await updateRow(table, { pk, sk } as KeyOf<'incident'>, update, condition, RETURN_STORED);
     if (done) return true;
     const stored = row as IncidentRow & Ordered;
-    if (isOutdated(stored, latest)) return false;
-    const changed = await changedByMerges(table, entity, stored, atMs);
-    const applied = { ...(!changed.title && { title }), ...(!changed.owner && { owner_id }) };
-    update = set({ incident_id, ...applied, feed_order: order });
-    condition = isAsRead(stored, ['feed_order', 'last_change']);
+    if (isOutdated(stored, order)) return false;
+    const { title_sequence = 0, owner_sequence = 0 } = stored;
+    const later = { ...(title_sequence <= atMs && { title }), ...(owner_sequence <= atMs && { owner_id }) };
+    update = set({ incident_id, ...later, feed_order: order });
+    condition = isAsRead(stored, ['feed_order', 'title_sequence', 'owner_sequence']);
   }
 }
 
-/** Whether merges after `atMs` have changed the title of an incident, and whether its owner. */
-async function changedByMerges(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
-  const { last_change: last } = row;
-  if (!last || last.sequence <= atMs) return { title: false, owner: false };
-  const items = await readFeed(table, account_id, String(incident_id));
-  const laterEntries = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > atMs);
-  return {
-    title: last.old_title !== undefined || laterEntries.some(({ new_title }) => new_title !== undefined),
-    owner: last.old_owner_id !== undefined || laterEntries.some(({ new_owner_id }) => new_owner_id !== undefined),
-  };
-}
+/** When the record says that the alert is in its incident. */
+const incidentOrderOf = ({ entity, order }: FeedRecord) =>
+  entity.incident_at_ms === undefined ? order : orderAt(Number(entity.incident_at_ms), order);
 
-/** Creates an alert in the incident of its earliest record. Later records do not move it: only merges do. */
+/** Replaces the fields, and the incident until a merge has written the row. The incident has an order of its own. */
 async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const latest = latestOf(records);
-  const first = records.reduce((earliest, record) => (record.order < earliest.order ? record : earliest));
-  const { entity, order } = latest;
-  const { incident_id, ...fields } = {
-    ...rowOf(entity),
-    incident_id: rowOf(first.entity).incident_id,
-    feed_order: order,
-  };
-  const created = await putRow(table, { ...fields, ...(incident_id !== undefined && { incident_id }) }, IS_NEW);
-  if (created.done) return true;
-  const { pk, sk, ...changed } = fields;
-  return (await updateRow(table, { pk, sk } as KeyOf<'alert'>, set(changed), all(EXISTS, storedIsEarlier(order)))).done;
+  const latest = lastOf(records);
+  const { pk, sk, incident_id: _incident, incident_at_ms: _time, ...fields } = rowOf(latest.entity);
+  const content = { ...fields, feed_order: latest.order };
+  const [assignment] = records
+    .filter(({ entity }) => entity.incident_id !== undefined)
+    .map((record) => ({ incident_id: rowOf(record.entity).incident_id, incident_order: incidentOrderOf(record) }))
+    .sort((a, b) => (a.incident_order < b.incident_order ? 1 : -1));
+  let update = set({ ...content, ...assignment });
+  let condition = isBelow('feed_order', latest.order);
+  if (assignment)
+    condition = all(condition, is('moved_sequence', undefined), isBelow('incident_order', assignment.incident_order));
+  for (;;) {
+    const { done, row } = await updateRow(table, { pk, sk } as KeyOf<'alert'>, update, condition, RETURN_STORED);
+    if (done) return true;
+    const stored = row as AlertRow & Ordered;
+    const { moved_sequence, incident_order = '' } = stored;
+    const isAssigned = assignment && moved_sequence === undefined && incident_order < assignment.incident_order;
+    const later = { ...(!isOutdated(stored, latest.order) && content), ...(isAssigned && assignment) };
+    if (Object.keys(later).length === 0) return false;
+    update = set(later);
+    condition = isAsRead(stored, ['feed_order', 'moved_sequence', 'incident_order']);
+  }
 }
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {

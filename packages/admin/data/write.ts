@@ -4,7 +4,7 @@ import { isThrottled } from '../../../lib/dynamodb/failures.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
 import type { FeedRecord } from '../../../lib/ingest/records.ts';
-import { rowsOf } from '../../../lib/ingest/write-records.ts';
+import { writeRow } from '../../../lib/ingest/write-records.ts';
 
 /** Long waits, since callers need the table's capacity first. */
 const BACKOFF = { baseMs: 50, maxMs: 5_000 };
@@ -15,8 +15,7 @@ export async function writeRecord(table: Table, record: FeedRecord): Promise<boo
     table.signal?.throwIfAborted();
     try {
       if (await isKeptDeleted(table, record)) return false;
-      const [row] = rowsOf([record]);
-      return row !== undefined && (await row.write(table));
+      return await writeRow(table, [record]);
     } catch (error) {
       if (!isThrottled(error)) throw error;
     }
