@@ -37,12 +37,17 @@ export function recordOf(line: string, origin: Origin): Checked {
   return recordOfChecked(entity, origin);
 }
 
-/** The record of an entity that has no problems of its own. The time of its change is by default when it was sent. */
-export function recordOfChecked({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin): Checked {
-  const atMs = Number(at_ms ?? origin.sentMs);
-  const aheadMs = atMs - origin.sentMs;
+/** The record of an entity that has no problems of its own. */
+export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
+  const aheadMs = Number(entity.at_ms ?? 0) - origin.sentMs;
   if (aheadMs > MAX_CLOCK_AHEAD_MS)
     return { problem: `at_ms is ${aheadMs} ms after the record was sent: set the clock, or leave at_ms out` };
+  return { record: recordOfEntity(entity, origin) };
+}
+
+/** The record of an entity. The time of its change is by default when it was sent. */
+export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin): FeedRecord {
+  const atMs = Number(at_ms ?? origin.sentMs);
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
@@ -50,5 +55,5 @@ export function recordOfChecked({ at_ms, ...entity }: Entity<FeedKind>, origin: 
     record.alert_id = hash('sha256', `${record.account_id} ${record.source_id}`, 'hex').slice(0, 24);
     delete record.source_id;
   }
-  return { record: { entity: record, atMs, order: orderOf(atMs, origin), retired } };
+  return { entity: record, atMs, order: orderOf(atMs, origin), retired };
 }

@@ -8,7 +8,7 @@ import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAccepted } from '../../lib/ingest/write-records.ts';
 import { type Entry, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
-import { writeRecord } from '../../packages/admin/data/write.ts';
+import { writeRecord } from '../../packages/admin/data/load.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';

@@ -3,8 +3,16 @@ import type { SQSEvent } from 'aws-lambda';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
 import type { Delay, Refusal } from '../../lib/ingest/queues.ts';
+import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { testDeps } from './service.ts';
+
+/** The record of a line that is the first of its message. */
+export function recordFrom(fields: object, sentMs = Date.now()): FeedRecord {
+  const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
+  if (!('record' in found)) throw new Error(found.problem);
+  return found.record;
+}
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
 
