@@ -90,10 +90,9 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** Sequence of the last merge that changed the title. */
-  title_sequence?: number;
-  /** Sequence of the last merge that changed the owner. */
-  owner_sequence?: number;
+  /** The order of the record, or the sequence of the merge, that last set the title. */
+  title_order?: string;
+  owner_order?: string;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */

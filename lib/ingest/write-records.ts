@@ -1,19 +1,19 @@
 /** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
+import { rowName } from '../dynamodb/batch-get.ts';
 import type { Table } from '../dynamodb/client.ts';
-import { all, expression, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
-import type { KeyOf } from '../dynamodb/keys.ts';
-import { putRow, RETURN_STORED, updateRow } from '../dynamodb/row.ts';
-import type { AlertRow, IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
+import { all, expression, isAsRead, isBelow } from '../dynamodb/expression.ts';
+import { putRow, RETURN_STORED } from '../dynamodb/row.ts';
+import type { WorkItemRow } from '../dynamodb/rows.ts';
 import type { Int64 } from '../shared/json.ts';
-import { rowOf } from './entity-rows.ts';
+import { fieldsOf, keyOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import { identityOf } from './kinds.ts';
 import { orderAt, timeOf } from './order.ts';
+import { latestParts, type Part, writeParts } from './parts.ts';
 import { type FeedRecord, latestOf } from './records.ts';
 
 /** Groups records by their rows. */
 export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [
-  ...Map.groupBy(records, ({ entity }) => identityOf(entity)).values(),
+  ...Map.groupBy(records, ({ entity }) => rowName(keyOf(entity))).values(),
 ];
 
 /** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
@@ -55,7 +55,9 @@ const isOutdated = ({ feed_order = '' }: Ordered, order: string) => feed_order >
 /** Replaces the whole row by the latest record. */
 async function replaceRow(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const { entity, order } = lastOf(records);
-  return (await putRow(table, { ...rowOf(entity), feed_order: order }, isBelow('feed_order', order))).done;
+  return (
+    await putRow(table, { ...keyOf(entity), ...fieldsOf(entity), feed_order: order }, isBelow('feed_order', order))
+  ).done;
 }
 
 interface StoredItem extends WorkItemRow, Ordered {
@@ -73,7 +75,7 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
 }
 
 async function deleteWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
-  const row = { ...rowOf(entity), feed_order: order, deletion_order: order };
+  const row = { ...keyOf(entity), ...fieldsOf(entity), feed_order: order, deletion_order: order };
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
   const isNotUndone = all(expression`attribute_not_exists(undone_deletion)`, isBelow('deletion_order', order));
@@ -84,7 +86,7 @@ async function deleteWorkItem(table: Table, { entity, order, atMs }: FeedRecord)
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
 async function changeWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
-  const row = { ...rowOf(entity), feed_order: order };
+  const row = { ...keyOf(entity), ...fieldsOf(entity), feed_order: order };
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
   const isNeverRestored = expression`attribute_not_exists(undone_deletion)`;
@@ -108,53 +110,31 @@ async function changeWorkItem(table: Table, { entity, order, atMs }: FeedRecord)
   }
 }
 
-/** Replaces title and owner, each unless a merge changed it later: sequences of merges are comparable to `atMs`. */
-async function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const { entity, order, atMs } = lastOf(records);
-  const { pk, sk, incident_id, title, owner_id } = rowOf(entity);
-  const [titleIsOlder, ownerIsOlder] = [isBelow('title_sequence', atMs + 1), isBelow('owner_sequence', atMs + 1)];
-  let update = set({ incident_id, title, owner_id, feed_order: order });
-  let condition = all(isBelow('feed_order', order), titleIsOlder, ownerIsOlder);
-  for (;;) {
-    const { done, row } = await updateRow(table, { pk, sk } as KeyOf<'incident'>, update, condition, RETURN_STORED);
-    if (done) return true;
-    const stored = row as IncidentRow & Ordered;
-    if (isOutdated(stored, order)) return false;
-    const { title_sequence = 0, owner_sequence = 0 } = stored;
-    const later = { ...(title_sequence <= atMs && { title }), ...(owner_sequence <= atMs && { owner_id }) };
-    update = set({ incident_id, ...later, feed_order: order });
-    condition = isAsRead(stored, ['feed_order', 'title_sequence', 'owner_sequence']);
-  }
+/** Replaces title and owner. A merge that changes one stores its sequence as the order, which records before it are below. */
+function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const parts = records.flatMap(({ entity, order }) => {
+    const { owner_id, ...fields } = fieldsOf(entity);
+    return [
+      { name: 'title_order', order, fields },
+      { name: 'owner_order', order, fields: { owner_id } },
+    ];
+  });
+  return writeParts(table, keyOf(lastOf(records).entity), latestParts(parts));
 }
 
-/** When the record says that the alert is in its incident. */
-const incidentOrderOf = ({ entity, order }: FeedRecord) =>
-  entity.incident_at_ms === undefined ? order : orderAt(Number(entity.incident_at_ms), order);
-
-/** Replaces the fields, and the incident until a merge has written the row. The incident has an order of its own. */
-async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const latest = lastOf(records);
-  const { pk, sk, incident_id: _incident, incident_at_ms: _time, ...fields } = rowOf(latest.entity);
-  const content = { ...fields, feed_order: latest.order };
-  const [assignment] = records
-    .filter(({ entity }) => entity.incident_id !== undefined)
-    .map((record) => ({ incident_id: rowOf(record.entity).incident_id, incident_order: incidentOrderOf(record) }))
-    .sort((a, b) => (a.incident_order < b.incident_order ? 1 : -1));
-  let update = set({ ...content, ...assignment });
-  let condition = isBelow('feed_order', latest.order);
-  if (assignment)
-    condition = all(condition, is('moved_sequence', undefined), isBelow('incident_order', assignment.incident_order));
-  for (;;) {
-    const { done, row } = await updateRow(table, { pk, sk } as KeyOf<'alert'>, update, condition, RETURN_STORED);
-    if (done) return true;
-    const stored = row as AlertRow & Ordered;
-    const { moved_sequence, incident_order = '' } = stored;
-    const isAssigned = assignment && moved_sequence === undefined && incident_order < assignment.incident_order;
-    const later = { ...(!isOutdated(stored, latest.order) && content), ...(isAssigned && assignment) };
-    if (Object.keys(later).length === 0) return false;
-    update = set(later);
-    condition = isAsRead(stored, ['feed_order', 'moved_sequence', 'incident_order']);
-  }
+/** Replaces the fields, and the incident until a merge has written the row. */
+function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const parts = records.flatMap(({ entity, atMs, order }): Part[] => {
+    const { incident_id, incident_at_ms = atMs, ...fields } = fieldsOf(entity);
+    const content = { name: 'feed_order', order, fields };
+    if (incident_id === undefined) return [content];
+    const incidentOrder = orderAt(Number(incident_at_ms), order);
+    return [
+      content,
+      { name: 'incident_order', order: incidentOrder, fields: { incident_id }, unless: 'moved_sequence' },
+    ];
+  });
+  return writeParts(table, keyOf(lastOf(records).entity), latestParts(parts));
 }
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {

@@ -123,7 +123,7 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
         title: 'alert',
         at_ms: START_MS,
       };
-      await writeRow(through, [recordFrom(entity)]);
+      await writeRow(through, [recordFrom(entity, START_MS)]);
     }, fate);
   const running = processes.map(async (each, index) => {
     await begin(each, `title ${index}`, each.fate);

@@ -1,15 +1,9 @@
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import { batchGet, rowName } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
+import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
 import { entityOf } from '../../../lib/ingest/check-line.ts';
-import {
-  type Entity,
-  FEED_KINDS,
-  type FeedKind,
-  identityOf as identityOfRow,
-  KINDS,
-  type Kind,
-} from '../../../lib/ingest/kinds.ts';
+import { keyOf as keyOfRow } from '../../../lib/ingest/entity-rows.ts';
+import { type Entity, FEED_KINDS, type FeedKind, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
@@ -47,9 +41,14 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-/** Two lines with the same identity are duplicates. */
-const identityOf = (entity: Entity): string =>
-  entity.kind === 'app_key' ? `app_key ${appKeyOf(entity).hash}` : identityOfRow(entity);
+/** The row of an entity. Two lines of the same row are duplicates. */
+export function keyOf(entity: Entity): KeyOf<RowKind> {
+  if (entity.kind === 'account') return keys.account(entity.account_id);
+  return isFeedEntity(entity) ? keyOfRow(entity) : keys.appKey(appKeyOf(entity).hash);
+}
+
+const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
+  (FEED_KINDS as readonly Kind[]).includes(entity.kind);
 
 /** A line that has no problems. */
 export interface CheckedLine {
@@ -62,8 +61,10 @@ export interface CheckedLine {
 
 /** The error for a checked line that could not be written: it names its number and id. */
 export function writeError(source: string, { number, entity }: CheckedLine, error: Error): DataError {
-  // This does not reveal an app key: `identityOf` contains only its hash.
-  const problem = `${identityOf(entity)} cannot be written: ${error.message.split('\n')[0]}`;
+  // This does not reveal an app key: its row has only its hash.
+  const { kind, account_id } = entity;
+  const id = isFeedEntity(entity) ? ` ${keyOf(entity).sk}` : '';
+  const problem = `${kind} ${account_id}${id} cannot be written: ${error.message.split('\n')[0]}`;
   return new DataError(source, [{ line: number, problem }]);
 }
 
@@ -110,7 +111,7 @@ export async function checkData(
       result && 'record' in result ? { number, entity: result.record.entity, ...result } : { number, entity };
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    const identity = identityOf(line.entity);
+    const identity = rowName(keyOf(line.entity));
     const firstLine = firstLines.get(identity);
     if (firstLine === undefined) {
       firstLines.set(identity, number);
@@ -126,9 +127,6 @@ export async function checkData(
   );
 }
 
-const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
-  (FEED_KINDS as readonly Kind[]).includes(entity.kind);
-
 /** Problems of lines whose account does not exist, and of app keys that belong to another account. */
 async function* tableProblems(
   table: Table,
@@ -137,18 +135,18 @@ async function* tableProblems(
   const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
   const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
   for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
-  const keyOf = ({ entity }: CheckedLine) =>
+  const appKeyRowOf = ({ entity }: CheckedLine) =>
     entity.kind === 'app_key' ? keys.appKey(appKeyOf(entity).hash) : undefined;
   const { rows } = await batchGet(
     table,
-    lines.flatMap((line) => keyOf(line) ?? []),
+    lines.flatMap((line) => appKeyRowOf(line) ?? []),
     { attributes: ['account_id'] },
   );
   for (const line of lines) {
     const { account_id: id } = line.entity;
     if (missing.has(id))
       yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];
-    const key = keyOf(line);
+    const key = appKeyRowOf(line);
     if (key && (rows.of(key)?.account_id ?? id) !== id)
       yield [line, 'the key belongs to another account: issue a new one'];
   }

@@ -24,9 +24,12 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
 
 /** Attributes that mean something only beside the merges and records of this table. A work item may have fields of most of these names. */
 const ATTRIBUTES_OF_THE_TABLE = new Set([
-  ...['incident_order', 'snapshot_order', 'health_order', 'ttl', 'last_change', 'title_sequence', 'owner_sequence'],
+  ...['incident_order', 'snapshot_order', 'health_order', 'ttl', 'last_change', 'title_order', 'owner_order'],
   ...['moved_sequence', 'moved_from', 'previous_sequence'],
 ]);
+
+/** Attributes with the orders of a row's parts. */
+const PARTS = ['title_order', 'owner_order', 'snapshot_order', 'health_order'];
 
 /** The entity that a row holds, as import takes it. Its time lets an import overwrite nothing newer. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
@@ -34,8 +37,11 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const { snapshot_order, health_order, incident_order, moved_sequence } = fields as Partial<Record<string, string>>;
-  const orders = [feed_order as string | undefined, ...(kind === 'host_status' ? [snapshot_order, health_order] : [])];
+  const { snapshot_order, incident_order, moved_sequence } = fields as Partial<Record<string, string>>;
+  const orders = [feed_order, ...PARTS.filter(() => kind !== 'work_item').map((name) => fields[name])] as (
+    | string
+    | undefined
+  )[];
   const [earliest] = orders.filter((order) => order !== undefined).sort();
   const incidentAtMs = kind === 'alert' ? (moved_sequence ?? (incident_order && timeOf(incident_order))) : undefined;
   // Otherwise they would be a report of no snapshot.

@@ -2,10 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
-import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
-import { rowOf } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
 import type { FeedRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
@@ -13,7 +12,7 @@ import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
-import { appKeyOf, type CheckedLine, checkData, type Lines, writeError } from './check-lines.ts';
+import { appKeyOf, type CheckedLine, checkData, keyOf, type Lines, writeError } from './check-lines.ts';
 
 /** How many records are written concurrently. */
 const CONCURRENCY = 32;
@@ -92,13 +91,8 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-function keyOf(entity: Entity): KeyOf<RowKind> {
-  if (entity.kind === 'account') return keys.account(entity.account_id);
-  return entity.kind === 'app_key' ? keys.appKey(appKeyOf(entity).hash) : rowOf(entity);
-}
-
 const BOOKKEEPING =
-  /^(feed_order|deletion_order|incident_order|snapshot_order|health_order|ttl|revision|account_revision)$/;
+  /^(feed_order|deletion_order|title_order|owner_order|incident_order|snapshot_order|health_order|ttl|revision|account_revision)$/;
 
 /** The row that a line is written to, without what only tells when it was written; empty if there is none. */
 async function contentOf(table: Table, entity: Entity): Promise<object> {
