@@ -50,14 +50,14 @@ async function retire(table: Table, record: FeedRecord): Promise<boolean> {
   const { order } = record;
   const { host, status, retirement } = keysOf(record.entity);
   const mark = { ...retirement, feed_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
-  const { done: isMarked } = await putRow(table, mark, isBelow('feed_order', order));
+  await putRow(table, mark, isBelow('feed_order', order));
   const { done: isDeleted } = await deleteRow(table, host, isEarlier(order));
   for (;;) {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
     const stored: Row = row ?? {};
     // A part of a later report stays.
     const removed = done ? [] : [SNAPSHOT, HEALTH].filter(({ name }) => isBefore(stored[name], order));
-    if (removed.length === 0) return isMarked || isDeleted || done;
+    if (removed.length === 0) return isDeleted || done;
     const update = set(Object.assign({}, ...removed.map(({ name, fields }) => ({ ...fields, [name]: undefined }))));
     const isAsStored = all(...removed.map(({ name }) => is(name, stored[name])));
     if ((await updateRow(table, status, update, isAsStored)).done) return true;

@@ -53,7 +53,7 @@ describe('a host', () => {
     const retirement = newRecord('host', { host_id: 'h', retired: true }, NOW - 70);
     for (const { records, shown } of [
       // No snapshot yet.
-      { records: [host({}, NOW - 100), report({ health_at_ms: NOW }, NOW - 90)], shown: [['h', '1', 'degraded']] },
+      { records: [host({}, NOW - 100), report({ health_at_ms: NOW - 90 }, NOW - 90)], shown: [['h', '1', 'degraded']] },
       { records: [report(snapshot, NOW - 80)], shown: [['h', '1', 'active']] },
       // Records that arrive late.
       { records: [host({ agent_version: '0' }, NOW - 101)], shown: [['h', '1', 'active']] },

@@ -64,18 +64,18 @@ export async function writeData(
   table: Table,
   source: string,
   lines: readonly CheckedLine[],
-  { nowMs, gatewayKeys, onWritten = () => {}, signal }: LoadOptions,
+  { nowMs, gatewayKeys, onWritten, signal }: LoadOptions,
 ): Promise<void> {
   const through = withSignal(table, signal);
   async function write(line: CheckedLine): Promise<void> {
     const { entity, record } = line;
     signal?.throwIfAborted();
     try {
-      const before = await contentOf(through, entity);
+      const before = onWritten && (await contentOf(through, entity));
       if (record) await writeRecord(through, record);
       else if (entity.kind === 'account') await writeAccount(table, entity, gatewayKeys);
       else await writeAppKey(table, entity, nowMs);
-      onWritten(!isDeepStrictEqual(before, await contentOf(through, entity)));
+      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, entity)));
     } catch (error) {
       throw isRefusal(error) ? writeError(source, line, error) : error;
     }
