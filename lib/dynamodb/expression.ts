@@ -69,7 +69,7 @@ export function set(attributes: object, initial: object = {}): Expression {
 }
 
 /** Update: makes these assignments and removes these attributes. */
-export function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
+function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
   const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
   return joined(
     '',

@@ -63,7 +63,8 @@ describe('import', () => {
     expect(first.out).toMatch(/^Imported 2 accounts, 4 app keys, 4 members, \d+ hosts.*\.\n$/);
     expect(first.err).toMatch(/^Account 1 .*\nAccount 2 .*\n(import: .* left\n)*import: \d+ of \d+, \d+ a second\n$/);
     const before = await contents(other);
-    await adminOf(other)(['import', file]);
+    const { lines: counts, unchanged } = JSON.parse((await adminOf(other)(['import', file, '--json'])).out);
+    expect(unchanged).toBe(Object.values<number>(counts).reduce((sum, count) => sum + count));
     expect(await contents(other)).toEqual(before);
   });
 
