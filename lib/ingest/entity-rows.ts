@@ -2,6 +2,7 @@
 import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Entity, FeedKind } from './kinds.ts';
+import type { FeedRecord } from './records.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -31,6 +32,9 @@ export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }
   ]);
   return Object.fromEntries(lowered);
 }
+
+/** The row of a record that replaces all of it. */
+export const rowOf = ({ entity, order }: FeedRecord) => ({ ...keyOf(entity), ...fieldsOf(entity), feed_order: order });
 
 /** Converts the fields of an entity that may have further fields, with any JSON values. */
 const storableFields = (fields: Row) =>

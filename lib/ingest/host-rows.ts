@@ -5,7 +5,7 @@ import { keys } from '../dynamodb/keys.ts';
 import { deleteRow, putRow, RETURN_STORED, updateRow } from '../dynamodb/row.ts';
 import { conditionCheck, putAction, transact } from '../dynamodb/transact.ts';
 import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
-import { fieldsOf, keyOf, type Row } from './entity-rows.ts';
+import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
 import { sentOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
 import { type FeedRecord, latestOf } from './records.ts';
@@ -35,7 +35,7 @@ export async function writeHost(table: Table, records: readonly FeedRecord[]): P
 }
 
 async function writeInventory(table: Table, record: FeedRecord): Promise<boolean> {
-  const row = { ...keyOf(record.entity), ...fieldsOf(record.entity), feed_order: record.order };
+  const row = rowOf(record);
   for (;;) {
     const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
     if (done || stored) return done;

@@ -5,7 +5,7 @@ import { all, expression, isAsRead, isBelow } from '../dynamodb/expression.ts';
 import { putRow, RETURN_STORED } from '../dynamodb/row.ts';
 import type { WorkItemRow } from '../dynamodb/rows.ts';
 import type { Int64 } from '../shared/json.ts';
-import { fieldsOf, keyOf } from './entity-rows.ts';
+import { fieldsOf, keyOf, rowOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
 import { orderAt, timeOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
@@ -17,50 +17,38 @@ export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [
 ];
 
 /** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
-export const writeRow = (table: Table, records: readonly [FeedRecord, ...FeedRecord[]]): Promise<boolean> =>
-  WRITERS[records[0].entity.kind](table, records);
+export const writeRow = (table: Table, records: readonly FeedRecord[]): Promise<boolean> => {
+  const latest = latestOf(records) as FeedRecord;
+  return WRITERS[latest.entity.kind](table, records, latest);
+};
 
-/**
- * Writes the records of one row. If DynamoDB refuses one, the others are still written.
- * @returns whether the row was changed, and the records that were refused
- */
+/** {@link writeRow}. If DynamoDB refuses a record, the others are still written. */
 export async function writeAccepted(
   table: Table,
   records: readonly FeedRecord[],
-): Promise<{ isChanged: boolean; refused: FeedRecord[] }> {
-  const [first, ...others] = records;
-  if (!first) return { isChanged: false, refused: [] };
+): Promise<{ isChanged: boolean; refused: readonly FeedRecord[] }> {
   try {
-    return { isChanged: await writeRow(table, [first, ...others]), refused: [] };
+    return { isChanged: await writeRow(table, records), refused: [] };
   } catch (error) {
     if ((error as Error).name !== 'ValidationException') throw error;
-    if (others.length === 0) return { isChanged: false, refused: [first] };
-    const one = await writeAccepted(table, [first]);
-    const rest = await writeAccepted(table, others);
-    return { isChanged: one.isChanged || rest.isChanged, refused: [...one.refused, ...rest.refused] };
+    if (records.length === 1) return { isChanged: false, refused: records };
+    const results = [];
+    for (const record of records) results.push(await writeAccepted(table, [record]));
+    return {
+      isChanged: results.some(({ isChanged }) => isChanged),
+      refused: results.flatMap(({ refused }) => refused),
+    };
   }
 }
 
-type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>;
-
-/** The latest of records that are not none. */
-const lastOf = (records: readonly FeedRecord[]) => latestOf(records) as FeedRecord;
-
-interface Ordered {
-  /** The order of the latest record that was written to the row. */
-  feed_order?: string;
-}
-const isOutdated = ({ feed_order = '' }: Ordered, order: string) => feed_order >= order;
+type Writer = (table: Table, records: readonly FeedRecord[], latest: FeedRecord) => Promise<boolean>;
 
 /** Replaces the whole row by the latest record. */
-async function replaceRow(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const { entity, order } = lastOf(records);
-  return (
-    await putRow(table, { ...keyOf(entity), ...fieldsOf(entity), feed_order: order }, isBelow('feed_order', order))
-  ).done;
-}
+const replaceRow: Writer = async (table, _records, latest) =>
+  (await putRow(table, rowOf(latest), isBelow('feed_order', latest.order))).done;
 
-interface StoredItem extends WorkItemRow, Ordered {
+interface StoredItem extends WorkItemRow {
+  feed_order?: string;
   /** The order of the latest record that deleted the item. */
   deletion_order?: string;
 }
@@ -74,19 +62,19 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   return (change !== undefined && (await changeWorkItem(table, change))) || isDeleted;
 }
 
-async function deleteWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
-  const row = { ...keyOf(entity), ...fieldsOf(entity), feed_order: order, deletion_order: order };
+async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
+  const { order, atMs } = record;
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
   const isNotUndone = all(expression`attribute_not_exists(undone_deletion)`, isBelow('deletion_order', order));
   const isAfterUndone = all(expression`undone_deletion.at_ms < ${atMs}`, isBelow('deletion_order', orderAt(atMs, '')));
   const condition = expression`${isNotByCaller} AND ((${isNotUndone}) OR (${isAfterUndone}))`;
-  return (await putRow(table, row, condition)).done;
+  return (await putRow(table, { ...rowOf(record), deletion_order: order }, condition)).done;
 }
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
-async function changeWorkItem(table: Table, { entity, order, atMs }: FeedRecord): Promise<boolean> {
-  const row = { ...keyOf(entity), ...fieldsOf(entity), feed_order: order };
+async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
+  const { entity, order, atMs } = record;
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
   const isNeverRestored = expression`attribute_not_exists(undone_deletion)`;
@@ -101,41 +89,37 @@ async function changeWorkItem(table: Table, { entity, order, atMs }: FeedRecord)
     const condition = stored
       ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
       : all(isAlive, isNeverRestored, isBelow('feed_order', order));
-    const { done, row: found } = await putRow(table, { ...row, ...kept }, condition, RETURN_STORED);
+    const { done, row: found } = await putRow(table, { ...rowOf(record), ...kept }, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
-    if (!stored || stored.deleted_at_ms !== undefined || isOutdated(stored, order)) return false;
-    const { undone_deletion, deletion_order = '' } = stored;
+    if (!stored) return false;
+    const { feed_order = '', deleted_at_ms, undone_deletion, deletion_order = '' } = stored;
+    if (deleted_at_ms !== undefined || feed_order >= order) return false;
     if (undone_deletion && Math.max(undone_deletion.at_ms, timeOf(deletion_order)) >= atMs) return false;
   }
 }
 
-/** Replaces title and owner. A merge that changes one stores its sequence as the order, which records before it are below. */
-function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const parts = records.flatMap(({ entity, order }) => {
-    const { owner_id, ...fields } = fieldsOf(entity);
-    return [
-      { name: 'title_order', order, fields },
-      { name: 'owner_order', order, fields: { owner_id } },
-    ];
-  });
-  return writeParts(table, keyOf(lastOf(records).entity), latestParts(parts));
-}
+/** Replaces title and owner. A merge that changes one stores its sequence as the order: records from before it are earlier. */
+const writeIncident: Writer = (table, _records, { entity, order }) => {
+  const { owner_id, ...fields } = fieldsOf(entity);
+  const title = { name: 'title_order', order, fields };
+  return writeParts(table, keyOf(entity), [title, { name: 'owner_order', order, fields: { owner_id } }]);
+};
 
 /** Replaces the fields, and the incident until a merge has written the row. */
-function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+const writeAlert: Writer = (table, records, latest) => {
   const parts = records.flatMap(({ entity, atMs, order }): Part[] => {
     const { incident_id, incident_at_ms = atMs, ...fields } = fieldsOf(entity);
     const content = { name: 'feed_order', order, fields };
-    if (incident_id === undefined) return [content];
-    const incidentOrder = orderAt(Number(incident_at_ms), order);
-    return [
-      content,
-      { name: 'incident_order', order: incidentOrder, fields: { incident_id }, unless: 'moved_sequence' },
-    ];
+    const incident = {
+      name: 'incident_order',
+      order: orderAt(Number(incident_at_ms), order),
+      unless: 'moved_sequence',
+    };
+    return incident_id === undefined ? [content] : [content, { ...incident, fields: { incident_id } }];
   });
-  return writeParts(table, keyOf(lastOf(records).entity), latestParts(parts));
-}
+  return writeParts(table, keyOf(latest.entity), latestParts(parts));
+};
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {
   member: replaceRow,
