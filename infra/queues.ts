@@ -80,9 +80,11 @@ const RECORDS = {
   timeoutsUntilRetry: 6,
   /**
    * While the function cannot start, a message is tried every six minutes: 100 attempts take ten hours. While it starts but fails, it
-   * delays messages longer each time: 100 attempts take a day. So an outage of six hours loses nothing.
+   * delays messages longer each time: 100 attempts take half a day or more. So an outage of six hours loses nothing.
    */
   maxReceiveCount: 100,
+  /** 16 KiB below SQS's limit, so that a message that is refused as a whole fits into the other queue with its reason. */
+  maxMessageBytes: (1024 - 16) * 1024,
 } as const;
 
 export interface IngestQueuesProps {
@@ -100,10 +102,8 @@ export interface IngestQueuesProps {
 export class IngestQueues extends Construct {
   /** The ingest queue. */
   readonly queue: Queue;
-  /** Records that ingest-records refused, with the reasons. */
+  /** Records that ingest-records refused, with the reasons, and messages that failed `maxReceiveCount` times. */
   readonly refused: Queue;
-  /** Messages that failed `maxReceiveCount` times. */
-  readonly deadLetters: Queue;
   /** Counts each delivery of a message that ingest-records reported as failed, or for which it could not be called. */
   readonly failedMessages: Metric;
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
@@ -112,10 +112,10 @@ export class IngestQueues extends Construct {
   constructor(scope: Construct, id: string, { create, ...options }: IngestQueuesProps) {
     super(scope, id);
     this.refused = createQueue(this, 'Refused');
-    this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
+      maxMessageSizeBytes: RECORDS.maxMessageBytes,
       visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * RECORDS.timeout.toSeconds()),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
+      deadLetterQueue: { queue: this.refused, maxReceiveCount: RECORDS.maxReceiveCount },
     });
     // Granted in this stack, since a queue has only one policy: one from another stack would replace it, and with it the rule for TLS.
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });

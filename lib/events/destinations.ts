@@ -1,13 +1,12 @@
 /** Sends messages to queues and events to the event bus, for `relay`. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { PATIENT } from '../dynamodb/client.ts';
 import { createHttpHandler } from '../dynamodb/http-handler.ts';
 import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
-import { createSqsClient, LOCAL_CREDENTIALS, messageBatches } from '../shared/sqs.ts';
+import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../shared/sqs.ts';
 import type { ServiceEvent } from './event.ts';
 
 /** EventBridge's maximum for a call. Ten events of at most 16 KB are far below its limit of 256 KB a call. */
@@ -39,15 +38,12 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
 
   // If a call fails, none of its messages or events counts as accepted.
   return {
-    async send(QueueUrl, bodies) {
-      const accepted = new Set<string | undefined>();
-      for (const Entries of messageBatches(bodies)) {
-        const call = sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-        const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
-        for (const { Id } of Successful) accepted.add(Id);
-      }
-      return bodies.map((_, index) => accepted.has(String(index)));
-    },
+    send: (queueUrl, bodies) =>
+      sendMessages(
+        sqs,
+        queueUrl,
+        bodies.map((MessageBody) => ({ MessageBody })),
+      ),
     async publish(events) {
       const accepted: boolean[] = [];
       for (const batch of chunksOf(events, MAX_EVENTS)) {

@@ -6,28 +6,38 @@ import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { Queues, Refusal } from './queues.ts';
-import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
+import type { QueueMessage } from '../shared/sqs.ts';
+import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
+import { type FeedRecord, recordOf } from './records.ts';
 import { byRow, writeAccepted } from './write-records.ts';
 
-/** Milliseconds before the function's time-out at which writing ends, so that what failed can still be reported. */
-const STOP_EARLY_MS = 5_000;
+/** Milliseconds before the function's time-out at which writing, sending refusals, and delaying messages end. */
+const STOP_EARLY_MS = { writing: 15_000, refusing: 5_000, delaying: 2_000 } as const;
 /** Maximum number of rows that are written concurrently. */
 const CONCURRENCY = 32;
 const MAX_KNOWN_ACCOUNTS = 10_000;
-/** Seconds until a failed message is received again. They double with each failure, up to the maximum. */
+/** Maximum number of records of a message. */
+const MAX_RECORDS = 1_000;
+/** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
+/** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
+const PORTION = { size: 1_000_000, line: 100 } as const;
 
-interface Message {
-  messageId: string;
+interface Message extends MessageOrigin {
   receiptHandle: string;
-  sentMs: number;
   /** How often the message was received, including this time. */
-  receiveCount: number;
-  /** The records, each with its line: the number, counting from 1, and the text. */
-  records: Map<FeedRecord, { line: number; text: string }>;
-  refusals: Refusal[];
-  isFailed: boolean;
+  receives: number;
+  lines: Map<FeedRecord, Line>;
+  refusals: QueueMessage[];
+  /** The name of the first error, and how many records failed. */
+  failure?: { error_name: string; records: number };
+}
+
+/** A line of a message: its number, counting from 1, and its text. */
+interface Line {
+  message: Message;
+  number: number;
+  text: string;
 }
 
 /**
@@ -46,42 +56,32 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     return row !== undefined;
   }
 
-  return async function ingestRecords(
-    event: SQSEvent,
-    { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
-  ): Promise<SQSBatchResponse> {
-    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS));
-    const tableWithSignal = withSignal(table, signal);
-    const messages = event.Records.map(messageOf);
-    const messageByRecord = new Map(
-      messages.flatMap((message) => [...message.records.keys()].map((record) => [record, message])),
-    );
-    const counts = { records: messageByRecord.size, late: 0, refused: 0 };
-
-    function refuse(record: FeedRecord, reason: string): void {
-      const { messageId, sentMs, refusals, records } = messageByRecord.get(record) as Message;
-      const { line, text } = records.get(record) as { line: number; text: string };
-      refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
-    }
-    /** How many records failed, by the name of the error. */
-    const failures = new Map<string, number>();
+  /** Applies the records of some messages. */
+  async function apply(messages: readonly Message[], writing: AbortSignal, refusing: AbortSignal) {
+    const counts = { records: 0, late: 0, refused: 0, failed: 0 };
+    const lines = new Map(messages.flatMap((message) => [...message.lines]));
+    const refuse = (record: FeedRecord, reason: string) => refuseLine(lines.get(record) as Line, reason);
+    const failMessage = (message: Message, error_name: string) => {
+      message.failure ??= { error_name, records: 0 };
+      message.failure.records += 1;
+      counts.failed += 1;
+    };
     /** Fails the messages of records, whatever the error. They are received again, and become dead letters if the error persists. */
-    function fail(records: readonly FeedRecord[], error: unknown): void {
-      for (const record of records) (messageByRecord.get(record) as Message).isFailed = true;
-      const { name } = error as Error;
-      failures.set(name, (failures.get(name) ?? 0) + records.length);
-    }
+    const fail = (records: readonly FeedRecord[], { name }: Error) => {
+      for (const record of records) failMessage((lines.get(record) as Line).message, name);
+    };
 
-    const byAccount = Map.groupBy(messageByRecord.keys(), ({ entity }) => String(entity.account_id));
+    const tableWithSignal = withSignal(table, writing);
+    const byAccount = Map.groupBy(lines.keys(), ({ entity }) => String(entity.account_id));
     const writable: FeedRecord[][] = [];
     await forEach(byAccount.values(), async (records) => {
       const account = (records[0] as FeedRecord).entity.account_id;
       try {
-        signal.throwIfAborted();
+        writing.throwIfAborted();
         if (await hasAccount(tableWithSignal, account)) writable.push(records);
-        else for (const record of records) refuse(record, `account ${account} does not exist`);
+        else for (const record of records) refuse(record, unknownAccount(account));
       } catch (error) {
-        fail(records, error);
+        fail(records, error as Error);
       }
     });
     await forEach(
@@ -89,49 +89,111 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       async (records) => {
         try {
           // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
-          signal.throwIfAborted();
+          writing.throwIfAborted();
           const { isChanged, refused } = await writeAccepted(tableWithSignal, records);
           if (!isChanged) counts.late += records.length - refused.length;
-          if (refused.length > 0) log.error('records refused by DynamoDB', { records: refused.length });
-          for (const record of refused) refuse(record, 'cannot be stored');
+          counts.records += records.length - refused.length;
+          for (const record of refused) refuse(record, 'DynamoDB cannot store it');
         } catch (error) {
-          fail(records, error);
+          fail(records, error as Error);
         }
       },
       { concurrency: CONCURRENCY },
     );
 
-    for (const [error_name, records] of failures) log.warn('ingest failed', { error_name, records });
-    const refusals = messages.flatMap((message) => (message.isFailed ? [] : message.refusals));
-    counts.refused = refusals.length;
-    await queues.refuse(refusals);
-    metrics.records(counts);
-    const failed = messages.filter(({ isFailed }) => isFailed);
+    // The refusals of a message that failed are not sent, since each attempt would repeat them.
+    const refused = messages.flatMap((message) => (message.failure ? [] : message.refusals.map(() => message)));
+    const refusals = messages.flatMap((message) => (message.failure ? [] : message.refusals));
+    const taken = await queues.refuse(refusals, refusing);
+    for (const [index, message] of refused.entries())
+      if (taken[index]) counts.refused += 1;
+      else failMessage(message, 'RefusalNotSent');
+    return counts;
+  }
+
+  return async function ingestRecords(
+    event: SQSEvent,
+    { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<SQSBatchResponse> {
+    const remainingMs = getRemainingTimeInMillis();
+    const [writing, refusing, delaying] = Object.values(STOP_EARLY_MS).map((earlyMs) =>
+      AbortSignal.timeout(Math.max(1, remainingMs - earlyMs)),
+    ) as [AbortSignal, AbortSignal, AbortSignal];
+    const failed: Pick<Message, 'messageId' | 'receiptHandle' | 'receives'>[] = [];
+    for (const messages of portionsOf(event.Records)) {
+      metrics.records(await apply(messages, writing, refusing));
+      for (const { messageId, receiptHandle, receives, failure } of messages) {
+        if (!failure) continue;
+        log.warn('ingest failed', { message_id: messageId, receives, ...failure });
+        failed.push({ messageId, receiptHandle, receives });
+      }
+    }
+    const delays = failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) }));
+    // Messages that are not delayed are received again after the queue's visibility timeout.
     await queues
-      .delay(failed.map(({ receiptHandle, receiveCount }) => ({ receiptHandle, seconds: delayAfter(receiveCount) })))
-      // Messages that are not delayed are received again after the queue's visibility timeout.
+      .delay(delays, delaying)
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-const delayAfter = (receiveCount: number) => Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receiveCount - 1));
+const unknownAccount = (account: Int64) =>
+  `account ${account} does not exist: create it, then send the record again, for example by the redrive of this queue`;
+
+function delayAfter(receives: number): number {
+  const seconds = Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receives - 1));
+  return Math.ceil((seconds * (1 + Math.random())) / 2);
+}
+
+function* portionsOf(records: readonly SQSRecord[]): Generator<Message[]> {
+  let portion: Message[] = [];
+  let size = 0;
+  for (const record of records) {
+    const message = messageOf(record);
+    portion.push(message);
+    size += record.body.length + PORTION.line * (message.lines.size + message.refusals.length);
+    if (size < PORTION.size) continue;
+    yield portion;
+    portion = [];
+    size = 0;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+const refuseLine = ({ message, text, number }: Line, reason: string) =>
+  message.refusals.push(refusalOf(text, reason, { ...message, line: number }));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
-  const sentMs = Number(attributes.SentTimestamp);
-  const records: Message['records'] = new Map();
-  const refusals: Refusal[] = [];
-  const origin = { message_id: messageId, sent_at_ms: sentMs };
-  const lines = body.split('\n');
-  if (lines.length > MAX_LINES + Number(lines.at(-1) === ''))
-    refusals.push({ reason: `has more than ${MAX_LINES} lines: send several messages`, ...origin, record: body });
-  else
-    for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue;
-      const result = recordOf(line, { sentMs, messageId, line: index + 1 });
-      if ('record' in result) records.set(result.record, { line: index + 1, text: line });
-      else refusals.push({ reason: result.problem, ...origin, line: index + 1, record: line });
+  const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
+  const receives = Number(attributes.ApproximateReceiveCount);
+  const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
+  const lines = linesOf(body).map((text, index): Line => ({ message, text, number: index + 1 }));
+  const filled = lines.filter(({ text }) => text.trim() !== '');
+  if (filled.length === 0 || filled.length > MAX_RECORDS) {
+    const reason =
+      filled.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
+    message.refusals.push(refusalOf(body, reason, message));
+  } else
+    for (const line of filled) {
+      const text = line.number === 1 ? withoutMark(line.text) : line.text;
+      const result = recordOf(text, { ...origin, line: line.number });
+      if ('record' in result) message.lines.set(result.record, line);
+      else refuseLine(line, result.problem);
     }
-  const receiveCount = Number(attributes.ApproximateReceiveCount);
-  return { messageId, receiptHandle, sentMs, receiveCount, records, refusals, isFailed: false };
+  return message;
+}
+
+const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
+
+/** The lines of a body. One JSON object counts as a line, whatever its layout. */
+function linesOf(body: string): string[] {
+  const lines = body.split('\n');
+  if (lines.length === 1) return lines;
+  try {
+    // The text of several objects fails after the first one.
+    const parsed: unknown = JSON.parse(withoutMark(body));
+    return typeof parsed === 'object' && !Array.isArray(parsed) ? [body] : lines;
+  } catch {
+    return lines;
+  }
 }

@@ -6,7 +6,7 @@ import { getRumResource, operations } from '../http/operations.ts';
 import { USAGE_FIELDS } from '../http/resources.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
 import type { Int64 } from '../shared/json.ts';
-import { flag, natural, objectId, text } from '../shared/schema.ts';
+import { flag, objectId, text } from '../shared/schema.ts';
 
 /** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -18,8 +18,10 @@ const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
-/** Unix milliseconds of at most 13 digits, up to the year 2286. */
-const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
+/** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number is taken for seconds, a larger one for microseconds. */
+export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
+/** A week. */
+const MAX_INTERVAL_MS = 604_800_000;
 /** Shorter app keys can be guessed. */
 const MIN_APP_KEY_LENGTH = 32;
 const PERMISSIONS = [
@@ -42,8 +44,13 @@ export interface KindSchema {
 
 const host = {
   required: HOST_SCHEMA.required,
-  properties: { ...HOST_SCHEMA.properties, capture_mode: { type: 'string', enum: ['ebpf', 'polling'] } },
+  properties: {
+    ...HOST_SCHEMA.properties,
+    capture_mode: { type: 'string', enum: ['ebpf', 'polling'] },
+    report_interval_ms: { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INTERVAL_MS },
+  },
 } as const;
+const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms: AT_MS };
 
 const SCHEMAS = {
   account: {
@@ -64,9 +71,9 @@ const SCHEMAS = {
     },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
-  host,
+  host: { ...host, properties: { ...host.properties, retired: { const: false } } },
   // A report may have only some of the fields.
-  host_status: { required: ['host_id'], properties: STATUS_SCHEMA.properties },
+  host_status: { required: ['host_id'], properties: { ...STATUS_SCHEMA.properties, ...statusTimes } },
   rum_resource: { required: resourceFields, properties: { ...rumSchemas(resourceFields), deleted: flag } },
   rum_usage: { required: USAGE_FIELDS, properties: rumSchemas(USAGE_FIELDS) },
   work_item: {
@@ -75,7 +82,7 @@ const SCHEMAS = {
       work_item_id: { type: 'string', minLength: 1, maxLength: 128 },
       version: { type: 'integer', format: 'int64', minimum: 1 },
       title: text,
-      deleted_at_ms: natural,
+      deleted_at_ms: AT_MS,
       deleted_by: text,
     },
     open: true,
@@ -91,7 +98,7 @@ const SCHEMAS = {
       alert_id: objectId,
       title: text,
       incident_id: objectId,
-      incident_at_ms: atMs,
+      incident_at_ms: AT_MS,
       source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
     },
   },
@@ -121,7 +128,7 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
   return {
     type: 'object',
     required: ['account_id', ...required],
-    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: atMs }), ...properties },
+    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: AT_MS }), ...properties },
     additionalProperties: open,
   };
 }

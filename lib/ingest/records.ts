@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { entityOf } from './check-line.ts';
-import { type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
+import { entityOf, schemaOf } from './check-line.ts';
+import { AT_MS, type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
 import { type Origin, orderOf } from './order.ts';
 
 /** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
@@ -20,8 +20,6 @@ export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined
     undefined,
   );
 
-/** Maximum number of lines of a message. */
-export const MAX_LINES = 1_000;
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
@@ -39,9 +37,12 @@ export function recordOf(line: string, origin: Origin): Checked {
 
 /** The record of an entity that has no problems of its own. */
 export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
-  const aheadMs = Number(entity.at_ms ?? 0) - origin.sentMs;
-  if (aheadMs > MAX_CLOCK_AHEAD_MS)
-    return { problem: `at_ms is ${aheadMs} ms after the record was sent: set the clock, or leave at_ms out` };
+  const { properties } = schemaOf(entity);
+  for (const [name, value] of Object.entries(entity)) {
+    const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
+    if (aheadMs > MAX_CLOCK_AHEAD_MS)
+      return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
+  }
   return { record: recordOfEntity(entity, origin) };
 }
 

@@ -20,10 +20,11 @@ it('all queues are encrypted and keep messages for 14 days, also dead letters', 
     FeedQueue: {
       ...retention,
       VisibilityTimeout: 6 * timeoutOf('ingest-records'),
-      ...redriven('FeedDeadLetters', 100),
+      // With the reason and other attributes of a refusal, 4 KB and some more, it fits into the other queue.
+      MaximumMessageSize: 2 ** 20 - 16 * 1024,
+      ...redriven('FeedRefused', 100),
     },
     FeedRefused: retention,
-    FeedDeadLetters: retention,
     RelayDeadLetters: retention,
   });
 });
@@ -97,7 +98,8 @@ describe('the ingest queue', () => {
   it('keeps a message over an outage, also if the function does not start', () => {
     const { VisibilityTimeout, RedrivePolicy, MessageRetentionPeriod } = queues.FeedQueue;
     expect(VisibilityTimeout * RedrivePolicy.maxReceiveCount).toBeGreaterThan(6 * HOUR);
-    // The function delays a failed message by 900 s at most.
+    // The function delays a failed message by 900 s at most, and by half of that at least.
+    expect((RedrivePolicy.maxReceiveCount - 10) * 450).toBeGreaterThan(6 * HOUR);
     expect(MessageRetentionPeriod).toBeGreaterThan(RedrivePolicy.maxReceiveCount * 900);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
 import {
@@ -147,7 +147,7 @@ it('a work item that a caller has deleted stays deleted, and its deletion can be
   const more = { nested: [1] };
   await feed.send(item({ more }, NOW - 10));
   expect(await remove()).toBe(200);
-  await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: 5 }, NOW));
+  await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: NOW }, NOW));
   expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject({ title: 't', version: 2, more });
   expect(await remove()).toBe(200);
 });
@@ -192,80 +192,4 @@ it('an incident and its alerts keep what merges did: the incident of each alert,
   expect(await incidentRow(to)).toMatchObject({ title: 'merged', owner_id: 2 });
   await feed.send(incident({ title: 'latest' }, sequence + 1_000));
   expect(await incidentRow(to)).toMatchObject({ title: 'latest' });
-});
-
-describe('a line', () => {
-  const member = { kind: 'member', member_id: 1, name: 'Ada' };
-  const host = { kind: 'host', host_id: 'h' };
-  it.each<[string, object | string, string]>([
-    ['is no JSON', '{"kind":', 'is not valid JSON'],
-    ['gives access', { kind: 'account', name: 'n', permissions: [] }, 'kind must be one of member, host, host_status'],
-    ['is of no existing account', { ...member, account_id: 999_999_999 }, 'account 999999999 does not exist'],
-    ['is of the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the record was sent'],
-    [
-      'has more than 64 KB',
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: 'x'.repeat(65_536) },
-      'is longer than 65536 bytes',
-    ],
-    ['lacks fields', host, 'agent_version is required and must be a string'],
-    [
-      'has a field whose name is half a surrogate pair',
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: 't', '\ud800': 1 },
-      'must not contain field names that are empty or not well-formed Unicode',
-    ],
-    ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
-    ['has a value of another type', { ...host, kind: 'host_status', node_count: 'x' }, 'node_count must be an integer'],
-    ['retires a host by another value than true', { ...host, retired: 'yes' }, 'retired must be true'],
-  ])('that %s is refused with its reason; the others are applied', async (_what, line, reason) => {
-    const { feed, account } = await newTenant();
-    const text = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
-    const valid = JSON.stringify({ ...member, account_id: account });
-    const { batchItemFailures } = await feed.deliver([`${text}\n${valid}\n`]);
-    expect(batchItemFailures).toEqual([]);
-    const where = { message_id: expect.any(String), sent_at_ms: NOW, line: 1, record: text };
-    expect(feed.refused).toEqual([{ reason: expect.stringContaining(reason), ...where }]);
-    expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
-  });
-
-  it('is refused with its whole message when that has more than 1,000 lines', async () => {
-    const { feed, account } = await newTenant();
-    const line = JSON.stringify({ ...member, account_id: account });
-    await feed.deliver([`${line}\n`.repeat(1_000)]);
-    expect(feed.refused).toEqual([]);
-    await feed.deliver([`${line}\n`.repeat(1_001)]);
-    expect(feed.refused).toMatchObject([{ reason: expect.stringContaining('more than 1000 lines') }]);
-    expect(feed.refused[0]).not.toHaveProperty('line');
-  });
-});
-
-it('only the message whose writes fail is delivered again, with growing delays', async () => {
-  const { account, connection } = await newTenant();
-  const feed = feedOver(connection, () => NOW);
-  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  aroundCalls(connection, async ({ input }, send) => {
-    if (stringifyJson(input).includes('"sk":"2"')) throw connectionLost();
-    await send();
-  });
-  for (const receives of [1, 2, 3, 30]) {
-    const { batchItemFailures } = await feed.deliver([member(1), `${member(2)}\nnonsense`], receives);
-    expect(batchItemFailures).toHaveLength(1);
-  }
-  expect(feed.delays.map(({ seconds }) => seconds)).toEqual([10, 20, 40, 900]);
-  // The invalid line is not refused while its message fails: otherwise each attempt would refuse it.
-  expect(feed.refused).toEqual([]);
-  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
-});
-
-it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
-  const { account } = await newTenant();
-  const connection = connectAgain(table);
-  const feed = feedOver(connection, () => NOW);
-  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  await feed.deliver([member(0)]); // now the account is known
-  const tap = tapWire(connection);
-  const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
-  const { batchItemFailures } = await feed.deliver([ids.map(member).join('\n'), member(1_001)], 1, 0);
-  expect(batchItemFailures).toHaveLength(2);
-  expect(tap.attempts.length).toBeLessThan(100);
-  expect(feed.deps.log.lines.length).toBeLessThan(10);
 });

@@ -34,7 +34,11 @@ const member = (account_id: number, member_id: number | bigint) => ({
 });
 const members = (account: number, count: number) =>
   Array.from({ length: count }, (_, index) => member(account, index + 1));
-const linesIn = (text: string) => text.trim().split('\n').map(parseJson) as Record<string, unknown>[];
+const linesIn = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => parseJson(line)) as Record<string, unknown>[];
 
 /** The sample data with one host in ten. */
 const sampleLines = () =>
@@ -197,7 +201,7 @@ describe('export', () => {
       accountLine(id, { suspended: true }),
       { kind: 'app_key', account_id: id, app_key: appKey, created_at: 5, expires_at, note: 'ci' },
       member(id, 9007199254740993n),
-      itemLine(id, { version: 2, deleted_at_ms: 9, deleted_by: 'k', more: { a: [1] } }),
+      itemLine(id, { version: 2, deleted_at_ms: 1_790_000_000_000, deleted_by: 'k', more: { a: [1] } }),
       { kind: 'incident', account_id: id, ...incident, owner_id: 7 },
       { kind: 'alert', account_id: id, ...alert },
     );

@@ -169,12 +169,12 @@ describe('the import of an earlier export does not undo', () => {
 
   it('a deletion of a work item, and says so; `work-item restore` undoes it', async () => {
     const { id } = await imported();
-    const deleted = itemLine(id, { version: 2, deleted_at_ms: 5, deleted_by: 'k' });
+    const deleted = itemLine(id, { version: 2, deleted_at_ms: 1_790_000_000_000, deleted_by: 'k' });
     await importLines(deleted);
     const again = await importLines(itemLine(id));
     expect(again.exitCode).toBe(0);
     expect(again.out).toMatch(/^Imported 1 work item; 1 line changed nothing, /);
-    expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
+    expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 1_790_000_000_000 });
     await admin(`work-item restore w --account ${id}`);
     await importLines(itemLine(id, { version: 7 }));
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
