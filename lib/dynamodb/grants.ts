@@ -7,6 +7,7 @@ export type KeyKind =
   | 'appKey'
   | 'hosts'
   | 'hostStatuses'
+  | 'retirements'
   | 'rum'
   | 'workItems'
   | 'incidents'
@@ -18,7 +19,14 @@ export type KeyKind =
   | 'idempotency'
   | 'rate';
 
-type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'ConditionCheckItem';
+type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem';
 
 /** One statement: actions on partition keys of some kinds. */
 export interface Grant {

@@ -1,6 +1,6 @@
 /** Reads and writes single rows. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { optionsOf, type Table } from './client.ts';
 import { type Expression, expressionsOf, projection } from './expression.ts';
 import type { AttributeOf, KeyOf, ReadRow, RowKind, Stored } from './keys.ts';
@@ -29,6 +29,9 @@ export interface Written<Row> {
 /** Which rows a write returns: the new one after success, the stored one if the condition does not hold. */
 export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
 
+/** Makes a write return the stored row if the condition does not hold. */
+export const RETURN_STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+
 /** Updates or creates a row if the condition holds. */
 export function updateRow<Kind extends RowKind>(
   table: Table,
@@ -51,6 +54,18 @@ export function putRow<Kind extends RowKind>(
 ): Promise<Written<Stored<Kind>>> {
   const expressions = expressionsOf({ ConditionExpression: condition });
   const command = new PutCommand({ TableName: table.name, Item: row, ...expressions, ...returned });
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+/** Deletes a row if the condition holds. */
+export function deleteRow<Kind extends RowKind>(
+  table: Table,
+  key: KeyOf<Kind>,
+  condition: Expression,
+  returned?: Pick<Returned, 'ReturnValuesOnConditionCheckFailure'>,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ ConditionExpression: condition });
+  const command = new DeleteCommand({ TableName: table.name, Key: key, ...expressions, ...returned });
   return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
 }
 

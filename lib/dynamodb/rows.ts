@@ -90,6 +90,9 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
+  /** The order of the record, or the sequence of the merge, that last set the title. */
+  title_order?: string;
+  owner_order?: string;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */
@@ -107,6 +110,8 @@ export interface AlertRow {
   title: string;
   /** Absent: in no incident. */
   incident_id?: string;
+  /** The order of the latest record that named the incident. */
+  incident_order?: string;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
   /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
@@ -197,8 +202,10 @@ export interface Rows {
   /** A person to whom an account's incidents may be assigned. */
   member: { member_id: Int64; name: string };
   host: UncheckedRow;
-  /** `ttl`: of a retired host, Unix seconds. */
+  /** `ttl`: Unix seconds. */
   hostStatus: UncheckedRow & { ttl?: number };
+  /** The latest retirement of a host. */
+  retirement: { feed_order: string; ttl: number };
   rumResource: UncheckedRow & { deleted?: boolean };
   rumUsage: UncheckedRow;
   rateCount: RateCountRow;

@@ -11,7 +11,7 @@ import type { QueueMessage } from '../shared/sqs.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
 import { type FeedRecord, recordOf } from './records.ts';
-import { rowsOf } from './write-records.ts';
+import { byRow, writeAccepted } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing, sending refusals, and delaying messages end. */
 const STOP_EARLY_MS = { writing: 15_000, refusing: 5_000, delaying: 2_000 } as const;
@@ -89,18 +89,19 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       }
     });
     const isLarge = (record: FeedRecord) => (lines.get(record) as Line).text.length >= LARGE;
-    const { small = [], large = [] } = Object.groupBy(rowsOf(writable.flat()), ({ records }) =>
+    const { small = [], large = [] } = Object.groupBy(byRow(writable.flat()), (records) =>
       records.some(isLarge) ? 'large' : 'small',
     );
-    const writeRow = async ({ records, write }: (typeof small)[number]) => {
+    const writeRow = async (records: readonly FeedRecord[]) => {
       try {
         // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
         writing.throwIfAborted();
-        if (!(await write(tableWithSignal))) counts.late += records.length;
-        counts.records += records.length;
+        const { isChanged, refused } = await writeAccepted(tableWithSignal, records);
+        if (!isChanged) counts.late += records.length - refused.length;
+        counts.records += records.length - refused.length;
+        for (const record of refused) refuse(record, 'DynamoDB cannot store it');
       } catch (error) {
-        if ((error as Error).name !== 'ValidationException') fail(records, error as Error);
-        else for (const record of records) refuse(record, 'DynamoDB cannot store it');
+        fail(records, error as Error);
       }
     };
     await forEach(small, writeRow, { concurrency: CONCURRENCY.small });

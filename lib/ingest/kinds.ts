@@ -143,26 +143,5 @@ export const LINES = {
   }),
 } as Readonly<Record<LineName, LineSchema>>;
 
-/**
- * The field that identifies an entity of a kind within its account. An account has only one entity of each other kind, except app keys,
- * which `packages/admin` identifies by their hash.
- */
-const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
-  member: 'member_id',
-  host: 'host_id',
-  host_status: 'host_id',
-  work_item: 'work_item_id',
-  incident: 'incident_id',
-  alert: 'alert_id',
-};
-
-/** Identifies an entity. Two entities with the same identity have the same row. */
-export function identityOf(entity: Entity): string {
-  const field = IDENTITY[entity.kind];
-  const id = field === undefined ? '' : String(entity[field]);
-  const comparable = entity.kind === 'incident' || entity.kind === 'alert' ? id.toLowerCase() : id;
-  return `${entity.kind} ${entity.account_id} ${comparable}`;
-}
-
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;

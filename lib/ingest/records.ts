@@ -13,6 +13,13 @@ export interface FeedRecord {
   retired: boolean;
 }
 
+/** The latest of some records; undefined if there are none. */
+export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined =>
+  records.reduce<FeedRecord | undefined>(
+    (latest, record) => (latest && latest.order > record.order ? latest : record),
+    undefined,
+  );
+
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
@@ -28,15 +35,19 @@ export function recordOf(line: string, origin: Origin): Checked {
   return recordOfChecked(entity, origin);
 }
 
-/** The record of an entity that has no problems of its own. The time of its change is by default when it was sent. */
-export function recordOfChecked(line: Entity<FeedKind>, origin: Origin): Checked {
-  const { properties } = schemaOf(line);
-  for (const [name, value] of Object.entries(line)) {
+/** The record of an entity that has no problems of its own. */
+export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
+  const { properties } = schemaOf(entity);
+  for (const [name, value] of Object.entries(entity)) {
     const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
     if (aheadMs > MAX_CLOCK_AHEAD_MS)
       return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
   }
-  const { at_ms, ...entity } = line;
+  return { record: recordOfEntity(entity, origin) };
+}
+
+/** The record of an entity. The time of its change is by default when it was sent. */
+export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin): FeedRecord {
   const atMs = Number(at_ms ?? origin.sentMs);
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
@@ -45,5 +56,5 @@ export function recordOfChecked(line: Entity<FeedKind>, origin: Origin): Checked
     record.alert_id = hash('sha256', `${record.account_id} ${record.source_id}`, 'hex').slice(0, 24);
     delete record.source_id;
   }
-  return { record: { entity: record, atMs, order: orderOf(atMs, origin), retired } };
+  return { entity: record, atMs, order: orderOf(atMs, origin), retired };
 }

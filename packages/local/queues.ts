@@ -98,7 +98,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
         const body = await text(request);
         const refused = refusalOf(JSON.parse(body) as SendCall, (url) => service.Queues.find((q) => q.QueueUrl === url));
         if (refused) response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.body);
-        else await requestHandler(Object.assign(Readable.from([body]), { headers: request.headers }), response);
+        else await requestHandler(Object.assign(Readable.from([body]), { headers: request.headers }) as IncomingMessage, response);
       };
       if (isCall) answer().catch(() => response.destroy());
       return isCall;
@@ -141,6 +141,7 @@ function refusalOf(call: SendCall, queueOf: (url?: string) => Queue | undefined)
     return refuse('InvalidParameterValue', `A message must be shorter than ${most} bytes.`);
   if (sizes.reduce((sum, size) => sum + size) > MAX_BATCH_BYTES)
     return refuse('BatchRequestTooLong', `Batch requests cannot be longer than ${MAX_BATCH_BYTES} bytes.`);
+  return undefined;
 }
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];

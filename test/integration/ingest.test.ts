@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
+import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
+import { aroundCalls } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
-import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
+import {
+  callOperation,
+  connectAgain,
+  handlersOver,
+  newTable,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
 const NOW = 1_795_000_000_000;
@@ -52,7 +61,7 @@ describe('a host', () => {
     const retirement = newRecord('host', { host_id: 'h', retired: true }, NOW - 70);
     for (const { records, shown } of [
       // No snapshot yet.
-      { records: [host({}, NOW - 100), report({ health_at_ms: NOW }, NOW - 90)], shown: [['h', '1', 'degraded']] },
+      { records: [host({}, NOW - 100), report({ health_at_ms: NOW - 90 }, NOW - 90)], shown: [['h', '1', 'degraded']] },
       { records: [report(snapshot, NOW - 80)], shown: [['h', '1', 'active']] },
       // Records that arrive late.
       { records: [host({ agent_version: '0' }, NOW - 101)], shown: [['h', '1', 'active']] },
@@ -67,14 +76,50 @@ describe('a host', () => {
     expect(feed.refused).toEqual([]);
   });
 
-  it('that is not retired is found after any number of retired ones', async () => {
-    const { feed, fleet, newRecord } = await newTenant();
-    const ids = Array.from({ length: 200 }, (_, index) => `h${String(index).padStart(4, '0')}`);
-    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, ...inventory }, NOW - 10)));
-    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, retired: true }, NOW - 9)));
+  it('costs a page of its fleet nothing once it is retired', async () => {
+    const { feed, fleet, newRecord, account } = await newTenant();
+    const ids = Array.from({ length: 20 }, (_, index) => `h${index}`);
+    const statuses = ids.map((host_id) => newRecord('host_status', { host_id, ...snapshot }, NOW - 10));
+    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, ...inventory }, NOW - 10)), ...statuses);
+    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, retired: true }, NOW - 9)), ...statuses);
     await feed.send(newRecord('host', { host_id: 'z', ...inventory }));
+    expect(await storedUnder(table, collections.hosts(account))).toHaveLength(1);
+    expect(await storedUnder(table, collections.hostStatuses(account))).toEqual([]);
     expect(await fleet()).toEqual([['z', '1', 'no_data']]);
   });
+
+  it('does not become fresh by a report that is sent again an hour later', async () => {
+    const { feed, fleet, newRecord, account } = await newTenant();
+    const report = newRecord('host_status', { host_id: 'h', ...snapshot }, NOW - 3_600_000);
+    await feed.send(newRecord('host', { host_id: 'h', ...inventory }), report);
+    await feed.send(report);
+    expect(await fleet()).toEqual([['h', '1', 'stale']]);
+    const { ttl } = await stored(table, keys.hostStatus(account, 'h'));
+    expect(ttl).toBe(NOW / 1_000 + 400 * 24 * 3_600);
+  });
+});
+
+it.each([
+  ['Ada', 'Bea'],
+  ['Bea', 'Ada'],
+])('of two lines of one message for one row the later counts: %s, %s', async (...names) => {
+  const { feed, newRecord, account } = await newTenant();
+  await feed.send(...names.map((name) => newRecord('member', { member_id: 1, name })));
+  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: names[1] });
+});
+
+it('a record that DynamoDB refuses takes no other record of its row with it', async () => {
+  const { account, connection } = await newTenant();
+  const feed = feedOver(connection, () => NOW);
+  aroundCalls(connection, async ({ input }, send) => {
+    if (stringifyJson(input).includes('refused')) throw Object.assign(new Error(), { name: 'ValidationException' });
+    await send();
+  });
+  const member = (name: string) => JSON.stringify({ kind: 'member', account_id: account, member_id: 1, name });
+  const { batchItemFailures } = await feed.deliver([`${member('Ada')}\n${member('refused')}`]);
+  expect(batchItemFailures).toEqual([]);
+  expect(feed.refused).toMatchObject([{ line: 2 }]);
+  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
 });
 
 it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
@@ -116,7 +161,7 @@ it('a work item may have fields of any name', async () => {
 });
 
 it('an incident and its alerts keep what merges did: the incident of each alert, and a title or owner set after the time of the record', async () => {
-  const { feed, newRecord, account, handlers, merge, member, incidentRow } = await newTenant();
+  const { feed, newRecord, account, connection, handlers, merge, member, incidentRow } = await newTenant();
   const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
   for (const id of [1, 2]) await member(id);
   const incident = (fields: object, at: number) =>
@@ -140,8 +185,10 @@ it('an incident and its alerts keep what merges did: the incident of each alert,
   const alertRow = await stored(table, keys.alert(account, alert));
   expect(alertRow).toMatchObject({ title: 'b', incident_id: to, moved_sequence: sequence });
   await mergeWith({ owner_id: 2 });
-  // The title was changed by the merge before the last one.
-  await feed.send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+  // The title was changed by the merge before the last one, which the row tells: no feed is read.
+  const tap = tapWire(connection);
+  await feedOver(connection, () => NOW).send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+  expect(new Set(tap.attempts.map(({ command }) => command))).toEqual(new Set(['GetItemCommand', 'UpdateItemCommand']));
   expect(await incidentRow(to)).toMatchObject({ title: 'merged', owner_id: 2 });
   await feed.send(incident({ title: 'latest' }, sequence + 1_000));
   expect(await incidentRow(to)).toMatchObject({ title: 'latest' });

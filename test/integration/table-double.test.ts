@@ -6,8 +6,7 @@ import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet, deleteWorkItem, mergeAlerts } from '../../lib/http/operations.ts';
 import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
-import { recordOfEntity } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { changeAccount, listAccounts, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, revokeAppKey, rotateAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
@@ -17,6 +16,7 @@ import { listIncidents, listMerges } from '../../packages/admin/incidents/list.t
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
+import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, newTable, testDeps } from '../support/service.ts';
@@ -96,8 +96,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   await load();
   for (const line of lines.filter(({ kind }) => FEED_KINDS.includes(kind)))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
-      for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms: now + (index % 3) }, retired)]))
-        await write(table);
+      await writeRow(table, [recordFrom({ ...line, at_ms: now + (index % 3), ...(retired && { retired }) })]);
   await load();
 
   const deps = testDeps(table);

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
-import { recordOfEntity } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { recordFrom } from '../support/feed.ts';
 import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { expectMerged, expectTrueFeeds, newAccount } from '../support/incidents.ts';
@@ -123,7 +123,7 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
         title: 'alert',
         at_ms: START_MS,
       };
-      for (const { write } of rowsOf([recordOfEntity(entity as never)])) await write(through);
+      await writeRow(through, [recordFrom(entity, START_MS)]);
     }, fate);
   const running = processes.map(async (each, index) => {
     await begin(each, `title ${index}`, each.fate);

@@ -2,10 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
+import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/metrics.ts';
 import type { QueueMessage } from '../../lib/shared/sqs.ts';
 import { testDeps } from './service.ts';
+
+/** The record of a line that is the first of its message. */
+export function recordFrom(fields: object, sentMs = Date.now()): FeedRecord {
+  const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
+  if (!('record' in found)) throw new Error(found.problem);
+  return found.record;
+}
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
 

@@ -40,9 +40,6 @@ export interface Chunk {
   outOfTime: boolean;
 }
 
-/** Maximum rows of a page that is read after one with only retired hosts, whose rows are small. */
-const RETIRED_HOSTS_AT_ONCE = 1_000;
-
 export type HostReader = ReturnType<typeof createHostReader>;
 
 export interface HostReaderOptions {
@@ -68,16 +65,10 @@ export function createHostReader(options: HostReaderOptions) {
   const statuses = new Map<string, RawRow>();
   let progress = startAfter(options.after);
 
-  /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
-  async function readHosts(range: Omit<Range, 'partition'>): Promise<ReadResult> {
-    const partition = collections.hosts(account);
-    const attributes = [...HOST_ATTRIBUTES, 'retired'];
-    const tableWithSignal = withSignal(table, signal);
-    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, { partition, ...range }, 'host_id', attributes);
-    const hosts = rows.filter(({ retired }) => retired === undefined);
-    if (hosts.length > 0 || reached === undefined) return { rows: hosts, reached };
-    return readHosts({ after: reached, limit: RETIRED_HOSTS_AT_ONCE });
-  }
+  const readHosts = (range: Omit<Range, 'partition'>): Promise<ReadResult> => {
+    const hosts = { partition: collections.hosts(account), ...range };
+    return queryRange<RawRow>(withSignal(table, signal), hosts, 'host_id', HOST_ATTRIBUTES);
+  };
 
   function readStatuses(read: StatusRead): Promise<ReadResult> {
     if ('hostIds' in read) return readEach(read.hostIds);

@@ -82,7 +82,7 @@ export function nextRead(progress: Progress, size: number, isLate = false): Read
 }
 
 export function withHosts(progress: Progress, { rows, reached }: ReadResult): Progress {
-  // `reached` is beyond the last of `rows` if rows of retired hosts follow it. It is undefined at the end, where no more is read.
+  // It is undefined at the end, where no more is read.
   const lastHost = reached ?? progress.lastHost;
   const hosts = progress.hosts.concat(rows);
   return { ...progress, hosts, lastHost, complete: reached === undefined, ahead: rowsAfter(progress.ahead, lastHost) };

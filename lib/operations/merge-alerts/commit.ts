@@ -95,12 +95,18 @@ export async function commitAndMove<Result>(
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
   const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
+  // Compared with the orders of records, which begin with a time: those from before do not change them again.
+  const order = String(entry.sequence);
+  const orders = {
+    ...(title !== undefined && { title_order: order }),
+    ...(owner_id !== undefined && { owner_order: order }),
+  };
   const names = Object.keys(changes) as (keyof typeof changes)[];
   if (names.length === 0) return [];
   return [
     updateAction(
       keys.incident(account, incidentId),
-      set({ ...changes, last_change: changeOf(entry, incident.last_change) }),
+      set({ ...changes, ...orders, last_change: changeOf(entry, incident.last_change) }),
       isAsRead(incident, [...names, 'last_change']),
     ),
   ];

@@ -3,7 +3,7 @@ import { withSignal } from '../../../lib/dynamodb/client.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
-import { writeRecord } from '../data/write.ts';
+import { writeRecord } from '../data/load.ts';
 import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
@@ -89,7 +89,8 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
   const progress = startProgress(io, 'retire', stale.length);
   let unchanged = 0;
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
-    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, at_ms: readAtMs }, true);
+    const origin = { sentMs: readAtMs, messageId: 'host retire', line: 1 };
+    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, retired: true }, origin);
     if (!(await writeRecord(withSignal(table, io.signal), retirement))) unchanged += 1;
     progress.add(1);
   };

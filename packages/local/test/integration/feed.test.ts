@@ -180,7 +180,8 @@ it("the sample's hosts report every half minute, with valid records whose values
   expect(bodies).toHaveLength(51 * 30);
   const [first, second, last] = [0, 1, 50].map((round) => {
     const lines = bodies.slice(30 * round, 30 * (round + 1)).flatMap((body) => body.split('\n'));
-    for (const line of lines) expect(recordOf(line, nowMs)).toHaveProperty('record');
+    for (const line of lines)
+      expect(recordOf(line, { sentMs: nowMs, messageId: 'm', line: 1 })).toHaveProperty('record');
     const ids = lines.map((line) => JSON.parse(line).host_id);
     expect(ids.length).toBeGreaterThan(400);
     expect(new Set(ids).size).toBe(ids.length);
