@@ -55,7 +55,11 @@ export interface QueueMessage {
 /** The texts that count towards a message's size: body, and names, types and values of attributes. */
 export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): string[] => [
   MessageBody,
-  ...Object.entries(MessageAttributes).flatMap(([name, { DataType = '', StringValue = '' }]) => [name, DataType, StringValue]),
+  ...Object.entries(MessageAttributes).flatMap(([name, { DataType = '', StringValue = '' }]) => [
+    name,
+    DataType,
+    StringValue,
+  ]),
 ];
 
 /** The bytes of a message as SQS counts them. */

@@ -96,9 +96,15 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
       const isCall = request.method === 'POST' && String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
       const answer = async () => {
         const body = await text(request);
-        const refused = refusalOf(JSON.parse(body) as SendCall, (url) => service.Queues.find((q) => q.QueueUrl === url));
+        const refused = refusalOf(JSON.parse(body) as SendCall, (url) =>
+          service.Queues.find((q) => q.QueueUrl === url),
+        );
         if (refused) response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.body);
-        else await requestHandler(Object.assign(Readable.from([body]), { headers: request.headers }) as IncomingMessage, response);
+        else
+          await requestHandler(
+            Object.assign(Readable.from([body]), { headers: request.headers }) as IncomingMessage,
+            response,
+          );
       };
       if (isCall) answer().catch(() => response.destroy());
       return isCall;
@@ -132,7 +138,10 @@ interface SendCall extends Partial<QueueMessage> {
 /** Why SQS refuses a call that sends messages, if the package does not: the package takes any character, and counts characters as bytes. */
 function refusalOf(call: SendCall, queueOf: (url?: string) => Queue | undefined) {
   const messages = call.Entries ?? [{ MessageBody: '', ...call }];
-  const refuse = (code: string, message: string) => ({ code, body: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }) });
+  const refuse = (code: string, message: string) => ({
+    code,
+    body: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }),
+  });
   const sizes = messages.map(sizeOf);
   if (messages.some((message) => textsOf(message).some((part) => sqsText(part) !== part)))
     return refuse('InvalidMessageContents', 'Invalid characters were found in a message.');
