@@ -124,7 +124,10 @@ export class IngestQueues extends Construct {
     // Granted in this stack, since a queue has only one policy: one from another stack would replace it, and with it the rule for TLS.
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });
     const topics = Stack.of(this).formatArn({ service: 'sns', region: '*', resource: '*' });
-    for (const [service, source] of [['events', rules], ['sns', topics]]) {
+    for (const [service, source] of [
+      ['events', rules],
+      ['sns', topics],
+    ]) {
       const conditions = { ArnLike: { 'aws:SourceArn': source } };
       this.queue.grant(new ServicePrincipal(`${service}.amazonaws.com`, { conditions }), 'sqs:SendMessage');
     }

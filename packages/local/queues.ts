@@ -93,18 +93,17 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
-      const isCall = request.method === 'POST' && String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
+      const target = String(request.headers['x-amz-target']);
+      const isCall = request.method === 'POST' && target.startsWith('AmazonSQS.');
       const answer = async () => {
         const body = await text(request);
-        const refused = refusalOf(JSON.parse(body) as SendCall, (url) =>
-          service.Queues.find((q) => q.QueueUrl === url),
-        );
-        if (refused) response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.body);
-        else
-          await requestHandler(
-            Object.assign(Readable.from([body]), { headers: request.headers }) as IncomingMessage,
-            response,
-          );
+        const call = JSON.parse(body) as SendCall;
+        const queue = service.Queues.find(({ QueueUrl }) => QueueUrl === call.QueueUrl);
+        const refused = target.includes('SendMessage') && queue && refusalOf(call, queue);
+        if (refused)
+          return response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.text);
+        const again = Object.assign(Readable.from([body]), { headers: request.headers });
+        return requestHandler(again as IncomingMessage, response);
       };
       if (isCall) answer().catch(() => response.destroy());
       return isCall;
@@ -136,16 +135,15 @@ interface SendCall extends Partial<QueueMessage> {
 }
 
 /** Why SQS refuses a call that sends messages, if the package does not: the package takes any character, and counts characters as bytes. */
-function refusalOf(call: SendCall, queueOf: (url?: string) => Queue | undefined) {
+function refusalOf(call: SendCall, { MaximumMessageSize: most }: Queue) {
   const messages = call.Entries ?? [{ MessageBody: '', ...call }];
   const refuse = (code: string, message: string) => ({
     code,
-    body: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }),
+    text: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }),
   });
   const sizes = messages.map(sizeOf);
   if (messages.some((message) => textsOf(message).some((part) => sqsText(part) !== part)))
     return refuse('InvalidMessageContents', 'Invalid characters were found in a message.');
-  const most = Number(queueOf(call.QueueUrl)?.MaximumMessageSize ?? MAX_BATCH_BYTES);
   if (Math.max(...sizes) > most)
     return refuse('InvalidParameterValue', `A message must be shorter than ${most} bytes.`);
   if (sizes.reduce((sum, size) => sum + size) > MAX_BATCH_BYTES)

@@ -1,4 +1,5 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
+import { hash } from 'node:crypto';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -186,7 +187,8 @@ describe('a refused record', () => {
     ];
     const url = await serve((_request, response) => {
       response.setHeader('content-type', 'application/x-amz-json-1.0');
-      response.end(JSON.stringify({ Messages: Messages.splice(0) }));
+      const shown = Messages.splice(0).map((message) => ({ ...message, MD5OfBody: hash('md5', message.Body) }));
+      response.end(JSON.stringify({ Messages: shown }));
     });
     const { feed } = connectFeed(
       new Map([
