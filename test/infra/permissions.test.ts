@@ -128,9 +128,10 @@ it('the policy of a queue refuses calls without TLS and allows nothing; only tha
   const writers = [
     ofThisAccount('events', 'AWS::Region:AWS::AccountId:rule/*'),
     ofThisAccount('sns', '*:AWS::AccountId:*'),
-    ...['111122223333', '444455556666'].map((account) => ({
-      ...{ ...sending, Principal: { AWS: `arn:AWS::Partition:iam::${account}:root` } },
-    })),
+    {
+      ...sending,
+      Principal: { AWS: ['111122223333', '444455556666'].map((id) => `arn:AWS::Partition:iam::${id}:root`) },
+    },
   ];
   for (const { PolicyDocument, Queues } of policies)
     expect(PolicyDocument.Statement).toEqual([
