@@ -118,16 +118,6 @@ describe('the data format', () => {
       ['2: exactly one of app_key and app_key_hash is required'],
     ],
     [
-      'the same app key by its hash',
-      [account, { ...key, app_key: APP_KEY }, { ...key, app_key_hash }],
-      ['3: duplicates line 2: remove one of them'],
-    ],
-    [
-      'duplicates, whatever the letter case of their ids',
-      [host, alert, host, { ...alert, alert_id: 'A'.repeat(24) }, { ...host, account_id: 2 }],
-      ['3: duplicates line 1: remove one of them', '4: duplicates line 2: remove one of them'],
-    ],
-    [
       'more than twenty problems',
       Array.from({ length: 25 }, () => '{'),
       [
