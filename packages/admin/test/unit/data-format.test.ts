@@ -74,7 +74,6 @@ describe('the data format', () => {
     'more must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   const tooDeep = Array.from({ length: 40 }).reduce((inner) => [inner], 1);
   const wrongHost = { ...host, host_id: 'g', enabled: 'yes', report_interval_ms: 0, capture_mode: 'magic', extra: 1 };
-  const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
   const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
   const key = { kind: 'app_key', account_id: 7 };
   const app_key_hash = hashAppKey(APP_KEY);
