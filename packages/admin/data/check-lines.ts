@@ -1,8 +1,7 @@
-import { batchGet, rowName } from '../../../lib/dynamodb/batch-get.ts';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
 import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { keyOf as keyOfRow } from '../../../lib/ingest/entity-rows.ts';
 import { type Entity, FEED_KINDS, type FeedKind, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -41,12 +40,6 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-/** The row of an entity. Two lines of the same row are duplicates. */
-export function keyOf(entity: Entity): KeyOf<RowKind> {
-  if (entity.kind === 'account') return keys.account(entity.account_id);
-  return isFeedEntity(entity) ? keyOfRow(entity) : keys.appKey(appKeyOf(entity).hash);
-}
-
 const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
   (FEED_KINDS as readonly Kind[]).includes(entity.kind);
 
@@ -57,15 +50,6 @@ export interface CheckedLine {
   readonly entity: Entity;
   /** What is written; absent for accounts and app keys. */
   readonly record?: FeedRecord;
-}
-
-/** The error for a checked line that could not be written: it names its number and id. */
-export function writeError(source: string, { number, entity }: CheckedLine, error: Error): DataError {
-  // This does not reveal an app key: its row has only its hash.
-  const { kind, account_id } = entity;
-  const id = isFeedEntity(entity) ? ` ${keyOf(entity).sk}` : '';
-  const problem = `${kind} ${account_id}${id} cannot be written: ${error.message.split('\n')[0]}`;
-  return new DataError(source, [{ line: number, problem }]);
 }
 
 /** Lines of data; undefined in place of one that is not UTF-8. */
@@ -80,8 +64,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks all lines of a source: each by itself as a record of the feed is checked, all together for duplicates, and against
- * the table for accounts that do not exist and for keys of another account. Empty lines are skipped.
+ * Checks all lines of a source: each by itself as a record of the feed is checked, and all together against the table for accounts that do
+ * not exist and for keys of another account. Empty lines are skipped.
  * @param source its name in messages, such as the path of a file
  * @throws DataError with every problem found
  */
@@ -93,7 +77,6 @@ export async function checkData(
 ): Promise<CheckedLine[]> {
   const problems: DataProblem[] = [];
   const checked: CheckedLine[] = [];
-  const firstLines = new Map<string, number>();
   let number = 0;
   for await (const text of lines) {
     number += 1;
@@ -103,21 +86,14 @@ export async function checkData(
     const { entity, problems: found } = entityOf(text, KINDS);
     found.forEach(report);
     if (!entity) continue;
-    const result = isFeedEntity(entity)
-      ? recordOfChecked(entity, { sentMs: nowMs, messageId: 'import', line: number })
-      : undefined;
-    if (result && 'problem' in result) report(result.problem);
-    const line =
-      result && 'record' in result ? { number, entity: result.record.entity, ...result } : { number, entity };
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    const identity = rowName(keyOf(line.entity));
-    const firstLine = firstLines.get(identity);
-    if (firstLine === undefined) {
-      firstLines.set(identity, number);
-      checked.push(line);
-      // The problem does not quote the identity, which may contain the hash of a key.
-    } else report(`duplicates line ${firstLine}: remove one of them`);
+    if (!isFeedEntity(entity)) checked.push({ number, entity });
+    else {
+      const result = recordOfChecked(entity, { sentMs: nowMs, messageId: 'import', line: number });
+      if ('problem' in result) report(result.problem);
+      else checked.push({ number, entity: result.record.entity, record: result.record });
+    }
   }
   for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });
   if (problems.length === 0) return checked;
@@ -135,19 +111,13 @@ async function* tableProblems(
   const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
   const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
   for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
-  const appKeyRowOf = ({ entity }: CheckedLine) =>
-    entity.kind === 'app_key' ? keys.appKey(appKeyOf(entity).hash) : undefined;
-  const { rows } = await batchGet(
-    table,
-    lines.flatMap((line) => appKeyRowOf(line) ?? []),
-    { attributes: ['account_id'] },
-  );
+  const keyOf = ({ entity }: CheckedLine) => (entity.kind === 'app_key' ? [keys.appKey(appKeyOf(entity).hash)] : []);
+  const { rows } = await batchGet(table, lines.flatMap(keyOf), { attributes: ['account_id'] });
   for (const line of lines) {
     const { account_id: id } = line.entity;
     if (missing.has(id))
       yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];
-    const key = appKeyRowOf(line);
-    if (key && (rows.of(key)?.account_id ?? id) !== id)
-      yield [line, 'the key belongs to another account: issue a new one'];
+    for (const key of keyOf(line))
+      if ((rows.of(key)?.account_id ?? id) !== id) yield [line, 'the key belongs to another account: issue a new one'];
   }
 }

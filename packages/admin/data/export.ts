@@ -28,22 +28,17 @@ const ATTRIBUTES_OF_THE_TABLE = new Set([
   ...['moved_sequence', 'moved_from', 'previous_sequence'],
 ]);
 
-/** Attributes with the orders of a row's parts. */
-const PARTS = ['title_order', 'owner_order', 'snapshot_order', 'health_order'];
-
 /** The entity that a row holds, as import takes it. Its time lets an import overwrite nothing newer. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   const { feed_order, deletion_order: _deletion, ...fields } = stored as Record<string, unknown>;
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const { snapshot_order, incident_order, moved_sequence } = fields as Partial<Record<string, string>>;
-  const orders = [feed_order, ...PARTS.filter(() => kind !== 'work_item').map((name) => fields[name])] as (
-    | string
-    | undefined
-  )[];
+  const attributes = (kind === 'work_item' ? {} : fields) as Partial<Record<string, string>>;
+  const { title_order, owner_order, snapshot_order, health_order, incident_order, moved_sequence } = attributes;
+  const orders = [feed_order as string | undefined, title_order, owner_order, snapshot_order, health_order];
   const [earliest] = orders.filter((order) => order !== undefined).sort();
-  const incidentAtMs = kind === 'alert' ? (moved_sequence ?? (incident_order && timeOf(incident_order))) : undefined;
+  const incidentAtMs = moved_sequence ?? (incident_order && timeOf(incident_order));
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];
   const isExported = ([name]: [string, unknown]) =>

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
+import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
+import { keyOf } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
 import type { FeedRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
@@ -12,7 +13,7 @@ import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
-import { appKeyOf, type CheckedLine, checkData, keyOf, type Lines, writeError } from './check-lines.ts';
+import { appKeyOf, type CheckedLine, checkData, DataError, type Lines } from './check-lines.ts';
 
 /** How many records are written concurrently. */
 const CONCURRENCY = 32;
@@ -71,13 +72,15 @@ export async function writeData(
     const { entity, record } = line;
     signal?.throwIfAborted();
     try {
-      const before = onWritten && (await contentOf(through, entity));
+      const before = onWritten && (await contentOf(through, line));
       if (record) await writeRecord(through, record);
       else if (entity.kind === 'account') await writeAccount(table, entity, gatewayKeys);
       else await writeAppKey(table, entity, nowMs);
-      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, entity)));
+      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, line)));
     } catch (error) {
-      throw isRefusal(error) ? writeError(source, line, error) : error;
+      if (!isRefusal(error)) throw error;
+      const problem = `${entity.kind} cannot be written: ${error.message.split('\n')[0]}`;
+      throw new DataError(source, [{ line: line.number, problem }]);
     }
   }
   const ofKind = (kind: Kind) => lines.filter(({ entity }) => entity.kind === kind);
@@ -91,12 +94,14 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING =
-  /^(feed_order|deletion_order|title_order|owner_order|incident_order|snapshot_order|health_order|ttl|revision|account_revision)$/;
+const BOOKKEEPING = /^((feed|deletion|title|owner|incident|snapshot|health)_order|ttl|revision|account_revision)$/;
 
 /** The row that a line is written to, without what only tells when it was written; empty if there is none. */
-async function contentOf(table: Table, entity: Entity): Promise<object> {
-  const row = await patiently(table, () => getRow(table, keyOf(entity)));
+async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object> {
+  const otherKey = () =>
+    entity.kind === 'account' ? keys.account(entity.account_id) : keys.appKey(appKeyOf(entity).hash);
+  const key: KeyOf<RowKind> = record ? keyOf(record.entity) : otherKey();
+  const row = await patiently(table, () => getRow(table, key));
   return Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !BOOKKEEPING.test(name)));
 }
 

@@ -74,7 +74,6 @@ describe('the data format', () => {
     'more must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   const tooDeep = Array.from({ length: 40 }).reduce((inner) => [inner], 1);
   const wrongHost = { ...host, host_id: 'g', enabled: 'yes', report_interval_ms: 0, capture_mode: 'magic', extra: 1 };
-  const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
   const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
   const key = { kind: 'app_key', account_id: 7 };
   const app_key_hash = hashAppKey(APP_KEY);
@@ -116,16 +115,6 @@ describe('the data format', () => {
       'an app key and its hash',
       [account, { ...key, app_key: APP_KEY, app_key_hash }],
       ['2: exactly one of app_key and app_key_hash is required'],
-    ],
-    [
-      'the same app key by its hash',
-      [account, { ...key, app_key: APP_KEY }, { ...key, app_key_hash }],
-      ['3: duplicates line 2: remove one of them'],
-    ],
-    [
-      'duplicates, whatever the letter case of their ids',
-      [host, alert, host, { ...alert, alert_id: 'A'.repeat(24) }, { ...host, account_id: 2 }],
-      ['3: duplicates line 1: remove one of them', '4: duplicates line 2: remove one of them'],
     ],
     [
       'more than twenty problems',
