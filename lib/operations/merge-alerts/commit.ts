@@ -16,6 +16,7 @@ import {
   transactOnce,
   updateAction,
 } from '../../dynamodb/transact.ts';
+import { orderOfTime } from '../../ingest/order.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
 import { changeOf, type Entry, entryRow } from './entry.ts';
@@ -95,8 +96,8 @@ export async function commitAndMove<Result>(
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
   const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
-  // Compared with the orders of records, which begin with a time: those from before do not change them again.
-  const order = String(entry.sequence);
+  // Records of the feed from before do not change them again.
+  const order = orderOfTime(entry.sequence);
   const orders = {
     ...(title !== undefined && { title_order: order }),
     ...(owner_id !== undefined && { owner_order: order }),
