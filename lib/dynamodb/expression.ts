@@ -43,7 +43,7 @@ function joined(prefix: string, parts: readonly Expression[], separator: string)
 }
 
 /** Condition: the attribute is absent or below the bound. */
-export const isBelow = (name: string, bound: number | string) =>
+export const isBelow = (name: string, bound: number | Uint8Array) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
 /** Condition: all of these hold. */

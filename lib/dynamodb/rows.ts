@@ -90,9 +90,9 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** The order of the record, or the sequence of the merge, that last set the title. */
-  title_order?: string;
-  owner_order?: string;
+  /** The order of the record that last set the title, or of the time that is the sequence of the merge. */
+  title_order?: Uint8Array;
+  owner_order?: Uint8Array;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */
@@ -111,7 +111,7 @@ export interface AlertRow {
   /** Absent: in no incident. */
   incident_id?: string;
   /** The order of the latest record that named the incident. */
-  incident_order?: string;
+  incident_order?: Uint8Array;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
   /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
@@ -205,7 +205,7 @@ export interface Rows {
   /** `ttl`: Unix seconds. */
   hostStatus: UncheckedRow & { ttl?: number };
   /** The latest retirement of a host. */
-  retirement: { feed_order: string; ttl: number };
+  retirement: { feed_order: Uint8Array; ttl: number };
   rumResource: UncheckedRow & { deleted?: boolean };
   rumUsage: UncheckedRow;
   rateCount: RateCountRow;

@@ -6,7 +6,7 @@ import { deleteRow, putRow, RETURN_STORED, updateRow } from '../dynamodb/row.ts'
 import { conditionCheck, putAction, transact } from '../dynamodb/transact.ts';
 import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
 import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
-import { sentOf } from './order.ts';
+import { isBefore, type Order, sentOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
 import { type FeedRecord, latestOf } from './records.ts';
 
@@ -16,7 +16,7 @@ const RETIREMENT_DAYS = 30;
 const STATUS_DAYS = 400;
 
 /** A `ttl`, in Unix seconds, counted from when a record was sent. */
-const ttlOf = (order: string, days: number) => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;
+const ttlOf = (order: Order, days: number) => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;
 
 const keysOf = ({ account_id, host_id }: FeedRecord['entity']) => ({
   host: keys.host(account_id, String(host_id)),
@@ -24,7 +24,7 @@ const keysOf = ({ account_id, host_id }: FeedRecord['entity']) => ({
   retirement: keys.retirement(account_id, String(host_id)),
 });
 
-const isEarlier = (order: string) => all(EXISTS, isBelow('feed_order', order));
+const isEarlier = (order: Order) => all(EXISTS, isBelow('feed_order', order));
 
 /** Replaces the inventory, or retires the host. */
 export async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
@@ -56,15 +56,13 @@ async function retire(table: Table, record: FeedRecord): Promise<boolean> {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
     const stored: Row = row ?? {};
     // A part of a later report stays.
-    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(({ name }) => isBefore(stored[name], order));
+    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(({ name }) => stored[name] && isBefore(stored[name], order));
     if (removed.length === 0) return isDeleted || done;
     const update = set(Object.assign({}, ...removed.map(({ name, fields }) => ({ ...fields, [name]: undefined }))));
     const isAsStored = all(...removed.map(({ name }) => is(name, stored[name])));
     if ((await updateRow(table, status, update, isAsStored)).done) return true;
   }
 }
-
-const isBefore = (stored: unknown, order: string) => stored !== undefined && String(stored) < order;
 
 const { host_id: _key, health_at_ms: _health, reason_codes: _reasons, ...SNAPSHOT_SCHEMA } = STATUS_SCHEMA.properties;
 export const SNAPSHOT_FIELDS = Object.keys(SNAPSHOT_SCHEMA) as (keyof typeof SNAPSHOT_SCHEMA)[];

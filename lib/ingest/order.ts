@@ -7,21 +7,41 @@ export interface Origin {
   readonly line: number;
 }
 
-/** Digits of Unix milliseconds until the year 2286. */
-const TIME_DIGITS = 13;
-const LINE_DIGITS = 10;
+/** The order of a record among those of its row. DynamoDB compares bytes as {@link isBefore} does. */
+export type Order = Uint8Array;
 
-const digitsOf = (value: number, digits: number) => String(value).padStart(digits, '0');
+const TIME_BYTES = 6;
+const LINE_BYTES = 4;
 
-/** The order of a record among those of its row: by time, then by time sent, message and line. DynamoDB and JavaScript compare it alike. */
-export const orderOf = (atMs: number, { sentMs, messageId, line }: Origin): string =>
-  `${digitsOf(atMs, TIME_DIGITS)} ${digitsOf(sentMs, TIME_DIGITS)} ${messageId} ${digitsOf(line, LINE_DIGITS)}`;
+/** 32 bytes for a message of SQS, whose id is a UUID: time, time sent, message id and line. */
+export function orderOf(atMs: number, { sentMs, messageId, line }: Origin): Order {
+  const hex = messageId.replaceAll('-', '');
+  const id = /^[0-9a-f]{32}$/i.test(hex) ? Buffer.from(hex, 'hex') : Buffer.from(messageId);
+  const order = Buffer.alloc(2 * TIME_BYTES + id.length + LINE_BYTES);
+  order.writeUIntBE(atMs, 0, TIME_BYTES);
+  order.writeUIntBE(sentMs, TIME_BYTES, TIME_BYTES);
+  order.set(id, 2 * TIME_BYTES);
+  order.writeUInt32BE(line, 2 * TIME_BYTES + id.length);
+  return order;
+}
+
+/** Below the orders of all records of this time or a later one. */
+export function orderOfTime(atMs: number): Order {
+  const order = Buffer.alloc(TIME_BYTES);
+  order.writeUIntBE(atMs, 0, TIME_BYTES);
+  return order;
+}
 
 /** The order of the same record if its change had happened at another time. */
-export const orderAt = (atMs: number, order: string): string => digitsOf(atMs, TIME_DIGITS) + order.slice(TIME_DIGITS);
+export const orderAt = (atMs: number, order: Order): Order =>
+  Buffer.concat([orderOfTime(atMs), order.subarray(TIME_BYTES)]);
+
+/** Whether a stored order is absent or below another. */
+export const isBefore = (stored: unknown, order: Order): boolean =>
+  stored === undefined || Buffer.compare(stored as Order, order) < 0;
 
 /** When the change happened, in Unix milliseconds. */
-export const timeOf = (order: string): number => Number(order.slice(0, TIME_DIGITS));
+export const timeOf = (order: Order): number => Buffer.from(order).readUIntBE(0, TIME_BYTES);
 
 /** When the record was sent, in Unix milliseconds. */
-export const sentOf = (order: string): number => Number(order.slice(TIME_DIGITS + 1, 2 * TIME_DIGITS + 1));
+export const sentOf = (order: Order): number => Buffer.from(order).readUIntBE(TIME_BYTES, TIME_BYTES);

@@ -5,12 +5,13 @@ import type { KeyOf, RowKind } from '../dynamodb/keys.ts';
 import { RETURN_STORED, updateRow } from '../dynamodb/row.ts';
 import { conditionCheck, transact, updateAction } from '../dynamodb/transact.ts';
 import type { Row } from './entity-rows.ts';
+import { isBefore, type Order } from './order.ts';
 
 /** Fields that are written together. */
 export interface Part {
   /** The attribute that stores the order of the latest record that wrote the part. */
   readonly name: string;
-  readonly order: string;
+  readonly order: Order;
   /** A field without a value is removed. */
   readonly fields: Row;
   /** An attribute that ends all writing of this part. */
@@ -28,11 +29,11 @@ interface Creation {
 /** The latest of the parts of each name. */
 export const latestParts = (parts: readonly Part[]): Part[] =>
   parts
-    .toSorted((a, b) => (a.order < b.order ? 1 : -1))
+    .toSorted((a, b) => Buffer.compare(b.order, a.order))
     .filter((part, index, all) => all.findIndex(({ name }) => name === part.name) === index);
 
 const isLater = (stored: Row, { name, order, unless }: Part) =>
-  String(stored[name] ?? '') < order && (unless === undefined || stored[unless] === undefined);
+  isBefore(stored[name], order) && (unless === undefined || stored[unless] === undefined);
 
 /**
  * Writes the parts that are later than the stored ones. The first attempt is one write without a read: it succeeds if all are later and,
@@ -61,14 +62,14 @@ export async function writeParts(
       if ((await updateRow(table, key, updateOf(wanted), isAsStored)).done) return true;
       continue;
     }
-    const [earliest = ''] = wanted.map(({ order }) => order).sort();
+    const [earliest = new Uint8Array()] = wanted.map(({ order }) => order).sort(Buffer.compare);
     const failed = await transact(table, [
       conditionCheck(creation.mark, isBelow('feed_order', earliest)),
       updateAction(key, updateOf(wanted, creation.defaults), isAsStored),
     ]);
     if (failed === undefined) return true;
     // The host was retired later than that.
-    if (failed === 0) wanted = wanted.filter(({ order }) => order > earliest);
+    if (failed === 0) wanted = wanted.filter(({ order }) => isBefore(earliest, order));
   }
   return false;
 }

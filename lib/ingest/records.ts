@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { entityOf, schemaOf } from './check-line.ts';
 import { AT_MS, type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
-import { type Origin, orderOf } from './order.ts';
+import { isBefore, type Order, type Origin, orderOf } from './order.ts';
 
 /** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
 export interface FeedRecord {
   entity: Entity<FeedKind>;
   /** When the change happened, in Unix milliseconds. */
   atMs: number;
-  order: string;
+  order: Order;
   /** Whether it removes a host from the fleet. */
   retired: boolean;
 }
@@ -16,7 +16,7 @@ export interface FeedRecord {
 /** The latest of some records; undefined if there are none. */
 export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined =>
   records.reduce<FeedRecord | undefined>(
-    (latest, record) => (latest && latest.order > record.order ? latest : record),
+    (latest, record) => (latest && isBefore(record.order, latest.order) ? latest : record),
     undefined,
   );
 

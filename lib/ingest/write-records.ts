@@ -7,7 +7,7 @@ import type { WorkItemRow } from '../dynamodb/rows.ts';
 import type { Int64 } from '../shared/json.ts';
 import { fieldsOf, keyOf, rowOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import { orderAt, timeOf } from './order.ts';
+import { isBefore, type Order, orderAt, orderOfTime } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
 import { type FeedRecord, latestOf } from './records.ts';
 
@@ -48,9 +48,9 @@ const replaceRow: Writer = async (table, _records, latest) =>
   (await putRow(table, rowOf(latest), isBelow('feed_order', latest.order))).done;
 
 interface StoredItem extends WorkItemRow {
-  feed_order?: string;
+  feed_order?: Order;
   /** The order of the latest record that deleted the item. */
-  deletion_order?: string;
+  deletion_order?: Order;
 }
 
 /** A record that deletes the item prevails over all that do not. One whose time is not later than an undone deletion does nothing. */
@@ -67,7 +67,7 @@ async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
   const isNotUndone = all(expression`attribute_not_exists(undone_deletion)`, isBelow('deletion_order', order));
-  const isAfterUndone = all(expression`undone_deletion.at_ms < ${atMs}`, isBelow('deletion_order', orderAt(atMs, '')));
+  const isAfterUndone = all(expression`undone_deletion.at_ms < ${atMs}`, isBelow('deletion_order', orderOfTime(atMs)));
   const condition = expression`${isNotByCaller} AND ((${isNotUndone}) OR (${isAfterUndone}))`;
   return (await putRow(table, { ...rowOf(record), deletion_order: order }, condition)).done;
 }
@@ -93,9 +93,10 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
-    const { feed_order = '', deleted_at_ms, undone_deletion, deletion_order = '' } = stored;
-    if (deleted_at_ms !== undefined || feed_order >= order) return false;
-    if (undone_deletion && Math.max(undone_deletion.at_ms, timeOf(deletion_order)) >= atMs) return false;
+    const { feed_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
+    if (deleted_at_ms !== undefined || !isBefore(feed_order, order)) return false;
+    if (undone_deletion && (undone_deletion.at_ms >= atMs || !isBefore(deletion_order, orderOfTime(atMs))))
+      return false;
   }
 }
 

@@ -118,7 +118,7 @@ it('a record that DynamoDB refuses takes no other record of its row with it', as
   const member = (name: string) => JSON.stringify({ kind: 'member', account_id: account, member_id: 1, name });
   const { batchItemFailures } = await feed.deliver([`${member('Ada')}\n${member('refused')}`]);
   expect(batchItemFailures).toEqual([]);
-  expect(feed.refused).toMatchObject([{ line: 2 }]);
+  expect(feed.refused).toMatchObject([{ line: '2' }]);
   expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
 });
 

@@ -16,6 +16,7 @@ import {
   transactOnce,
   updateAction,
 } from '../../dynamodb/transact.ts';
+import { isBefore, type Order, orderOfTime } from '../../ingest/order.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
 import { changeOf, type Entry, entryRow } from './entry.ts';
@@ -94,19 +95,19 @@ export async function commitAndMove<Result>(
 /** Changes title and owner if they are as read, since the entry records the previous values. */
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
-  const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
-  // Compared with the orders of records, which begin with a time: those from before do not change them again.
-  const order = String(entry.sequence);
-  const orders = {
-    ...(title !== undefined && { title_order: order }),
-    ...(owner_id !== undefined && { owner_order: order }),
+  // Records of the feed from before this entry do not change them again.
+  const order = orderOfTime(entry.sequence);
+  const laterOf = (stored?: Order) => (stored && isBefore(order, stored) ? stored : order);
+  const changes = {
+    ...(title !== undefined && { title, title_order: laterOf(incident.title_order) }),
+    ...(owner_id !== undefined && { owner_id, owner_order: laterOf(incident.owner_order) }),
   };
   const names = Object.keys(changes) as (keyof typeof changes)[];
   if (names.length === 0) return [];
   return [
     updateAction(
       keys.incident(account, incidentId),
-      set({ ...changes, ...orders, last_change: changeOf(entry, incident.last_change) }),
+      set({ ...changes, last_change: changeOf(entry, incident.last_change) }),
       isAsRead(incident, [...names, 'last_change']),
     ),
   ];

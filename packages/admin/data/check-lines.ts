@@ -112,7 +112,8 @@ async function* tableProblems(
   const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
   for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
   const keyOf = ({ entity }: CheckedLine) => (entity.kind === 'app_key' ? [keys.appKey(appKeyOf(entity).hash)] : []);
-  const { rows } = await batchGet(table, lines.flatMap(keyOf), { attributes: ['account_id'] });
+  const appKeys = new Map(lines.flatMap(keyOf).map((key) => [key.pk, key]));
+  const { rows } = await batchGet(table, [...appKeys.values()], { attributes: ['account_id'] });
   for (const line of lines) {
     const { account_id: id } = line.entity;
     if (missing.has(id))

@@ -3,7 +3,7 @@ import { collections, parseKey, type RowKind, type Stored } from '../../../lib/d
 import { queryAll } from '../../../lib/dynamodb/query.ts';
 import { SNAPSHOT_FIELDS } from '../../../lib/ingest/host-rows.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
-import { timeOf } from '../../../lib/ingest/order.ts';
+import { type Order, timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
@@ -34,10 +34,10 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const attributes = (kind === 'work_item' ? {} : fields) as Partial<Record<string, string>>;
+  const attributes = (kind === 'work_item' ? {} : fields) as Partial<Record<string, Order>>;
   const { title_order, owner_order, snapshot_order, health_order, incident_order, moved_sequence } = attributes;
-  const orders = [feed_order as string | undefined, title_order, owner_order, snapshot_order, health_order];
-  const [earliest] = orders.filter((order) => order !== undefined).sort();
+  const orders = [feed_order as Order | undefined, title_order, owner_order, snapshot_order, health_order];
+  const [earliest] = orders.filter((order) => order !== undefined).sort(Buffer.compare);
   const incidentAtMs = moved_sequence ?? (incident_order && timeOf(incident_order));
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];

@@ -186,8 +186,8 @@ describe('the import of an earlier export does not undo', () => {
       expect((await importLines(itemLine(id, { title, ...more }))).exitCode).toBe(0);
       return (await stored(table, keys.workItem(id, 'w'))).title;
     };
-    expect(await titled('later', { at_ms: 2_000 })).toBe('later');
-    expect(await titled('earlier', { at_ms: 1_000 })).toBe('later');
+    expect(await titled('later', { at_ms: Date.now() - 2_000 })).toBe('later');
+    expect(await titled('earlier', { at_ms: Date.now() - HOUR_MS })).toBe('later');
     expect(await titled('as of now')).toBe('as of now');
   });
 
@@ -211,7 +211,9 @@ it('an import makes a retired host active again, without its status; a retiremen
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventoryLine = { ...host, ...inventory() };
-  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() - 2 * HOUR_MS }) };
+  const reportedMs = Date.now() - 2 * HOUR_MS;
+  const reported = live({ received_at_ms: reportedMs, observed_at_ms: reportedMs });
+  const status = { ...host, kind: 'host_status', ...reported };
   expect((await importLines(inventoryLine, status)).exitCode).toBe(0);
   const retire = `host retire --account ${id} --stale-for 0s --yes`;
   expect((await admin(retire)).out).toBe('1 host retired.\n');

@@ -85,14 +85,14 @@ describe('the data format', () => {
         '3: extra is not a field of this kind',
         '3: enabled must be true or false',
         '3: capture_mode must be one of ebpf, polling',
-        '3: report_interval_ms must be an integer in the int64 range, at least 1',
+        '3: report_interval_ms must be an integer from 1 to 604800000',
         '4: is not valid JSON (column 1)',
       ],
     ],
     [
       'a time of more than five minutes ahead',
       [{ ...host, at_ms: NOW + 300_000 }, item({ at_ms: NOW + 300_001 })],
-      ['2: at_ms is 300001 ms after the record was sent: set the clock, or leave at_ms out'],
+      ['2: at_ms is 300001 ms after the record was sent: set the clock that it is from'],
     ],
     [
       'numbers that a row cannot hold',
@@ -103,7 +103,9 @@ describe('the data format', () => {
     [
       'an empty name',
       [item({ more: { '': 1 } })],
-      ['1: more must not contain field names that are empty or not well-formed Unicode'],
+      [
+        '1: more must not contain field names that are empty, longer than 128 characters, __proto__ or not well-formed Unicode',
+      ],
     ],
     ['nesting too deep', [item({ more: tooDeep })], ['1: more must not be nested deeper than 31 levels']],
     [
