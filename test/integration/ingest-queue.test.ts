@@ -141,7 +141,7 @@ describe('a message', () => {
     expect(feed.refused).toEqual([]);
     expect(await names(1)).toEqual(['Ada']);
     // Records that fail are not counted as records.
-    expect(feed.counts()).toEqual({ records: 4, late: 3, refused: 0, failed: 24 });
+    expect(feed.counts()).toMatchObject({ records: 4, refused: 0, failed: 24 });
   });
 
   it('with refusals that SQS does not take in time is delivered again; the others are not repeated', async () => {
