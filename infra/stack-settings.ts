@@ -60,6 +60,8 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>) {
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
+    feedAccounts:
+      text('feedAccounts', /^\d{12}(,\d{12})*$/, 'ids of AWS accounts, separated by commas')?.split(',') ?? [],
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),

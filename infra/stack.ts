@@ -60,6 +60,7 @@ export class ServiceStack extends Stack {
     const relay = new Relay(this, 'Relay', { create, table, mergeQueue: mergeQueue.queue });
     const ingestQueues = new IngestQueues(this, 'Feed', {
       create,
+      writerAccounts: settings.feedAccounts,
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });

@@ -6,22 +6,26 @@ import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
+import { depthOf } from '../shared/json-syntax.ts';
 import type { QueueMessage } from '../shared/sqs.ts';
+import { MAX_DEPTH } from './check-line.ts';
 import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
 import { type FeedRecord, recordOf } from './records.ts';
 import { byRow, writeAccepted } from './write-records.ts';
 
-/** Milliseconds before the function's time-out at which writing, sending refusals, and delaying messages end. */
-const STOP_EARLY_MS = { writing: 15_000, refusing: 5_000, delaying: 2_000 } as const;
-/** Maximum number of rows that are written concurrently. */
-const CONCURRENCY = 32;
+/** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */
+const STOP_EARLY_MS = { table: 15_000, queues: 3_000 } as const;
+/** Maximum number of rows that are written concurrently. One of a large record takes a hundred times the memory of its text. */
+const CONCURRENCY = { small: 32, large: 2 } as const;
+/** Characters of a large record. */
+const LARGE = 8_192;
 const MAX_KNOWN_ACCOUNTS = 10_000;
 /** Maximum number of records of a message. */
 const MAX_RECORDS = 1_000;
 /** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
-const PORTION = { size: 1_000_000, line: 100 } as const;
+const PORTION = { characters: 1_000_000, perLine: 100 } as const;
 
 interface Message extends MessageOrigin {
   receiptHandle: string;
@@ -56,58 +60,59 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     return row !== undefined;
   }
 
-  /** Applies the records of some messages. */
-  async function apply(messages: readonly Message[], writing: AbortSignal, refusing: AbortSignal) {
+  /** Applies the records of some messages, and counts them. */
+  async function apply(messages: readonly Message[], writing: AbortSignal, sending: AbortSignal) {
     const counts = { records: 0, late: 0, refused: 0, failed: 0 };
     const lines = new Map(messages.flatMap((message) => [...message.lines]));
-    const refuse = (record: FeedRecord, reason: string) => refuseLine(lines.get(record) as Line, reason);
-    const failMessage = (message: Message, error_name: string) => {
+    const lineOf = (record: FeedRecord) => lines.get(record) as Line;
+    const fail = (message: Message, error_name: string) => {
       message.failure ??= { error_name, records: 0 };
       message.failure.records += 1;
       counts.failed += 1;
     };
-    /** Fails the messages of records, whatever the error. They are received again, and become dead letters if the error persists. */
-    const fail = (records: readonly FeedRecord[], { name }: Error) => {
-      for (const record of records) failMessage((lines.get(record) as Line).message, name);
-    };
-
-    const tableWithSignal = withSignal(table, writing);
-    const byAccount = Map.groupBy(lines.keys(), ({ entity }) => String(entity.account_id));
-    const writable: FeedRecord[][] = [];
-    await forEach(byAccount.values(), async (records) => {
-      const account = (records[0] as FeedRecord).entity.account_id;
+    /** Runs `work` for records. If it fails, whatever the error, so do their messages. */
+    async function attempt(records: readonly FeedRecord[], work: (table: Table) => Promise<void>): Promise<void> {
       try {
+        // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
         writing.throwIfAborted();
-        if (await hasAccount(tableWithSignal, account)) writable.push(records);
-        else for (const record of records) refuse(record, unknownAccount(account));
+        await work(withSignal(table, writing));
       } catch (error) {
-        fail(records, error as Error);
+        for (const record of records) fail(lineOf(record).message, (error as Error).name);
       }
-    });
-    await forEach(
-      byRow(writable.flat()),
-      async (records) => {
-        try {
-          // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
-          writing.throwIfAborted();
-          const { isChanged, refused } = await writeAccepted(tableWithSignal, records);
-          if (!isChanged) counts.late += records.length - refused.length;
-          counts.records += records.length - refused.length;
-          for (const record of refused) refuse(record, 'DynamoDB cannot store it');
-        } catch (error) {
-          fail(records, error as Error);
-        }
-      },
-      { concurrency: CONCURRENCY },
+    }
+
+    const ofAccounts: FeedRecord[][] = [];
+    const byAccount = Map.groupBy(lines.keys(), ({ entity }) => entity.account_id);
+    await forEach(byAccount, ([account, records]) =>
+      attempt(records, async (table) => {
+        if (await hasAccount(table, account)) ofAccounts.push(records);
+        else for (const record of records) refuse(lineOf(record), unknownAccount(account));
+      }),
     );
+    const { small = [], large = [] } = Object.groupBy(byRow(ofAccounts.flat()), (records) =>
+      records.some((record) => lineOf(record).text.length >= LARGE) ? 'large' : 'small',
+    );
+    const write = (records: readonly FeedRecord[]) =>
+      attempt(records, async (table) => {
+        const { isChanged, refused } = await writeAccepted(table, records);
+        counts.records += records.length - refused.length;
+        if (!isChanged) counts.late += records.length - refused.length;
+        for (const record of refused) refuse(lineOf(record), 'DynamoDB cannot store it');
+      });
+    await forEach(small, write, { concurrency: CONCURRENCY.small });
+    await forEach(large, write, { concurrency: CONCURRENCY.large });
 
     // The refusals of a message that failed are not sent, since each attempt would repeat them.
-    const refused = messages.flatMap((message) => (message.failure ? [] : message.refusals.map(() => message)));
-    const refusals = messages.flatMap((message) => (message.failure ? [] : message.refusals));
-    const taken = await queues.refuse(refusals, refusing);
-    for (const [index, message] of refused.entries())
+    const refusals = messages.flatMap((message) =>
+      message.failure ? [] : message.refusals.map((refusal) => ({ message, refusal })),
+    );
+    const taken = await queues.refuse(
+      refusals.map(({ refusal }) => refusal),
+      sending,
+    );
+    for (const [index, { message }] of refusals.entries())
       if (taken[index]) counts.refused += 1;
-      else failMessage(message, 'RefusalNotSent');
+      else fail(message, 'RefusalNotSent');
     return counts;
   }
 
@@ -115,13 +120,13 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     event: SQSEvent,
     { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
   ): Promise<SQSBatchResponse> {
-    const remainingMs = getRemainingTimeInMillis();
-    const [writing, refusing, delaying] = Object.values(STOP_EARLY_MS).map((earlyMs) =>
-      AbortSignal.timeout(Math.max(1, remainingMs - earlyMs)),
-    ) as [AbortSignal, AbortSignal, AbortSignal];
+    const endOf = (part: keyof typeof STOP_EARLY_MS) =>
+      AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS[part]));
+    const [writing, sending] = [endOf('table'), endOf('queues')];
     const failed: Pick<Message, 'messageId' | 'receiptHandle' | 'receives'>[] = [];
-    for (const messages of portionsOf(event.Records)) {
-      metrics.records(await apply(messages, writing, refusing));
+    for (const records of portionsOf(event.Records)) {
+      const messages = records.map(messageOf);
+      metrics.records(await apply(messages, writing, sending));
       for (const { messageId, receiptHandle, receives, failure } of messages) {
         if (!failure) continue;
         log.warn('ingest failed', { message_id: messageId, receives, ...failure });
@@ -131,7 +136,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     const delays = failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) }));
     // Messages that are not delayed are received again after the queue's visibility timeout.
     await queues
-      .delay(delays, delaying)
+      .delay(delays, sending)
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
@@ -145,55 +150,67 @@ function delayAfter(receives: number): number {
   return Math.ceil((seconds * (1 + Math.random())) / 2);
 }
 
-function* portionsOf(records: readonly SQSRecord[]): Generator<Message[]> {
-  let portion: Message[] = [];
+function* portionsOf(records: readonly SQSRecord[]): Generator<SQSRecord[]> {
+  let portion: SQSRecord[] = [];
   let size = 0;
   for (const record of records) {
-    const message = messageOf(record);
-    portion.push(message);
-    size += record.body.length + PORTION.line * (message.lines.size + message.refusals.length);
-    if (size < PORTION.size) continue;
-    yield portion;
-    portion = [];
-    size = 0;
+    const cost = record.body.length + PORTION.perLine * record.body.split('\n', MAX_RECORDS).length;
+    if (size + cost > PORTION.characters && portion.length > 0) {
+      yield portion;
+      portion = [];
+      size = 0;
+    }
+    portion.push(record);
+    size += cost;
   }
-  if (portion.length > 0) yield portion;
+  yield portion;
 }
 
-const refuseLine = ({ message, text, number }: Line, reason: string) =>
+const refuse = ({ message, text, number }: Line, reason: string) =>
   message.refusals.push(refusalOf(text, reason, { ...message, line: number }));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
   const receives = Number(attributes.ApproximateReceiveCount);
   const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
-  const lines = linesOf(body).map((text, index): Line => ({ message, text, number: index + 1 }));
-  const filled = lines.filter(({ text }) => text.trim() !== '');
-  if (filled.length === 0 || filled.length > MAX_RECORDS) {
-    const reason =
-      filled.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
+  const lines = isObject(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  if (lines.length === 0 || lines.length > MAX_RECORDS) {
+    const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
     message.refusals.push(refusalOf(body, reason, message));
   } else
-    for (const line of filled) {
+    for (const line of lines) {
       const text = line.number === 1 ? withoutMark(line.text) : line.text;
       const result = recordOf(text, { ...origin, line: line.number });
       if ('record' in result) message.lines.set(result.record, line);
-      else refuseLine(line, result.problem);
+      else refuse(line, result.problem);
     }
   return message;
 }
 
+/** Without the byte order mark that a text may begin with. */
 const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
 
-/** The lines of a body. One JSON object counts as a line, whatever its layout. */
-function linesOf(body: string): string[] {
-  const lines = body.split('\n');
-  if (lines.length === 1) return lines;
+/** Whether a body of several lines is one JSON object. */
+function isObject(body: string): boolean {
+  if (!body.includes('\n') || depthOf(body) > MAX_DEPTH) return false; // to parse deep nesting takes much memory
   try {
     // The text of several objects fails after the first one.
     const parsed: unknown = JSON.parse(withoutMark(body));
-    return typeof parsed === 'object' && !Array.isArray(parsed) ? [body] : lines;
+    return typeof parsed === 'object' && !Array.isArray(parsed);
   } catch {
-    return lines;
+    return false;
   }
+}
+
+/** The lines that are not blank: all, or one more than a message may have. */
+function linesOf(body: string, message: Message): Line[] {
+  const lines: Line[] = [];
+  for (let [start, number] = [0, 1]; start < body.length && lines.length <= MAX_RECORDS; number += 1) {
+    const newline = body.indexOf('\n', start);
+    const end = newline < 0 ? body.length : newline;
+    const text = body.slice(start, end);
+    if (text.trim() !== '') lines.push({ message, number, text });
+    start = end + 1;
+  }
+  return lines;
 }

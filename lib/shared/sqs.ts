@@ -11,6 +11,9 @@ export const MAX_BATCH = 10;
 /** SQS's limit for one message, and for all messages of a call together. */
 export const MAX_BATCH_BYTES = 2 ** 20;
 
+/** Maximum number of concurrent calls: each has up to 1 MiB in memory, several times. */
+const CONCURRENCY = 4;
+
 /** Credentials for a local server, which checks none. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
@@ -49,11 +52,19 @@ export interface QueueMessage {
   readonly MessageAttributes?: Record<string, MessageAttributeValue>;
 }
 
-/** The bytes of a message as SQS counts them: body, and names, types and values of attributes. */
-const sizeOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): number =>
-  Object.entries(MessageAttributes)
-    .flatMap(([name, { DataType = '', StringValue = '' }]) => [name, DataType, StringValue])
-    .reduce((sum, text) => sum + Buffer.byteLength(text), Buffer.byteLength(MessageBody));
+/** The texts that count towards a message's size: body, and names, types and values of attributes. */
+export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): string[] => [
+  MessageBody,
+  ...Object.entries(MessageAttributes).flatMap(([name, { DataType = '', StringValue = '' }]) => [
+    name,
+    DataType,
+    StringValue,
+  ]),
+];
+
+/** The bytes of a message as SQS counts them. */
+export const sizeOf = (message: QueueMessage): number =>
+  textsOf(message).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
 /** A message of a call. `Id` is the message's index in the list that the calls are made from. */
 type Entry = QueueMessage & { readonly Id: string };
@@ -87,10 +98,14 @@ export async function sendMessages(
   signal?: AbortSignal,
 ): Promise<boolean[]> {
   const taken = new Set<string | undefined>();
-  await forEach(batchesOf(messages), async (Entries) => {
-    const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
-    const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
-    for (const { Id } of Successful) taken.add(Id);
-  });
+  await forEach(
+    batchesOf(messages),
+    async (Entries) => {
+      const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
+      const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
+      for (const { Id } of Successful) taken.add(Id);
+    },
+    { concurrency: CONCURRENCY },
+  );
   return messages.map((_, index) => taken.has(String(index)));
 }

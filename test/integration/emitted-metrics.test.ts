@@ -128,6 +128,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
       [`Records ${SERVICE}`, 'Count', 0],
       [`LateRecords ${SERVICE}`, 'Count', 0],
       [`RefusedRecords ${SERVICE}`, 'Count', 1],
+      [`FailedRecords ${SERVICE}`, 'Count', 0],
     ],
   ]);
   // CloudWatch would take a time in seconds for one of 1970, and drop data that old.
@@ -137,6 +138,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(7);
+  expect(read).toHaveLength(8);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

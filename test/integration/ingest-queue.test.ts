@@ -106,6 +106,7 @@ describe('a message', () => {
   it.each([
     ['with more than 1,000 records', (line: string) => `\ufeff${line}\r\n`.repeat(1_001), 'has more than 1000 records'],
     ['without a record', () => ' \r\n\t\n', 'has no record'],
+    ['of a blank line', () => ' ', 'has no record'],
   ])('%s is refused as a whole, as it came', async (_what, bodyOf, reason) => {
     const { feed, member, names } = await newTenant();
     const body = bodyOf(member(1));

@@ -27,7 +27,7 @@ interface ShownRefusal {
 }
 
 /** A message of the queue of refused records: its body, its group, and the text of each attribute. */
-export const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: QueueMessage): ShownRefusal => ({
+const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: QueueMessage): ShownRefusal => ({
   body: MessageBody,
   group: MessageGroupId,
   ...Object.fromEntries(Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue])),
