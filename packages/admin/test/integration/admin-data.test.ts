@@ -194,7 +194,8 @@ describe('export', () => {
   it('can be imported to give the same rows, with app keys by their hashes', async () => {
     const [from, to] = [await newTable(), await newTable()];
     const [id, appKey] = [newAccountId(), newAppKey()];
-    const expires_at = Math.floor(Date.now() / 1000) + 900;
+    const nowMs = Date.now();
+    const expires_at = Math.floor(nowMs / 1000) + 900;
     const incident = { incident_id: 'c'.repeat(24), title: 'Down' };
     const alert = { alert_id: 'd'.repeat(24), title: 'Alert', incident_id: incident.incident_id };
     const addedLines = lines(
@@ -205,10 +206,10 @@ describe('export', () => {
       { kind: 'incident', account_id: id, ...incident, owner_id: 7 },
       { kind: 'alert', account_id: id, ...alert },
     );
-    await loadData(from, 'sample', [...sampleLines(), ...addedLines.split('\n')], { nowMs: Date.now() });
+    await loadData(from, 'sample', [...sampleLines(), ...addedLines.split('\n')], { nowMs });
     const before = await contents(from);
     // What merges store in rows means nothing in another table.
-    const moved = { moved_sequence: 7, moved_from: 'f'.repeat(24), previous_sequence: 6 };
+    const moved = { moved_sequence: nowMs, moved_from: 'f'.repeat(24), previous_sequence: 6 };
     await putAll(from, [
       { ...keys.alert(id, alert.alert_id), ...alert, ...moved },
       { ...keys.incident(id, incident.incident_id), ...incident, ...{ owner_id: 7, last_change: { sequence: 7 } } },
@@ -217,7 +218,7 @@ describe('export', () => {
     expect(await adminOf(from)(['export', '--out', file])).toMatchObject({ exitCode: 0, out: '' });
     const exported = readFileSync(file, 'utf8');
     expect(exported).not.toContain(appKey);
-    await adminOf(to)(['import', file]);
+    await adminOf(to)(['import', file], { now: () => nowMs });
     expect(await contents(to)).toEqual(before);
     await adminOf(to)(`account unsuspend ${id}`);
     expect(await createAppKeys(testDeps(to)).find(appKey)).toMatchObject({ accountId: id });
