@@ -45,8 +45,8 @@ export function addDashboard(
         graph('Feed: messages sent, messages failed', [queue.metricNumberOfMessagesSent(), failedMessages]),
         graph('Feed: age of the oldest message, s', [queue.metricApproximateAgeOfOldestMessage()]),
         graph(
-          'Feed: records, late, refused',
-          [METRICS.records, METRICS.late, METRICS.refused].map((name) => serviceMetric(name)),
+          'Feed: records, late, refused, failed',
+          [METRICS.records, METRICS.late, METRICS.refused, METRICS.failed].map((name) => serviceMetric(name)),
         ),
       ],
       [heading('Who is throttled?')],

@@ -34,9 +34,10 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ],
   'ingest-records': [
     { actions: ['GetItem'], on: ['account'] },
-    { actions: ['Query'], on: ['history'] },
-    { actions: ['PutItem'], on: ['members', 'hosts', 'rum', 'workItems', 'alerts'] },
+    { actions: ['PutItem'], on: ['members', 'hosts', 'retirements', 'rum', 'workItems'] },
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
+    { actions: ['DeleteItem'], on: ['hosts', 'hostStatuses'] },
+    { actions: ['ConditionCheckItem'], on: ['retirements'] },
   ],
   relay: [{ actions: ['GetItem'], on: ['history'] }],
   'usage-key-authorizer': [

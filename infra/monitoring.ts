@@ -179,17 +179,17 @@ export class Monitoring extends Construct {
   }
 
   private feedAlarms({ ingestQueues, functions }: MonitoringProps): Alarm[] {
-    const { queue, deadLetters, failedMessages } = ingestQueues;
+    const { queue, failedMessages } = ingestQueues;
     // This metric, too, omits messages that were received three times: they raise FeedFailing.
     const age = queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
     const failures = sumOf('Failures', {
-      failed: failedMessages,
+      records: serviceMetric(METRICS.failed),
+      messages: failedMessages,
       crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
-      deadLetters: visibleIn(deadLetters),
     });
     return [
       this.alarm('FeedBehind', 'Records of the feed wait for over five minutes', age, MAX_INGEST_AGE_SECONDS, 2),
-      this.alarm('FeedFailing', 'Messages of the feed fail, or are dead letters', failures, 1, FEED_FAILING_MINUTES, 2),
+      this.alarm('FeedFailing', 'Records of the feed fail', failures, 1, FEED_FAILING_MINUTES, 2),
       this.alarm('FeedRefused', 'Records of the feed are refused', serviceMetric(METRICS.refused)),
     ];
   }

@@ -97,7 +97,6 @@ export function addOutputs(
     'Policy that only allows sending to FeedUrl',
   );
   add('FeedRefusedUrl', ingestQueues.refused.queueUrl, 'Queue of refused records, with reasons');
-  add('FeedDeadLettersUrl', ingestQueues.deadLetters.queueUrl, 'Queue of messages that could not be processed');
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
   add('OperatorPolicyArn', operatorPolicy.managedPolicyArn, 'Policy that allows what the admin command does');

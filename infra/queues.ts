@@ -1,9 +1,10 @@
 /** The queues that invoke functions: one for large merges, one for the records that other systems send. */
+
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AccountPrincipal, ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
@@ -80,13 +81,19 @@ const RECORDS = {
   timeoutsUntilRetry: 6,
   /**
    * While the function cannot start, a message is tried every six minutes: 100 attempts take ten hours. While it starts but fails, it
-   * delays messages longer each time: 100 attempts take a day. So an outage of six hours loses nothing.
+   * delays messages longer each time: 100 attempts take half a day or more. So an outage of six hours loses nothing.
    */
   maxReceiveCount: 100,
+  /** 16 KiB below SQS's limit, so that a message that is refused as a whole fits into the other queue with its reason. */
+  maxMessageBytes: (1024 - 16) * 1024,
+  /** Node then frees memory early: any batch fits into 256 MB. */
+  nodeOptions: '--max-semi-space-size=2 --max-old-space-size=128',
 } as const;
 
 export interface IngestQueuesProps {
   readonly create: CreateFunction;
+  /** Other AWS accounts that may send. */
+  readonly writerAccounts: readonly string[];
   /** Whether messages are delivered. If not, they wait in the queue. */
   readonly enabled: boolean;
   /** Maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers. */
@@ -100,34 +107,38 @@ export interface IngestQueuesProps {
 export class IngestQueues extends Construct {
   /** The ingest queue. */
   readonly queue: Queue;
-  /** Records that ingest-records refused, with the reasons. */
+  /** Records that ingest-records refused, with the reasons, and messages that failed `maxReceiveCount` times. */
   readonly refused: Queue;
-  /** Messages that failed `maxReceiveCount` times. */
-  readonly deadLetters: Queue;
   readonly failedMessages: Metric;
-  /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules of this account and region do not need it. */
+  /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules and SNS topics of this account do not need it. */
   readonly writersPolicy: ManagedPolicy;
 
-  constructor(scope: Construct, id: string, { create, ...options }: IngestQueuesProps) {
+  constructor(scope: Construct, id: string, { create, writerAccounts, ...options }: IngestQueuesProps) {
     super(scope, id);
     this.refused = createQueue(this, 'Refused');
-    this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
+      maxMessageSizeBytes: RECORDS.maxMessageBytes,
       visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * RECORDS.timeout.toSeconds()),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: RECORDS.maxReceiveCount },
+      deadLetterQueue: { queue: this.refused, maxReceiveCount: RECORDS.maxReceiveCount },
     });
     // Granted in this stack, since a queue has only one policy: one from another stack would replace it, and with it the rule for TLS.
     const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: '*' });
-    const events = new ServicePrincipal('events.amazonaws.com', {
-      conditions: { ArnLike: { 'aws:SourceArn': rules } },
-    });
-    this.queue.grant(events, 'sqs:SendMessage');
+    const topics = Stack.of(this).formatArn({ service: 'sns', region: '*', resource: '*' });
+    for (const [service, source] of [
+      ['events', rules],
+      ['sns', topics],
+    ]) {
+      const conditions = { ArnLike: { 'aws:SourceArn': source } };
+      this.queue.grant(new ServicePrincipal(`${service}.amazonaws.com`, { conditions }), 'sqs:SendMessage');
+    }
+    for (const account of writerAccounts) this.queue.grant(new AccountPrincipal(account), 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
     // `grantSendMessages` would allow more actions.
     this.queue.grant(this.writersPolicy, 'sqs:SendMessage');
 
     const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
+      NODE_OPTIONS: RECORDS.nodeOptions,
       FEED_URL: this.queue.queueUrl,
       REFUSED_URL: this.refused.queueUrl,
     });

@@ -1,4 +1,5 @@
 /** The settings of a stage, from the CDK context, with defaults. docs/deploy.md says what each does. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { closest } from 'fastest-levenshtein';
 import { settingValue, settingValues } from '../lib/shared/settings.ts';
@@ -76,6 +77,8 @@ export function readDeploymentSettings(context: StageContext) {
     runbookUrl:
       text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md') ??
       'docs/operate.md',
+    feedAccounts:
+      text('feedAccounts', /^\d{12}(,\d{12})*$/, 'ids of AWS accounts, separated by commas')?.split(',') ?? [],
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
     domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),

@@ -63,6 +63,7 @@ export class ServiceStack extends Stack {
     const relay = new Relay(this, 'Relay', { create, table, mergeQueue: mergeQueue.queue });
     const ingestQueues = new IngestQueues(this, 'Feed', {
       create,
+      writerAccounts: settings.feedAccounts,
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
@@ -74,7 +75,7 @@ export class ServiceStack extends Stack {
     const operatorPolicy = createOperatorPolicy(this, {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.events],
-      deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, ingestQueues.deadLetters, relay.deadLetters],
+      deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
       logs: [accessLog, ...Object.values(functions).map(({ logGroup }) => logGroup)],
     });
     const watched = { api, accessLog, table, functions, mergeQueue, settings, ingestQueues, relay };

@@ -4,7 +4,7 @@ import type { KeyKind } from '../lib/table/keys.ts';
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries and retired hosts have it. */
+  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses and retirements have it. */
   timeToLive: 'ttl',
   /** The function relay needs each row as it is after the change, but not as it was before. */
   streamView: 'NEW_IMAGE',
@@ -17,6 +17,7 @@ export const LEADING_KEYS = {
   appKey: 'APP_KEY#*',
   hosts: 'ACCOUNT#*#HOSTS',
   hostStatuses: 'ACCOUNT#*#HOST_STATUSES',
+  retirements: 'ACCOUNT#*#RETIREMENTS',
   rum: 'ACCOUNT#*#RUM',
   workItems: 'ACCOUNT#*#WORK_ITEMS',
   incidents: 'ACCOUNT#*#INCIDENTS',

@@ -1,38 +1,104 @@
 /**
- * Writes `feed.schema.json`, the JSON Schema of a record that is sent to the ingest queue (docs/feed.md): `npm run generate`. A test
- * fails if the file is out of date.
+ * Writes `feed.schema.json`, the JSON Schema of a record that is sent to the feed (docs/feed.md): `npm run generate`. A test
+ * fails if the file is out of date, another if the schema and the code disagree on a record.
  */
 import { writeFileSync } from 'node:fs';
-import { FEED_KINDS, LINES, REMOVABLE_FIELDS } from '../../lib/ingest/kinds.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
+import { FEED_KINDS, LINES, type LineSchema, MAX_DELETABLE_VERSION } from '../../lib/ingest/kinds.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
-/** The properties of a status report: null is allowed where it removes the field. */
-const withNull = (properties: object) =>
-  Object.fromEntries(
-    Object.entries(properties).map(([field, schema]) => [
-      field,
-      REMOVABLE_FIELDS.has(field) ? { anyOf: [schema, { type: 'null' }] } : schema,
-    ]),
-  );
+const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
+/** No half of a surrogate pair. */
+const WELL_FORMED = '^[^\\ud800-\\udfff]*$';
+const near0 = (bounds: object) => ({ type: 'number', ...bounds });
 
-function recordSchema(): object {
-  const schemas = [...FEED_KINDS.map((kind) => [kind, LINES[kind]] as const), ['host', LINES.retired_host] as const];
+/** What validators of JSON Schema do not know of a line's schema by themselves: well-formed Unicode, and the range of `int64`. */
+function withTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withTypes);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, format, pattern, enum: values } = schema as Record<string, unknown>;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withTypes(part)]));
+  if (type === 'string' && !pattern && !values) return { ...inner, pattern: WELL_FORMED };
+  return type === 'integer' && format === 'int64' ? { ...INT64, ...inner } : inner;
+}
+
+const ref = (name: string) => ({ $ref: `#/$defs/${name}` });
+
+/** The values of a field that the kind does not name: each definition allows one level less than the next. */
+const VALUES = Array.from({ length: MAX_DEPTH }, (_, levels) => [
+  `value${levels}`,
+  {
+    ...ref('scalar'),
+    ...(levels === 0
+      ? { type: ['null', 'boolean', 'number', 'string'] }
+      : {
+          items: ref(`value${levels - 1}`),
+          propertyNames: ref('name'),
+          additionalProperties: ref(`value${levels - 1}`),
+        }),
+  },
+]);
+const DEFINITIONS = {
+  name: { minLength: 1, maxLength: MAX_FIELD_NAME, pattern: WELL_FORMED, not: { const: '__proto__' } },
+  scalar: {
+    pattern: WELL_FORMED,
+    ...INT64,
+    not: {
+      anyOf: [
+        near0({ exclusiveMinimum: 0, exclusiveMaximum: SMALLEST_NUMBER }),
+        near0({ exclusiveMinimum: -SMALLEST_NUMBER, exclusiveMaximum: 0 }),
+      ],
+    },
+  },
+  ...Object.fromEntries(VALUES),
+};
+
+/** The rules of a kind that `check-line.ts` has beside its schema. */
+const RULES: Readonly<Record<string, object>> = {
+  alert: { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] },
+  work_item: {
+    propertyNames: { ...ref('name'), not: { enum: RESERVED_WORK_ITEM_FIELDS } },
+    additionalProperties: ref(`value${MAX_DEPTH - 1}`),
+    anyOf: [{ required: ['deleted_at_ms'] }, { properties: { version: { maximum: MAX_DELETABLE_VERSION } } }],
+  },
+};
+const undoneDeletion = {
+  ...ref(`value${MAX_DEPTH - 1}`),
+  type: 'object',
+  required: ['version', 'at_ms'],
+  properties: {
+    version: { type: 'integer', ...INT64 },
+    at_ms: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    by: { type: 'string' },
+  },
+};
+
+function recordSchema(kind: string, line: LineSchema): object {
+  const properties = withTypes(line.properties) as object;
   return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'A record of the feed',
-    oneOf: schemas.map(([kind, line]) => ({
-      ...line,
-      ...(kind === 'alert' && { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] }),
-      required: ['kind', ...line.required],
-      properties: {
-        ...(kind === 'host_status' ? withNull(line.properties) : line.properties),
-        kind: { const: kind },
-      },
-    })),
+    ...line,
+    required: ['kind', ...line.required],
+    properties: {
+      ...properties,
+      kind: { const: kind },
+      ...(kind === 'work_item' && { undone_deletion: undoneDeletion }),
+    },
+    ...RULES[kind],
   };
 }
 
-export const feedSchemaText = () => `${JSON.stringify(recordSchema(), undefined, 2)}\n`;
+const schema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'A record of the feed',
+  oneOf: [...FEED_KINDS.map((kind) => recordSchema(kind, LINES[kind])), recordSchema('host', LINES.retired_host)],
+  $defs: DEFINITIONS,
+};
+
+export function feedSchemaText(): string {
+  // `JSON.stringify` indents, but cannot write a bigint.
+  const indented = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value), 2);
+  return `${indented.replace(/"(-?\d+)n"/g, '$1')}\n`;
+}
 
 if (import.meta.main) writeFileSync(FEED_SCHEMA_FILE, feedSchemaText());

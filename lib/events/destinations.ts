@@ -1,10 +1,10 @@
 /** Sends messages to queues and events to the event bus, for `relay`. */
+
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
-import { createSqsClient, LOCAL_CREDENTIALS, messageBatches } from '../shared/sqs.ts';
+import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../shared/sqs.ts';
 import { createHttpHandler, createSigner, PATIENT } from '../table/client.ts';
 import type { ServiceEvent } from './event.ts';
 
@@ -37,15 +37,12 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
 
   // If a call fails, none of its messages or events counts as accepted.
   return {
-    async send(QueueUrl, bodies) {
-      const accepted = new Set<string | undefined>();
-      for (const Entries of messageBatches(bodies)) {
-        const call = sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-        const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
-        for (const { Id } of Successful) accepted.add(Id);
-      }
-      return bodies.map((_, index) => accepted.has(String(index)));
-    },
+    send: (queueUrl, bodies) =>
+      sendMessages(
+        sqs,
+        queueUrl,
+        bodies.map((MessageBody) => ({ MessageBody })),
+      ),
     async publish(events) {
       const accepted: boolean[] = [];
       for (const batch of chunksOf(events, MAX_EVENTS)) {

@@ -1,21 +1,24 @@
 /** Checks lines of import and the feed by {@link LINES}. */
+
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { codePoints, depthOf, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
-import {
-  type Entity,
-  type Kind,
-  LINES,
-  type LineSchema,
-  MAX_DELETABLE_VERSION,
-  REMOVABLE_FIELDS,
-  UNIX_SECONDS,
-} from './kinds.ts';
+import { AT_MS, type Entity, type Kind, LINES, type LineSchema, MAX_DELETABLE_VERSION, UNIX_SECONDS } from './kinds.ts';
 
 /** Maximum bytes of a line in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
 export const MAX_LINE_BYTES = 65_536;
+/** Maximum nesting levels of a line, counting the line itself. */
+export const MAX_DEPTH = 31;
+/** Maximum length of a field's name, in code points. */
+export const MAX_FIELD_NAME = 128;
+/** The smallest magnitude that DynamoDB stores. */
+export const SMALLEST_NUMBER = 1e-130;
+/** Names that a work item's further fields must not have, since the service has attributes of these names. */
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
+/** How many problems of a line are told, and how many characters of each. */
+const TOLD = { problems: 10, characters: 200 } as const;
 
 /** Compiles a schema at its first use, and keeps it. */
 const ajv = new Ajv({ allErrors: true, messages: false, useDefaults: true });
@@ -27,6 +30,10 @@ function validatorOf(schema: LineSchema): ValidateFunction {
   return validate;
 }
 
+/** The schema of a line of this kind. */
+export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineSchema =>
+  LINES[kind === 'host' && retired === true ? 'retired_host' : kind];
+
 /** The entity of a line, if that has no problems. @param kinds those that are accepted */
 export function entityOf<OfKind extends Kind>(
   text: string,
@@ -34,42 +41,52 @@ export function entityOf<OfKind extends Kind>(
 ): { problems: string[]; entity?: Entity<OfKind> } {
   if (Buffer.byteLength(text) > MAX_LINE_BYTES) return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
   let parsed: unknown;
+  let isComplete = true;
   try {
-    parsed = parseJson(text);
+    parsed = parseJson(text, () => {
+      isComplete = false;
+    });
   } catch {
+    if (depthOf(text) > MAX_DEPTH) return { problems: [`a line ${DEPTH_PROBLEM}`] };
     // The parser's message quotes the line, which may contain an app key.
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
   }
-  const problems = problemsOf(parsed, kinds);
+  const problems = isComplete ? problemsOf(parsed, kinds) : [`a line ${NAME_PROBLEM}`];
   return problems.length === 0 ? { problems, entity: parsed as Entity<OfKind> } : { problems };
 }
 
-/** Problems of a parsed line; empty if it is an entity of one of the kinds. */
-export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
-  if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
-  const { kind, retired } = line as { kind?: Kind; retired?: unknown };
-  if (kind === undefined || !kinds.includes(kind)) return [`kind must be one of ${kinds.join(', ')}`];
-  const schema = LINES[kind === 'host' && retired !== undefined ? 'retired_host' : kind];
-  const fields = schema.properties as Fields;
-  const validate = validatorOf(schema);
-  validate(kind === 'host_status' ? withoutRemoved(line) : line);
-  const problems = (validate.errors ?? []).map((error) => problemText(error, fields, line));
-  if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
-    problems.push('exactly one of app_key and app_key_hash is required');
-  if (kind === 'alert' && 'alert_id' in line === 'source_id' in line)
-    problems.push('exactly one of alert_id and source_id is required');
-  if (kind === 'work_item') problems.push(...workItemProblems(line));
-  if (!Object.keys(line).every(isStorableName)) problems.push(`a line ${NAME_PROBLEM}`);
-  for (const [field, value] of Object.entries(line))
-    for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
-      problems.push(`${field} ${problem}`);
-  return [...new Set(problems)];
+/** The first problems of a parsed line; none if it is an entity of one of the kinds. */
+function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
+  const told = new Set<string>();
+  for (const problem of allProblems(line, kinds)) {
+    told.add(problem.slice(0, TOLD.characters));
+    if (told.size === TOLD.problems) break;
+  }
+  return [...told];
 }
 
-/** A status report without the fields that it removes, which are null. */
-const withoutRemoved = (report: object) =>
-  Object.fromEntries(Object.entries(report).filter(([field, value]) => value !== null || !REMOVABLE_FIELDS.has(field)));
+function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
+  const { kind, retired } = line as { kind?: Kind; retired?: unknown };
+  if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
+  const schema = schemaOf({ kind, retired });
+  const fields = schema.properties as Fields;
+  const validate = validatorOf(schema);
+  validate(line);
+  const errors = validate.errors ?? [];
+  validate.errors = null; // it would keep up to 30,000 errors in memory
+  for (const error of errors) yield problemText(error, fields, line);
+  if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
+    yield 'exactly one of app_key and app_key_hash is required';
+  if (kind === 'alert' && 'alert_id' in line === 'source_id' in line)
+    yield 'exactly one of alert_id and source_id is required';
+  if (kind === 'work_item') yield* workItemProblems(line);
+  if (!Object.keys(line).every(isStorableName)) yield `a line ${NAME_PROBLEM}`;
+  for (const [field, value] of Object.entries(line))
+    for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
+      yield `${field} ${problem}`;
+}
 
 /** Problems of a work item that no schema can express. */
 function* workItemProblems(line: object): Generator<string> {
@@ -86,23 +103,17 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** Names that a work item's further fields must not have, since the service has attributes of these names. */
-const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
-
-/** Maximum nesting levels of a row, counting the row itself. */
-const MAX_DEPTH = 31;
-/** The smallest magnitude that DynamoDB stores. */
-const SMALLEST_NUMBER = 1e-130;
-
-const isStorableName = (name: string) => name !== '' && name.isWellFormed();
-const NAME_PROBLEM = 'must not contain field names that are empty or not well-formed Unicode';
+const isStorableName = (name: string) =>
+  name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
+const NAME_PROBLEM = `must not contain field names that are empty, longer than ${MAX_FIELD_NAME} characters, __proto__ or not well-formed Unicode`;
+const DEPTH_PROBLEM = `must not be nested deeper than ${MAX_DEPTH} levels`;
 
 function* textProblems(value: unknown): Generator<string> {
   const texts = Array.isArray(value) ? value : [value];
   if (texts.some((text) => typeof text === 'string' && !text.isWellFormed())) yield 'must be well-formed Unicode';
 }
 
-/** Why the value of a field that is not in the schema cannot be stored. */
+/** Why the value of a field that is not in the schema cannot be stored. @param depth of what contains the value */
 function* storageProblems(value: unknown, depth = 1): Generator<string> {
   yield* textProblems(value);
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
@@ -113,7 +124,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
       yield 'must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   }
   if (typeof value !== 'object' || value === null) return;
-  if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;
+  if (depth === MAX_DEPTH) yield DEPTH_PROBLEM;
   else
     for (const [name, inner] of Object.entries(value)) {
       if (!isStorableName(name)) yield NAME_PROBLEM;
@@ -125,10 +136,15 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
 function problemText(error: ErrorObject, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
-  if (keyword === 'const') return `${instancePath.slice(1)} must be true, or absent`;
+  if (keyword === 'const') return `${instancePath.slice(1)} must be true or false`;
   const fieldError = fieldErrorOf(error, fields);
+  const { field, schema } = fieldError;
   const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
-  const value = (line as Partial<Record<string, unknown>>)[fieldError.field];
-  const isInMilliseconds = fieldError.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
-  return isInMilliseconds ? `${text}: it is in seconds, and ${value} is in milliseconds` : text;
+  const value = (line as Partial<Record<string, unknown>>)[field];
+  if (!isInt64(value)) return text;
+  if (schema === UNIX_SECONDS && value > UNIX_SECONDS.maximum)
+    return `${text}: it is in seconds, and ${value} is in milliseconds`;
+  return schema === AT_MS && value < AT_MS.minimum
+    ? `${text}: it is in milliseconds, and ${value} is in seconds`
+    : text;
 }

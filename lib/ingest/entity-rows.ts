@@ -1,55 +1,43 @@
 /** Converts entities to rows. */
-
 import type { Int64 } from '../shared/json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
-import type { Entity } from './kinds.ts';
+import type { Entity, FeedKind } from './kinds.ts';
+import type { FeedRecord } from './records.ts';
 
-export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
+export type Row = Readonly<Record<string, unknown>>;
 
-/** Those of the named fields that are present, in lower case: ids are stored that way. */
-const inLowerCase = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
-  Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
+const KEYS: Readonly<Record<FeedKind, (account: Int64, fields: Row) => KeyOf<RowKind>>> = {
+  member: (account, { member_id }) => keys.member(account, member_id as Int64),
+  host: (account, { host_id }) => keys.host(account, String(host_id)),
+  host_status: (account, { host_id }) => keys.hostStatus(account, String(host_id)),
+  rum_resource: keys.rumResource,
+  rum_usage: keys.rumUsage,
+  work_item: (account, { work_item_id }) => keys.workItem(account, String(work_item_id)),
+  incident: (account, { incident_id }) => keys.incident(account, String(incident_id)),
+  alert: (account, { alert_id }) => keys.alert(account, String(alert_id)),
+};
 
-/** The row of an entity, without `feed_order`. Throws for accounts and app keys, whose rows `packages/admin` writes. */
-export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
-  const { host_id, ...host } = fields as { host_id?: unknown };
-  switch (kind) {
-    case 'member':
-      return { ...keys.member(account, fields.member_id as Int64), ...fields };
-    case 'host':
-      return { ...keys.host(account, String(host_id)), ...host };
-    case 'host_status':
-      return { ...keys.hostStatus(account, String(host_id)), ...host };
-    case 'rum_resource':
-      return { ...keys.rumResource(account), ...fields };
-    case 'rum_usage':
-      return { ...keys.rumUsage(account), ...fields };
-    case 'work_item':
-      // `deleted_request_id` would say that a call deleted the item here.
-      return {
-        ...storableFields({ ...fields, deleted_request_id: undefined }),
-        ...keys.workItem(account, String(fields.work_item_id)),
-      };
-    case 'incident':
-      return {
-        ...fields,
-        ...keys.incident(account, String(fields.incident_id)),
-        ...inLowerCase(fields, 'incident_id'),
-      };
-    case 'alert':
-      return {
-        ...fields,
-        ...keys.alert(account, String(fields.alert_id)),
-        ...inLowerCase(fields, 'alert_id', 'incident_id'),
-      };
-    case 'account':
-    case 'app_key':
-      throw new Error(`${kind} has no row of its own`);
-  }
+export const keyOf = (entity: Entity<FeedKind>) => KEYS[entity.kind](entity.account_id, entity);
+
+/** The attributes of an entity's row, but for those that order records. Ids of incidents and alerts are in lower case. */
+export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<FeedKind>): Row {
+  if (kind === 'host' || kind === 'host_status') return { ...fields, host_id: undefined };
+  // With `deleted_request_id`, relay would publish the deletion, which the exporting deployment has published already.
+  if (kind === 'work_item') return storableFields({ ...fields, deleted_request_id: undefined });
+  if (kind !== 'incident' && kind !== 'alert') return fields;
+  const isId = (name: string) => name === 'incident_id' || name === 'alert_id';
+  const lowered = Object.entries(fields).map(([name, value]) => [
+    name,
+    isId(name) ? String(value).toLowerCase() : value,
+  ]);
+  return Object.fromEntries(lowered);
 }
 
+/** The row of a record that replaces all of it. */
+export const rowOf = ({ entity, order }: FeedRecord) => ({ ...keyOf(entity), ...fieldsOf(entity), feed_order: order });
+
 /** Converts the fields of an entity that may have further fields, with any JSON values. */
-const storableFields = (fields: Readonly<Record<string, unknown>>) =>
+const storableFields = (fields: Row) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /**

@@ -2,32 +2,45 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import QuickLRU from 'quick-lru';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
-import type { Int64 } from '../shared/json.ts';
+import { depthOf, type Int64 } from '../shared/json.ts';
+import type { QueueMessage } from '../shared/sqs.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
-import type { Queues, Refusal } from './queues.ts';
-import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
-import { rowsOf } from './write-records.ts';
+import { MAX_DEPTH } from './check-line.ts';
+import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
+import { type FeedRecord, recordOf } from './records.ts';
+import { byRow, writeAccepted } from './write-records.ts';
 
-/** Milliseconds before the function's time-out at which writing ends, so that what failed can still be reported. */
-const STOP_EARLY_MS = 5_000;
-/** Maximum number of rows that are written concurrently. */
-const CONCURRENCY = 32;
+/** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */
+const STOP_EARLY_MS = { table: 15_000, queues: 3_000 } as const;
+/** Maximum number of rows that are written concurrently. One of a large record takes a hundred times the memory of its text. */
+const CONCURRENCY = { small: 32, large: 2 } as const;
+/** Characters of a large record. */
+const LARGE = 8_192;
 const MAX_KNOWN_ACCOUNTS = 10_000;
-/** Seconds until a failed message is received again. They double with each failure, up to the maximum. */
+/** Maximum number of records of a message. */
+const MAX_RECORDS = 1_000;
+/** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
+/** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
+const PORTION = { characters: 1_000_000, perLine: 100 } as const;
 
-interface Message {
-  messageId: string;
+interface Message extends MessageOrigin {
   receiptHandle: string;
-  sentMs: number;
   /** How often the message was received, including this time. */
-  receiveCount: number;
-  /** The records, each with its line: the number, counting from 1, and the text. */
-  records: Map<FeedRecord, { line: number; text: string }>;
-  refusals: Refusal[];
-  isFailed: boolean;
+  receives: number;
+  lines: Map<FeedRecord, Line>;
+  refusals: QueueMessage[];
+  /** The name of the first error, and how many records failed. */
+  failure?: { error_name: string; records: number };
+}
+
+/** A line of a message: its number, counting from 1, and its text. */
+interface Line {
+  message: Message;
+  number: number;
+  text: string;
 }
 
 /**
@@ -46,93 +59,157 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     return row !== undefined;
   }
 
+  /** Applies the records of some messages, and counts them. */
+  async function apply(messages: readonly Message[], writing: AbortSignal, sending: AbortSignal) {
+    const counts = { records: 0, late: 0, refused: 0, failed: 0 };
+    const lines = new Map(messages.flatMap((message) => [...message.lines]));
+    const lineOf = (record: FeedRecord) => lines.get(record) as Line;
+    const fail = (message: Message, error_name: string) => {
+      message.failure ??= { error_name, records: 0 };
+      message.failure.records += 1;
+      counts.failed += 1;
+    };
+    /** Runs `work` for records. If it fails, whatever the error, so do their messages. */
+    async function attempt(records: readonly FeedRecord[], work: (table: Table) => Promise<void>): Promise<void> {
+      try {
+        // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
+        writing.throwIfAborted();
+        await work(withSignal(table, writing));
+      } catch (error) {
+        for (const record of records) fail(lineOf(record).message, (error as Error).name);
+      }
+    }
+
+    const ofAccounts: FeedRecord[][] = [];
+    const byAccount = Map.groupBy(lines.keys(), ({ entity }) => entity.account_id);
+    await forEach(byAccount, ([account, records]) =>
+      attempt(records, async (table) => {
+        if (await hasAccount(table, account)) ofAccounts.push(records);
+        else for (const record of records) refuse(lineOf(record), unknownAccount(account));
+      }),
+    );
+    const { small = [], large = [] } = Object.groupBy(byRow(ofAccounts.flat()), (records) =>
+      records.some((record) => lineOf(record).text.length >= LARGE) ? 'large' : 'small',
+    );
+    const write = (records: readonly FeedRecord[]) =>
+      attempt(records, async (table) => {
+        const { isChanged, refused } = await writeAccepted(table, records);
+        counts.records += records.length - refused.length;
+        if (!isChanged) counts.late += records.length - refused.length;
+        for (const record of refused) refuse(lineOf(record), 'DynamoDB cannot store it');
+      });
+    await forEach(small, write, { concurrency: CONCURRENCY.small });
+    await forEach(large, write, { concurrency: CONCURRENCY.large });
+
+    // The refusals of a message that failed are not sent, since each attempt would repeat them.
+    const refusals = messages.flatMap((message) =>
+      message.failure ? [] : message.refusals.map((refusal) => ({ message, refusal })),
+    );
+    const taken = await queues.refuse(
+      refusals.map(({ refusal }) => refusal),
+      sending,
+    );
+    for (const [index, { message }] of refusals.entries())
+      if (taken[index]) counts.refused += 1;
+      else fail(message, 'RefusalNotSent');
+    return counts;
+  }
+
   return async function ingestRecords(
     event: SQSEvent,
     { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
   ): Promise<SQSBatchResponse> {
-    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS));
-    const tableWithSignal = withSignal(table, signal);
-    const messages = event.Records.map(messageOf);
-    const messageByRecord = new Map(
-      messages.flatMap((message) => [...message.records.keys()].map((record) => [record, message])),
-    );
-    const counts = { records: messageByRecord.size, late: 0, refused: 0 };
-
-    function refuse(record: FeedRecord, reason: string): void {
-      const { messageId, sentMs, refusals, records } = messageByRecord.get(record) as Message;
-      const { line, text } = records.get(record) as { line: number; text: string };
-      refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
-    }
-    /** How many records failed, by the name of the error. */
-    const failures = new Map<string, number>();
-    /** Fails the messages of records, whatever the error. They are received again, and become dead letters if the error persists. */
-    function fail(records: readonly FeedRecord[], error: unknown): void {
-      for (const record of records) (messageByRecord.get(record) as Message).isFailed = true;
-      const { name } = error as Error;
-      failures.set(name, (failures.get(name) ?? 0) + records.length);
-    }
-
-    const byAccount = Map.groupBy(messageByRecord.keys(), ({ entity }) => String(entity.account_id));
-    const writable: FeedRecord[][] = [];
-    await forEach(byAccount.values(), async (records) => {
-      const account = (records[0] as FeedRecord).entity.account_id;
-      try {
-        signal.throwIfAborted();
-        if (await hasAccount(tableWithSignal, account)) writable.push(records);
-        else for (const record of records) refuse(record, `account ${account} does not exist`);
-      } catch (error) {
-        fail(records, error);
+    const endOf = (part: keyof typeof STOP_EARLY_MS) =>
+      AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS[part]));
+    const [writing, sending] = [endOf('table'), endOf('queues')];
+    const failed: Pick<Message, 'messageId' | 'receiptHandle' | 'receives'>[] = [];
+    for (const records of portionsOf(event.Records)) {
+      const messages = records.map(messageOf);
+      metrics.records(await apply(messages, writing, sending));
+      for (const { messageId, receiptHandle, receives, failure } of messages) {
+        if (!failure) continue;
+        log.warn('ingest failed', { message_id: messageId, receives, ...failure });
+        failed.push({ messageId, receiptHandle, receives });
       }
-    });
-    await forEach(
-      rowsOf(writable.flat()),
-      async ({ records, write }) => {
-        try {
-          // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
-          signal.throwIfAborted();
-          if (!(await write(tableWithSignal))) counts.late += records.length;
-        } catch (error) {
-          if ((error as Error).name !== 'ValidationException') fail(records, error);
-          else {
-            log.error('records refused by DynamoDB', { error_name: (error as Error).name, records: records.length });
-            for (const record of records) refuse(record, 'cannot be stored');
-          }
-        }
-      },
-      { concurrency: CONCURRENCY },
-    );
-
-    for (const [error_name, records] of failures) log.warn('ingest failed', { error_name, records });
-    const refusals = messages.flatMap((message) => (message.isFailed ? [] : message.refusals));
-    counts.refused = refusals.length;
-    await queues.refuse(refusals);
-    metrics.records(counts);
-    const failed = messages.filter(({ isFailed }) => isFailed);
+    }
+    const delays = failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) }));
+    // Messages that are not delayed are received again after the queue's visibility timeout.
     await queues
-      .delay(failed.map(({ receiptHandle, receiveCount }) => ({ receiptHandle, seconds: delayAfter(receiveCount) })))
-      // Messages that are not delayed are received again after the queue's visibility timeout.
+      .delay(delays, sending)
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-const delayAfter = (receiveCount: number) => Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receiveCount - 1));
+const unknownAccount = (account: Int64) =>
+  `account ${account} does not exist: create it, then send the record again, for example by the redrive of this queue`;
+
+function delayAfter(receives: number): number {
+  const seconds = Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receives - 1));
+  return Math.ceil((seconds * (1 + Math.random())) / 2);
+}
+
+function* portionsOf(records: readonly SQSRecord[]): Generator<SQSRecord[]> {
+  let portion: SQSRecord[] = [];
+  let size = 0;
+  for (const record of records) {
+    const cost = record.body.length + PORTION.perLine * record.body.split('\n', MAX_RECORDS).length;
+    if (size + cost > PORTION.characters && portion.length > 0) {
+      yield portion;
+      portion = [];
+      size = 0;
+    }
+    portion.push(record);
+    size += cost;
+  }
+  yield portion;
+}
+
+const refuse = ({ message, text, number }: Line, reason: string) =>
+  message.refusals.push(refusalOf(text, reason, { ...message, line: number }));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
-  const sentMs = Number(attributes.SentTimestamp);
-  const records: Message['records'] = new Map();
-  const refusals: Refusal[] = [];
-  const origin = { message_id: messageId, sent_at_ms: sentMs };
-  const lines = body.split('\n');
-  if (lines.length > MAX_LINES + Number(lines.at(-1) === ''))
-    refusals.push({ reason: `has more than ${MAX_LINES} lines: send several messages`, ...origin, record: body });
-  else
-    for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue;
-      const result = recordOf(line, sentMs);
-      if ('record' in result) records.set(result.record, { line: index + 1, text: line });
-      else refusals.push({ reason: result.problem, ...origin, line: index + 1, record: line });
+  const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
+  const receives = Number(attributes.ApproximateReceiveCount);
+  const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
+  const lines = isObject(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  if (lines.length === 0 || lines.length > MAX_RECORDS) {
+    const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
+    message.refusals.push(refusalOf(body, reason, message));
+  } else
+    for (const line of lines) {
+      const text = line.number === 1 ? withoutMark(line.text) : line.text;
+      const result = recordOf(text, { ...origin, line: line.number });
+      if ('record' in result) message.lines.set(result.record, line);
+      else refuse(line, result.problem);
     }
-  const receiveCount = Number(attributes.ApproximateReceiveCount);
-  return { messageId, receiptHandle, sentMs, receiveCount, records, refusals, isFailed: false };
+  return message;
+}
+
+/** Without the byte order mark that a text may begin with. */
+const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
+
+/** Whether a body of several lines is one JSON object. */
+function isObject(body: string): boolean {
+  if (!body.includes('\n') || depthOf(body) > MAX_DEPTH) return false; // to parse deep nesting takes much memory
+  try {
+    // The text of several objects fails after the first one.
+    const parsed: unknown = JSON.parse(withoutMark(body));
+    return typeof parsed === 'object' && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+/** The lines that are not blank: all, or one more than a message may have. */
+function linesOf(body: string, message: Message): Line[] {
+  const lines: Line[] = [];
+  for (let [start, number] = [0, 1]; start < body.length && lines.length <= MAX_RECORDS; number += 1) {
+    const newline = body.indexOf('\n', start);
+    const end = newline < 0 ? body.length : newline;
+    const text = body.slice(start, end);
+    if (text.trim() !== '') lines.push({ message, number, text });
+    start = end + 1;
+  }
+  return lines;
 }

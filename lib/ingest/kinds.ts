@@ -2,11 +2,10 @@
  * The kinds of entities that import and the feed accept. Their checks, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
-
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { operations } from '../operations/index.ts';
-import { flag, type Int64, natural, objectId, text } from '../shared/json.ts';
+import { flag, type Int64, objectId, text } from '../shared/json.ts';
 
 /** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -18,8 +17,10 @@ const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
-/** Unix milliseconds of at most 13 digits, up to the year 2286. */
-const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
+/** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number is taken for seconds, a larger one for microseconds. */
+export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
+/** A week. */
+const MAX_INTERVAL_MS = 604_800_000;
 /** Shorter app keys can be guessed. */
 const MIN_APP_KEY_LENGTH = 32;
 const PERMISSIONS = [
@@ -42,8 +43,13 @@ export interface KindSchema {
 
 const host = {
   required: HOST_SCHEMA.required,
-  properties: { ...HOST_SCHEMA.properties, capture_mode: { type: 'string', enum: ['ebpf', 'polling'] } },
+  properties: {
+    ...HOST_SCHEMA.properties,
+    capture_mode: { type: 'string', enum: ['ebpf', 'polling'] },
+    report_interval_ms: { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INTERVAL_MS },
+  },
 } as const;
+const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms: AT_MS };
 
 const SCHEMAS = {
   account: {
@@ -64,9 +70,9 @@ const SCHEMAS = {
     },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
-  host,
+  host: { ...host, properties: { ...host.properties, retired: { const: false } } },
   // A report may have only some of the fields.
-  host_status: { required: ['host_id'], properties: STATUS_SCHEMA.properties },
+  host_status: { required: ['host_id'], properties: { ...STATUS_SCHEMA.properties, ...statusTimes } },
   rum_resource: { required: resourceFields, properties: { ...rumSchemas(resourceFields), deleted: flag } },
   rum_usage: { required: USAGE_FIELDS, properties: rumSchemas(USAGE_FIELDS) },
   work_item: {
@@ -75,7 +81,7 @@ const SCHEMAS = {
       work_item_id: { type: 'string', minLength: 1, maxLength: 128 },
       version: { type: 'integer', format: 'int64', minimum: 1 },
       title: text,
-      deleted_at_ms: natural,
+      deleted_at_ms: AT_MS,
       deleted_by: text,
     },
     open: true,
@@ -91,6 +97,7 @@ const SCHEMAS = {
       alert_id: objectId,
       title: text,
       incident_id: objectId,
+      incident_at_ms: AT_MS,
       source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
     },
   },
@@ -120,14 +127,10 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
   return {
     type: 'object',
     required: ['account_id', ...required],
-    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: atMs }), ...properties },
+    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: AT_MS }), ...properties },
     additionalProperties: open,
   };
 }
-
-const { host_id: _hostId, ...statusFields } = STATUS_SCHEMA.properties;
-/** The fields that a status report removes if they are null. It is checked without them. */
-export const REMOVABLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(statusFields));
 
 type LineName = Kind | 'retired_host';
 /** The schemas of lines, by kind; that of a host which is retired is another one. */
@@ -138,27 +141,6 @@ export const LINES = {
     properties: { ...host.properties, retired: { const: true } },
   }),
 } as Readonly<Record<LineName, LineSchema>>;
-
-/**
- * The field that identifies an entity of a kind within its account. An account has only one entity of each other kind, except app keys,
- * which `packages/admin` identifies by their hash.
- */
-const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
-  member: 'member_id',
-  host: 'host_id',
-  host_status: 'host_id',
-  work_item: 'work_item_id',
-  incident: 'incident_id',
-  alert: 'alert_id',
-};
-
-/** Identifies an entity. Two entities with the same identity have the same row. */
-export function identityOf(entity: Entity): string {
-  const field = IDENTITY[entity.kind];
-  const id = field === undefined ? '' : String(entity[field]);
-  const comparable = entity.kind === 'incident' || entity.kind === 'alert' ? id.toLowerCase() : id;
-  return `${entity.kind} ${entity.account_id} ${comparable}`;
-}
 
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;

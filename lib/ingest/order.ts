@@ -1,22 +1,47 @@
-import { hash } from 'node:crypto';
-import { stringifyJson } from '../shared/json.ts';
-
-/** An order ends in 12 digits of a hash. So which of two records of the same millisecond counts as later does not depend on their arrival. */
-const HASH_RANGE = 10n ** 12n;
-
-/** The order of a record among those of its row: by time, then by content. It has at most 25 digits; DynamoDB stores 38. */
-export const orderOf = (atMs: number, content: object): bigint =>
-  BigInt(atMs) * HASH_RANGE + (BigInt(`0x${hash('sha256', canonical(content), 'hex').slice(0, 16)}`) % HASH_RANGE);
-
-/** The time of the record that has this order, in Unix milliseconds. */
-export const timeOf = (order: number | bigint): number => Number(BigInt(order) / HASH_RANGE);
-
-/** The same text for the same content, whatever the order of its fields. */
-const canonical = (content: object): string => stringifyJson(sorted(content));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const names = Object.keys(value).sort();
-  return names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]);
+/** Where a record comes from. A file that is imported counts as one message, sent at the time of the command. */
+export interface Origin {
+  /** Unix milliseconds. */
+  readonly sentMs: number;
+  readonly messageId: string;
+  /** The record's line in the message, from 1. */
+  readonly line: number;
 }
+
+/** The order of a record among those of its row. DynamoDB compares bytes as {@link isBefore} does. */
+export type Order = Uint8Array;
+
+const TIME_BYTES = 6;
+const LINE_BYTES = 4;
+
+/** 32 bytes for a message of SQS, whose id is a UUID: time, time sent, message id and line. */
+export function orderOf(atMs: number, { sentMs, messageId, line }: Origin): Order {
+  const hex = messageId.replaceAll('-', '');
+  const id = /^[0-9a-f]{32}$/i.test(hex) ? Buffer.from(hex, 'hex') : Buffer.from(messageId);
+  const order = Buffer.alloc(2 * TIME_BYTES + id.length + LINE_BYTES);
+  order.writeUIntBE(atMs, 0, TIME_BYTES);
+  order.writeUIntBE(sentMs, TIME_BYTES, TIME_BYTES);
+  order.set(id, 2 * TIME_BYTES);
+  order.writeUInt32BE(line, 2 * TIME_BYTES + id.length);
+  return order;
+}
+
+/** Below the orders of all records of this time or a later one. */
+export function orderOfTime(atMs: number): Order {
+  const order = Buffer.alloc(TIME_BYTES);
+  order.writeUIntBE(atMs, 0, TIME_BYTES);
+  return order;
+}
+
+/** The order of the same record if its change had happened at another time. */
+export const orderAt = (atMs: number, order: Order): Order =>
+  Buffer.concat([orderOfTime(atMs), order.subarray(TIME_BYTES)]);
+
+/** Whether a stored order is absent or below another. */
+export const isBefore = (stored: unknown, order: Order): boolean =>
+  stored === undefined || Buffer.compare(stored as Order, order) < 0;
+
+/** When the change happened, in Unix milliseconds. */
+export const timeOf = (order: Order): number => Buffer.from(order).readUIntBE(0, TIME_BYTES);
+
+/** When the record was sent, in Unix milliseconds. */
+export const sentOf = (order: Order): number => Buffer.from(order).readUIntBE(TIME_BYTES, TIME_BYTES);

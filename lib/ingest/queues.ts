@@ -1,70 +1,64 @@
-import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityBatchCommand, type MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { chunksOf, forEach } from '../shared/concurrency.ts';
-import { createSqsClient, MAX_BATCH, MAX_BATCH_BYTES, messageBatches, messageText } from '../shared/sqs.ts';
-
-/** A message of the queue of refused records. */
-export interface Refusal {
-  reason: string;
-  /** Id of the message that contained the record. */
-  message_id: string;
-  sent_at_ms: number;
-  /** The record's line in the message, from 1; absent if the whole message is refused. */
-  line?: number;
-  /** The record as received. */
-  record: string;
-  /** Present if only the beginnings of `reason` and `record` are sent, since the whole would be too large for a message. */
-  cut?: true;
-}
-
-/** When a failed message is received again. */
-export interface Delay {
-  receiptHandle: string;
-  seconds: number;
-}
+import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages, sqsText } from '../shared/sqs.ts';
+import { optionsOf } from '../table/client.ts';
+import type { Origin } from './order.ts';
 
 /** What ingest-records does with its queues. */
 export interface Queues {
-  /** Sends refused records to their queue. */
-  refuse(refusals: readonly Refusal[]): Promise<void>;
-  /** Sets when failed messages of the ingest queue are received again. */
-  delay(delays: readonly Delay[]): Promise<void>;
+  /** Sends refusals to their queue. @returns for each, in the same order, whether the queue took it */
+  refuse(refusals: readonly QueueMessage[], signal: AbortSignal): Promise<boolean[]>;
+  /** Sets when failed messages of the ingest queue are received again. Throws if a call fails. */
+  delay(delays: readonly { receiptHandle: string; seconds: number }[], signal: AbortSignal): Promise<void>;
 }
 
-/**
- * Maximum characters of `reason` and `record` if both are cut: the beginning is enough to find a record at its source. A character takes
- * at most six bytes in JSON.
- */
-const MAX_CUT_LENGTH = MAX_BATCH_BYTES / 12 - 1_000;
-
-/** Connects to the queues. Both methods throw if a call fails, and `refuse` also if SQS does not accept all messages. */
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   const isLocal = refusedUrl.startsWith('http:');
   const client = createSqsClient(isLocal ? { endpoint: new URL(refusedUrl).origin, region: 'local' } : {});
-
   return {
-    async refuse(refusals) {
-      // Concurrently, since a batch of messages can have a hundred thousand refused lines.
-      await forEach(messageBatches(refusals.map(bodyOf)), async (Entries) => {
-        const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: refusedUrl, Entries }));
-        if (Failed.length > 0) throw new Error(`SQS did not take refused records: ${Failed[0]?.Code}`);
-      });
-    },
-    async delay(delays) {
-      for (const batch of chunksOf(delays, MAX_BATCH)) {
+    refuse: (refusals, signal) => sendMessages(client, refusedUrl, refusals, signal),
+    delay: (delays, signal) =>
+      forEach(chunksOf(delays, MAX_BATCH), (batch) => {
         const Entries = batch.map(({ receiptHandle: ReceiptHandle, seconds: VisibilityTimeout }, index) => ({
           Id: String(index),
           ReceiptHandle,
           VisibilityTimeout,
         }));
-        await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: feedUrl, Entries }));
-      }
-    },
+        return client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: feedUrl, Entries }), optionsOf(signal));
+      }),
   };
 }
 
-function bodyOf(refusal: Refusal): string {
-  const body = messageText(refusal);
-  if (Buffer.byteLength(body) <= MAX_BATCH_BYTES) return body;
-  const [reason, record] = [refusal.reason, refusal.record].map((text) => text.slice(0, MAX_CUT_LENGTH));
-  return messageText({ ...refusal, reason, record, cut: true });
+/** The message that a refused text is from. */
+export type MessageOrigin = Omit<Origin, 'line'> & { readonly group: string | undefined };
+
+/** Maximum bytes of a reason. With it, the largest message of the ingest queue stays below SQS's limit. */
+const MAX_REASON_BYTES = 4_096;
+
+/**
+ * The message for the queue of refused records. Its body is the text as it came, so that SQS's redrive sends that again.
+ * @param text a line of a message, or a whole message
+ * @param origin without a line if the whole message is refused
+ */
+export function refusalOf(
+  text: string,
+  reason: string,
+  { messageId, sentMs, group, line }: MessageOrigin & { line?: number },
+): QueueMessage {
+  const shown = sqsText(reason);
+  const { read } = new TextEncoder().encodeInto(shown, new Uint8Array(MAX_REASON_BYTES));
+  const attribute = (DataType: string, value: string | number): MessageAttributeValue => ({
+    DataType,
+    StringValue: String(value),
+  });
+  return {
+    MessageBody: text,
+    MessageGroupId: group,
+    MessageAttributes: {
+      reason: attribute('String', shown.slice(0, read)),
+      message_id: attribute('String', messageId),
+      sent_at_ms: attribute('Number', sentMs),
+      ...(line !== undefined && { line: attribute('Number', line) }),
+    },
+  };
 }

@@ -56,11 +56,12 @@ function exactNumber(value: number, source: string): number | bigint {
 /**
  * Parses JSON. An integer of up to 20 digits, in any notation, is read exactly: as a number or, beyond 2^53, as a bigint. A fraction that a
  * double would round to an integer becomes NaN, so that nobody takes it for an integer. A member named `__proto__` is dropped.
+ * @param onDropped called for each member that is dropped
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, onDropped?: () => void): unknown {
   return parseWithSource(text, (key, value, { source }) => {
-    if (key === '__proto__') return undefined;
+    if (key === '__proto__') return onDropped?.();
     return typeof value === 'number' && source !== undefined ? exactNumber(value, source) : value;
   });
 }

@@ -37,6 +37,7 @@ export const METRICS = {
   records: 'Records',
   late: 'LateRecords',
   refused: 'RefusedRecords',
+  failed: 'FailedRecords',
 } as const;
 
 /** Something that an operator must know. `refused_by_setting`: a call of what a setting has switched off. */
@@ -46,10 +47,15 @@ export type OperationalEvent =
   | 'merge_finished_late'
   | 'refused_by_setting';
 
+/** How many records of the ingest queue were handled. */
 export interface RecordCounts {
+  /** Those that did not fail and were not refused. */
   records: number;
+  /** Those of them that were not newer than the stored rows, and changed nothing. */
   late: number;
   refused: number;
+  /** Their messages are received again. */
+  failed: number;
 }
 
 /** The service's metrics. No dimension is an app key or an account. */
@@ -57,7 +63,6 @@ export interface MetricsSink {
   /** Counts an answered call, by its operation and the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
-  /** Counts records of the ingest queue. `late` ones were not newer than the stored rows, and changed nothing. */
   records(counts: RecordCounts): void;
 }
 
@@ -90,8 +95,9 @@ export function createMetrics({
       const values = { [METRICS.calls]: 1, [METRICS.duration]: durationMs };
       emit([['service', 'operation', 'code']], { operation, code }, values);
     },
-    records({ records, late, refused }) {
-      emit([['service']], {}, { [METRICS.records]: records, [METRICS.late]: late, [METRICS.refused]: refused });
+    records({ records, late, refused, failed }) {
+      const ofFeed = { [METRICS.late]: late, [METRICS.refused]: refused, [METRICS.failed]: failed };
+      emit([['service']], {}, { [METRICS.records]: records, ...ofFeed });
     },
     event: (name) => emit([['service', 'event']], { event: name }, { [METRICS.events]: 1 }),
   };

@@ -1,12 +1,17 @@
 /** Sends messages to SQS queues. */
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { createHttpHandler, createSigner, PATIENT } from '../table/client.ts';
+
+import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createHttpHandler, createSigner, optionsOf, PATIENT } from '../table/client.ts';
+import { forEach } from './concurrency.ts';
 import { stringifyJson } from './json.ts';
 
 /** Maximum number of messages in one call to SQS. */
 export const MAX_BATCH = 10;
-/** A little less than SQS's limit of 1 MiB, which holds for one message and for all messages of a call together. */
-export const MAX_BATCH_BYTES = 1_000_000;
+/** SQS's limit for one message, and for all messages of a call together. */
+export const MAX_BATCH_BYTES = 2 ** 20;
+
+/** Maximum number of concurrent calls: each has up to 1 MiB in memory, several times. */
+const CONCURRENCY = 4;
 
 /** Credentials for a local server, which checks none. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
@@ -29,30 +34,77 @@ export function createSqsClient({ region, endpoint }: SqsOptions = {}): SQSClien
   return client;
 }
 
-/** The JSON text of a message. SQS refuses U+FFFE and U+FFFF, which JSON allows, so they are escaped. */
-export const messageText = (value: unknown): string =>
-  stringifyJson(value).replace(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+/** What SQS takes in bodies and attributes: the characters of XML. */
+const REFUSED_CHARACTERS = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-interface Entry {
-  /** Index of the message in the list that the batches were made from. */
-  readonly Id: string;
+/** The text with U+FFFD in place of each character that SQS refuses. */
+export const sqsText = (text: string): string => text.replace(REFUSED_CHARACTERS, '\ufffd');
+
+/** The JSON text of a message, in which characters that SQS refuses, but JSON allows, are escaped. */
+export const messageText = (value: unknown): string =>
+  stringifyJson(value).replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+
+/** A message to send. */
+export interface QueueMessage {
   readonly MessageBody: string;
+  readonly MessageGroupId?: string | undefined;
+  readonly MessageAttributes?: Record<string, MessageAttributeValue>;
 }
 
+/** The texts that count towards a message's size: body, and names, types and values of attributes. */
+export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): string[] => [
+  MessageBody,
+  ...Object.entries(MessageAttributes).flatMap(([name, { DataType = '', StringValue = '' }]) => [
+    name,
+    DataType,
+    StringValue,
+  ]),
+];
+
+/** The bytes of a message as SQS counts them. */
+export const sizeOf = (message: QueueMessage): number =>
+  textsOf(message).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+
+/** A message of a call. `Id` is the message's index in the list that the calls are made from. */
+type Entry = QueueMessage & { readonly Id: string };
+
 /** Splits messages into batches within SQS's limits. A message that is too large gets a batch of its own, which SQS refuses. */
-export function messageBatches(bodies: readonly string[]): Entry[][] {
+function batchesOf(messages: readonly QueueMessage[]): Entry[][] {
   const batches: Entry[][] = [];
   let batch: Entry[] = [];
   let bytes = 0;
-  for (const [index, MessageBody] of bodies.entries()) {
-    const size = Buffer.byteLength(MessageBody);
+  for (const [index, message] of messages.entries()) {
+    const size = sizeOf(message);
     if (batch.length === 0 || batch.length === MAX_BATCH || bytes + size > MAX_BATCH_BYTES) {
       batch = [];
       bytes = 0;
       batches.push(batch);
     }
-    batch.push({ Id: String(index), MessageBody });
+    batch.push({ ...message, Id: String(index) });
     bytes += size;
   }
   return batches;
+}
+
+/**
+ * Sends messages to a queue, several batches at a time.
+ * @returns for each message, in the same order, whether the queue took it: none of a call that fails
+ */
+export async function sendMessages(
+  client: SQSClient,
+  QueueUrl: string,
+  messages: readonly QueueMessage[],
+  signal?: AbortSignal,
+): Promise<boolean[]> {
+  const taken = new Set<string | undefined>();
+  await forEach(
+    batchesOf(messages),
+    async (Entries) => {
+      const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
+      const { Successful = [] } = await call.catch(() => ({ Successful: [] }));
+      for (const { Id } of Successful) taken.add(Id);
+    },
+    { concurrency: CONCURRENCY },
+  );
+  return messages.map((_, index) => taken.has(String(index)));
 }

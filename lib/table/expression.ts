@@ -43,7 +43,7 @@ function joined(prefix: string, parts: readonly Expression[], separator: string)
 }
 
 /** Condition: the attribute is absent or below the bound. */
-export const isBelow = (name: string, bound: number | bigint) =>
+export const isBelow = (name: string, bound: number | Uint8Array) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
 /** Condition: all of these hold. */
@@ -69,7 +69,7 @@ export function set(attributes: object, initial: object = {}): Expression {
 }
 
 /** Update: makes these assignments and removes these attributes. */
-export function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
+function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
   const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
   return joined(
     '',

@@ -57,6 +57,8 @@ export const collections = {
   members: (account: Int64) => tenantPartition<'member'>(account, 'MEMBERS'),
   hosts: (account: Int64) => tenantPartition<'host'>(account, 'HOSTS'),
   hostStatuses: (account: Int64) => tenantPartition<'hostStatus'>(account, 'HOST_STATUSES'),
+  /** Apart from the hosts, so that no page of a fleet reads them. */
+  retirements: (account: Int64) => tenantPartition<'retirement'>(account, 'RETIREMENTS'),
   rum: (account: Int64) => tenantPartition<'rumResource' | 'rumUsage'>(account, 'RUM'),
   workItems: (account: Int64) => tenantPartition<'workItem'>(account, 'WORK_ITEMS'),
   incidents: (account: Int64) => tenantPartition<'incident'>(account, 'INCIDENTS'),
@@ -87,6 +89,7 @@ export const keys = {
   member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
   host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
   hostStatus: (account: Int64, hostId: string) => ({ pk: collections.hostStatuses(account), sk: hostId }),
+  retirement: (account: Int64, hostId: string) => ({ pk: collections.retirements(account), sk: hostId }),
   rumResource: (account: Int64) => ({ pk: tenantPartition<'rumResource'>(account, 'RUM'), sk: 'RESOURCE' }),
   rumUsage: (account: Int64) => ({ pk: tenantPartition<'rumUsage'>(account, 'RUM'), sk: 'USAGE' }),
   workItem: (account: Int64, workItemId: string) => ({ pk: collections.workItems(account), sk: workItemId }),
@@ -150,6 +153,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('host', sk);
     case 'HOST_STATUSES':
       return row('hostStatus', sk);
+    case 'RETIREMENTS':
+      return row('retirement', sk);
     case 'RUM':
       return row(sk === 'RESOURCE' ? 'rumResource' : 'rumUsage');
     case 'WORK_ITEMS':
@@ -180,6 +185,7 @@ export type KeyKind =
   | 'appKey'
   | 'hosts'
   | 'hostStatuses'
+  | 'retirements'
   | 'rum'
   | 'workItems'
   | 'incidents'
@@ -191,7 +197,14 @@ export type KeyKind =
   | 'idempotency'
   | 'rate';
 
-type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'ConditionCheckItem';
+type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem';
 
 /** What a function may do with rows: one statement of actions on partition keys of some kinds. */
 export interface Grant {

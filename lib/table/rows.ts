@@ -92,6 +92,9 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
+  /** The order of the record that last set the title, or of the time that is the sequence of the merge. */
+  title_order?: Uint8Array;
+  owner_order?: Uint8Array;
 }
 
 /** The entry that last changed an incident, and the previous values of what it changed. */
@@ -109,6 +112,8 @@ export interface AlertRow {
   title: string;
   /** Absent: in no incident. */
   incident_id?: string;
+  /** The order of the latest record that named the incident. */
+  incident_order?: Uint8Array;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
   /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
@@ -199,8 +204,10 @@ export interface Rows {
   /** A person to whom an account's incidents may be assigned. */
   member: { member_id: Int64; name: string };
   host: UncheckedRow;
-  /** `ttl`: of a retired host, Unix seconds. */
+  /** `ttl`: Unix seconds. */
   hostStatus: UncheckedRow & { ttl?: number };
+  /** The latest retirement of a host. */
+  retirement: { feed_order: Uint8Array; ttl: number };
   rumResource: UncheckedRow & { deleted?: boolean };
   rumUsage: UncheckedRow;
   rateCount: RateCountRow;

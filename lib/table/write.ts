@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
+  DeleteCommand,
   PutCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
@@ -26,6 +27,9 @@ export interface Written<Row> {
 /** Which rows a write returns: the new one after success, the stored one if the condition does not hold. */
 export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
 
+/** Makes a write return the stored row if the condition does not hold. */
+export const RETURN_STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+
 /** Updates or creates a row if the condition holds. */
 export function updateRow<Kind extends RowKind>(
   table: Table,
@@ -48,6 +52,18 @@ export function putRow<Kind extends RowKind>(
 ): Promise<Written<Stored<Kind>>> {
   const expressions = expressionsOf({ ConditionExpression: condition });
   const command = new PutCommand({ TableName: table.name, Item: row, ...expressions, ...returned });
+  return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+/** Deletes a row if the condition holds. */
+export function deleteRow<Kind extends RowKind>(
+  table: Table,
+  key: KeyOf<Kind>,
+  condition: Expression,
+  returned?: Pick<Returned, 'ReturnValuesOnConditionCheckFailure'>,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ ConditionExpression: condition });
+  const command = new DeleteCommand({ TableName: table.name, Key: key, ...expressions, ...returned });
   return outcomeOf(table, table.client.send(command, optionsOf(table.signal)));
 }
 

@@ -30,7 +30,8 @@ function createFeed(endpoint: string, name: string) {
   const { deps } = benchHandlers(connectTable({ endpoint, name }));
   const ingest = createIngestRecords(deps, {
     refuse: async ([refusal]) => {
-      if (refusal) throw new Error(`a report is refused: ${refusal.reason}`);
+      if (refusal) throw new Error(`a report is refused: ${refusal.MessageAttributes?.reason?.StringValue}`);
+      return [];
     },
     delay: async () => undefined,
   });

@@ -1,7 +1,10 @@
 /** The stack's SQS queues, in memory, and the functions that receive their messages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
+import { MAX_BATCH_BYTES, type QueueMessage, sizeOf, sqsText, textsOf } from '../../lib/shared/sqs.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 
@@ -90,8 +93,19 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
-      const isCall = request.method === 'POST' && String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
-      if (isCall) requestHandler(request, response).catch(() => response.destroy());
+      const target = String(request.headers['x-amz-target']);
+      const isCall = request.method === 'POST' && target.startsWith('AmazonSQS.');
+      const answer = async () => {
+        const body = await text(request);
+        const call = JSON.parse(body) as SendCall;
+        const queue = service.Queues.find(({ QueueUrl }) => QueueUrl === call.QueueUrl);
+        const refused = target.includes('SendMessage') && queue && refusalOf(call, queue);
+        if (refused)
+          return response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.text);
+        const again = Object.assign(Readable.from([body]), { headers: request.headers });
+        return requestHandler(again as IncomingMessage, response);
+      };
+      if (isCall) answer().catch(() => response.destroy());
       return isCall;
     },
     url: (name: string) => queueOf(name).QueueUrl,
@@ -113,6 +127,28 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
       service.resetAll();
     },
   };
+}
+
+interface SendCall extends Partial<QueueMessage> {
+  QueueUrl?: string;
+  Entries?: QueueMessage[];
+}
+
+/** Why SQS refuses a call that sends messages, if the package does not: the package takes any character, and counts characters as bytes. */
+function refusalOf(call: SendCall, { MaximumMessageSize: most }: Queue) {
+  const messages = call.Entries ?? [{ MessageBody: '', ...call }];
+  const refuse = (code: string, message: string) => ({
+    code,
+    text: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message }),
+  });
+  const sizes = messages.map(sizeOf);
+  if (messages.some((message) => textsOf(message).some((part) => sqsText(part) !== part)))
+    return refuse('InvalidMessageContents', 'Invalid characters were found in a message.');
+  if (Math.max(...sizes) > most)
+    return refuse('InvalidParameterValue', `A message must be shorter than ${most} bytes.`);
+  if (sizes.reduce((sum, size) => sum + size) > MAX_BATCH_BYTES)
+    return refuse('BatchRequestTooLong', `Batch requests cannot be longer than ${MAX_BATCH_BYTES} bytes.`);
+  return undefined;
 }
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];

@@ -64,7 +64,6 @@ it('the outputs are those that commands and other stacks read; the address has n
     FeedUrl: 'FeedQueue',
     FeedArn: 'FeedQueue.Arn',
     FeedRefusedUrl: 'FeedRefused',
-    FeedDeadLettersUrl: 'FeedDeadLetters',
     FeedWritersPolicyArn: 'FeedWriters',
     OperatorPolicyArn: 'Operator',
     DashboardUrl:

@@ -1,4 +1,5 @@
 /** Each function as it is deployed, what each setting of docs/deploy.md does, and how functions share Lambda's concurrency. */
+
 import { describe, expect, it } from 'vitest';
 import { allowedMethods } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
@@ -17,6 +18,10 @@ const RELAY = {
   ...{ EVENT_BUS: 'RelayBus', EVENTS_URL: 'RelayEvents' },
   ...{ MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
 };
+const INGEST = {
+  NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=128',
+  ...{ FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' },
+};
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
 const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
@@ -25,7 +30,7 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
-  ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
+  ['ingest-records', 60, 1_769, { ...SETTINGS, ...INGEST }],
   ['relay', 60, 512, { ...SETTINGS, ...RELAY }],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],

@@ -110,9 +110,9 @@ const CONDITIONS = {
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 × 60 s`,
   FeedBehind: 'Maximum AWS/SQS ApproximateAgeOfOldestMessage QueueName=FeedQueue.QueueName >= 300, 2 × 60 s',
   FeedFailing: `${sum(
+    `Sum ${NAMESPACE} FailedRecords service=incident-monitoring-rum`,
     'Sum AWS/Lambda FailedInvokeEventCount EventSourceMappingUUID=ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7',
     'Sum AWS/Lambda Errors FunctionName=ingestrecordsFunction',
-    inQueue('FeedDeadLetters'),
   )} >= 1, 2 of 20 × 60 s`,
   FeedRefused: `Sum ${NAMESPACE} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
 };

@@ -117,18 +117,28 @@ describe('a role', () => {
   });
 });
 
-it('the policy of a queue refuses calls without TLS and allows nothing; only that of the feed lets rules of this account send', () => {
-  const policies = Object.values(propertiesOf('AWS::SQS::QueuePolicy', template));
+it('the policy of a queue refuses calls without TLS and allows nothing; only that of the feed lets rules and topics of this account send, and accounts of a setting', () => {
+  const policies = Object.values(
+    propertiesOf('AWS::SQS::QueuePolicy', deployed({ feedAccounts: '111122223333,444455556666' })),
+  );
   const refusal = { Effect: 'Deny', Action: 'sqs:*', Principal: { AWS: '*' } };
-  const rules = {
-    ...{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'FeedQueue.Arn' },
-    Principal: { Service: 'events.amazonaws.com' },
-    Condition: { ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/*' } },
-  };
+  const sending = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'FeedQueue.Arn' };
+  const ofThisAccount = (service: string, source: string) => ({
+    ...{ ...sending, Principal: { Service: `${service}.amazonaws.com` } },
+    Condition: { ArnLike: { 'aws:SourceArn': `arn:AWS::Partition:${service}:${source}` } },
+  });
+  const writers = [
+    ofThisAccount('events', 'AWS::Region:AWS::AccountId:rule/*'),
+    ofThisAccount('sns', '*:AWS::AccountId:*'),
+    {
+      ...sending,
+      Principal: { AWS: ['111122223333', '444455556666'].map((id) => `arn:AWS::Partition:iam::${id}:root`) },
+    },
+  ];
   for (const { PolicyDocument, Queues } of policies)
     expect(PolicyDocument.Statement).toEqual([
       { ...refusal, Resource: `${Queues[0]}.Arn`, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-      ...(Queues[0] === 'FeedQueue' ? [rules] : []),
+      ...(Queues[0] === 'FeedQueue' ? writers : []),
     ]);
   const queues = Object.keys(propertiesOf('AWS::SQS::Queue', template));
   expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());

@@ -35,6 +35,7 @@ describe('a wrong setting stops synthesis with an error message', () => {
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
     // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
+    ['feedAccounts', '111122223333,1', 'ids of AWS accounts, separated by commas'],
   ])('%s = %s', (name, value, requirement) => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${requirement}, not "${value}".`);
   });

@@ -1,16 +1,17 @@
 /** Links of all documents, and what README.md, docs/operate.md and docs/feed.md show. `start`, `runbooks` and `restore-walk` run their blocks of commands. */
+
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { recordOf } from '../../lib/ingest/records.ts';
 import { keys } from '../../lib/table/keys.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { textOf } from '../support/documents.ts';
+import { recordFrom } from '../support/feed.ts';
 import { newTable, stored } from '../support/service.ts';
 
 const documents = [
@@ -105,13 +106,13 @@ it('examples/feed: an alert of Alertmanager becomes an alert, and its resolution
   // TypeScript does not look for the types of a path in a variable: the example is JavaScript and has none.
   const examplePath = '../../examples/feed/alertmanager.mjs';
   const { recordsOf } = (await import(examplePath)) as { recordsOf(notified: object, account: number): object[] };
-  const readRecord = (payload: object) => recordOf(JSON.stringify(recordsOf(payload, 1)[0]), Date.parse('2026-02-07'));
+  const readRecord = (payload: object) => recordFrom(recordsOf(payload, 1)[0] ?? {}, Date.parse('2026-02-07'));
   const firing = readRecord(notification('firing', '0001-01-01T00:00:00Z'));
   const resolved = readRecord(notification('resolved', '2026-02-06T13:30:00Z'));
-  const ids = [firing, resolved].map((found) => 'record' in found && found.record.entity.alert_id);
+  const ids = [firing, resolved].map(({ entity }) => entity.alert_id);
   expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), ids[0]]);
   expect([firing, resolved]).toMatchObject([
-    { record: { atMs: Date.parse('2026-02-06T13:08:45.828Z'), entity: { title: 'BlackBox probe failure' } } },
-    { record: { atMs: Date.parse('2026-02-06T13:30:00Z'), entity: { title: 'BlackBox probe failure (resolved)' } } },
+    { atMs: Date.parse('2026-02-06T13:08:45.828Z'), entity: { title: 'BlackBox probe failure' } },
+    { atMs: Date.parse('2026-02-06T13:30:00Z'), entity: { title: 'BlackBox probe failure (resolved)' } },
   ]);
 });

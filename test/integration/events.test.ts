@@ -117,7 +117,7 @@ describe('the events of an account', () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
-    const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: 1_000 });
+    const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: Date.now() });
     await load(item);
     const call = () =>
       callOperation(handlersOver(testDeps(table)), deleteWorkItem, {

@@ -34,7 +34,7 @@ describe('a work item that a record has deleted and an operator has restored', (
     const { feed, newRecord, itemRow, restore, remove } = await newTenant();
     const record = (title: string, at: number, more: object = {}) =>
       newRecord('work_item', { work_item_id: 'w', version: 1, title, ...more }, at);
-    const deletion = record('deleted', NOW - 20, { deleted_at_ms: 5 });
+    const deletion = record('deleted', NOW - 20, { deleted_at_ms: NOW - 20 });
     await feed.send(deletion);
     await restore();
     return { feed, record, deletion, itemRow, remove };
@@ -53,15 +53,15 @@ describe('a work item that a record has deleted and an operator has restored', (
     const { deleted_at_ms, ...row } = await itemRow();
     expect(deleted_at_ms).toBeUndefined();
     expect(row).toMatchObject({ title: 'later', version: 2 });
-    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: 6 }));
-    expect(await itemRow()).toMatchObject({ title: 'deleted later', deleted_at_ms: 6 });
+    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: NOW - 5 }));
+    expect(await itemRow()).toMatchObject({ title: 'deleted later', deleted_at_ms: NOW - 5 });
   });
 
   it('stays as a caller has deleted it, and the deletion can be retried', async () => {
     const { feed, record, itemRow, remove } = await restoredItem();
     await remove(2);
     const deleted = await itemRow();
-    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: 6 }));
+    await feed.send(record('deleted later', NOW - 5, { deleted_at_ms: NOW - 5 }));
     expect(await itemRow()).toEqual(deleted);
     await remove(2);
   });
@@ -75,11 +75,11 @@ describe('attributes of the service', () => {
   const item = { work_item_id: 'w', version: 1, title: 't' };
   it.each<[kind: string, record: object, refused: object, ignored?: object]>([
     ['host', host, reserved],
-    ['host_status', { host_id: 'h', health_at_ms: 1 }, { ...reserved, snapshot_order: 1, health_at_ms_order: 1 }],
+    ['host_status', { host_id: 'h', health_at_ms: NOW }, { ...reserved, snapshot_order: 1, health_order: 1 }],
     ['member', { member_id: 1, name: 'n' }, reserved],
     ['rum_resource', RUM_RECORD, reserved],
-    ['incident', { incident_id, title: 't' }, { ...reserved, last_change: { sequence: 1 } }],
-    ['alert', { alert_id, title: 't' }, { ...reserved, ...merged }],
+    ['incident', { incident_id, title: 't' }, { ...reserved, last_change: { sequence: 1 }, title_order: 'x' }],
+    ['alert', { alert_id, title: 't' }, { ...reserved, ...merged, incident_order: 'x' }],
     [
       'work_item',
       item,
@@ -106,13 +106,13 @@ describe('attributes of the service', () => {
     const record = (more: object, at: number) => newRecord('work_item', { ...item, retired: true, ...more }, at);
     await feed.send(record({}, NOW - 9));
     await remove(1);
-    await feed.send(record({ deleted_at_ms: 1, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 8));
+    await feed.send(record({ deleted_at_ms: NOW, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 8));
     expect((await itemRow()).deleted_request_id).not.toBe('other');
     await restore();
     const { undone_deletion } = await itemRow();
-    await feed.send(record({ undone_deletion: { version: 90, at_ms: 1 } }, NOW - 7));
+    await feed.send(record({ undone_deletion: { version: 90, at_ms: 1 } }, NOW + 1));
     expect(await itemRow()).toMatchObject({ undone_deletion, version: 3, retired: true });
-    await feed.send(record({ deleted_at_ms: 1, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 6));
+    await feed.send(record({ deleted_at_ms: NOW, deleted_by: 'x', deleted_request_id: 'other' }, NOW + 2));
     expect(await itemRow()).toMatchObject({ deleted_by: 'x' });
     expect(feed.refused).toEqual([]);
     const { events } = await relayed(table, await recordsOfAccount(table, account));

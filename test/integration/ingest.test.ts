@@ -1,13 +1,23 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import { itemBytes } from '../limits-proxy/item-size.ts';
+import { aroundCalls } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
-import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
+import {
+  callOperation,
+  connectAgain,
+  handlersOver,
+  newTable,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
 const NOW = 1_795_000_000_000;
@@ -55,7 +65,7 @@ describe('a host', () => {
     const retirement = newRecord('host', { host_id: 'h', retired: true }, NOW - 70);
     for (const { records, shown } of [
       // No snapshot yet.
-      { records: [host({}, NOW - 100), report({ health_at_ms: NOW }, NOW - 90)], shown: [['h', '1', 'degraded']] },
+      { records: [host({}, NOW - 100), report({ health_at_ms: NOW - 90 }, NOW - 90)], shown: [['h', '1', 'degraded']] },
       { records: [report(snapshot, NOW - 80)], shown: [['h', '1', 'active']] },
       // Records that arrive late.
       { records: [host({ agent_version: '0' }, NOW - 101)], shown: [['h', '1', 'active']] },
@@ -70,14 +80,50 @@ describe('a host', () => {
     expect(feed.refused).toEqual([]);
   });
 
-  it('that is not retired is found after any number of retired ones', async () => {
-    const { feed, fleet, newRecord } = await newTenant();
-    const ids = Array.from({ length: 200 }, (_, index) => `h${String(index).padStart(4, '0')}`);
-    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, ...inventory }, NOW - 10)));
-    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, retired: true }, NOW - 9)));
+  it('costs a page of its fleet nothing once it is retired', async () => {
+    const { feed, fleet, newRecord, account } = await newTenant();
+    const ids = Array.from({ length: 20 }, (_, index) => `h${index}`);
+    const statuses = ids.map((host_id) => newRecord('host_status', { host_id, ...snapshot }, NOW - 10));
+    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, ...inventory }, NOW - 10)), ...statuses);
+    await feed.send(...ids.map((host_id) => newRecord('host', { host_id, retired: true }, NOW - 9)), ...statuses);
     await feed.send(newRecord('host', { host_id: 'z', ...inventory }));
+    expect(await storedUnder(table, collections.hosts(account))).toHaveLength(1);
+    expect(await storedUnder(table, collections.hostStatuses(account))).toEqual([]);
     expect(await fleet()).toEqual([['z', '1', 'no_data']]);
   });
+
+  it('does not become fresh by a report that is sent again an hour later', async () => {
+    const { feed, fleet, newRecord, account } = await newTenant();
+    const report = newRecord('host_status', { host_id: 'h', ...snapshot }, NOW - 3_600_000);
+    await feed.send(newRecord('host', { host_id: 'h', ...inventory }), report);
+    await feed.send(report);
+    expect(await fleet()).toEqual([['h', '1', 'stale']]);
+    const { ttl } = await stored(table, keys.hostStatus(account, 'h'));
+    expect(ttl).toBe(NOW / 1_000 + 400 * 24 * 3_600);
+  });
+});
+
+it.each([
+  ['Ada', 'Bea'],
+  ['Bea', 'Ada'],
+])('of two lines of one message for one row the later counts: %s, %s', async (...names) => {
+  const { feed, newRecord, account } = await newTenant();
+  await feed.send(...names.map((name) => newRecord('member', { member_id: 1, name })));
+  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: names[1] });
+});
+
+it('a record that DynamoDB refuses takes no other record of its row with it', async () => {
+  const { account, connection } = await newTenant();
+  const feed = feedOver(connection, () => NOW);
+  aroundCalls(connection, async ({ input }, send) => {
+    if (stringifyJson(input).includes('refused')) throw Object.assign(new Error(), { name: 'ValidationException' });
+    await send();
+  });
+  const member = (name: string) => JSON.stringify({ kind: 'member', account_id: account, member_id: 1, name });
+  const { batchItemFailures } = await feed.deliver([`${member('Ada')}\n${member('refused')}`]);
+  expect(batchItemFailures).toEqual([]);
+  expect(feed.refused).toMatchObject([{ line: '2' }]);
+  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
 });
 
 it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
@@ -94,7 +140,7 @@ it('a report that comes in order costs one conditional write of less than 1 KB, 
   await feed.send(report(NOW - 2), report(NOW - 1));
   expect(tap.attempts.map(({ command }) => command)).toEqual(['UpdateItemCommand']);
   const row = await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'));
-  expect(stringifyJson(row).length).toBeLessThan(1_024);
+  expect(itemBytes(marshall(row))).toBeLessThan(1_024);
 });
 
 it('a work item that a caller has deleted stays deleted, and its deletion can be retried', async () => {
@@ -105,7 +151,7 @@ it('a work item that a caller has deleted stays deleted, and its deletion can be
   const more = { nested: [1] };
   await feed.send(item({ more }, NOW - 10));
   expect(await remove()).toBe(200);
-  await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: 5 }, NOW));
+  await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: NOW }, NOW));
   expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject({ title: 't', version: 2, more });
   expect(await remove()).toBe(200);
 });
@@ -119,7 +165,7 @@ it('a work item may have fields of any name', async () => {
 });
 
 it('an incident and its alerts keep what merges did: the incident of each alert, and a title or owner set after the time of the record', async () => {
-  const { feed, newRecord, account, handlers, merge, member, incidentRow } = await newTenant();
+  const { feed, newRecord, account, connection, handlers, merge, member, incidentRow } = await newTenant();
   const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
   for (const id of [1, 2]) await member(id);
   const incident = (fields: object, at: number) =>
@@ -143,85 +189,11 @@ it('an incident and its alerts keep what merges did: the incident of each alert,
   const alertRow = await stored(table, keys.alert(account, alert));
   expect(alertRow).toMatchObject({ title: 'b', incident_id: to, moved_sequence: sequence });
   await mergeWith({ owner_id: 2 });
-  // The title was changed by the merge before the last one.
-  await feed.send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+  // The title was changed by the merge before the last one, which the row tells: no feed is read.
+  const tap = tapWire(connection);
+  await feedOver(connection, () => NOW).send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+  expect(new Set(tap.attempts.map(({ command }) => command))).toEqual(new Set(['GetItemCommand', 'UpdateItemCommand']));
   expect(await incidentRow(to)).toMatchObject({ title: 'merged', owner_id: 2 });
   await feed.send(incident({ title: 'latest' }, sequence + 1_000));
   expect(await incidentRow(to)).toMatchObject({ title: 'latest' });
-});
-
-describe('a line', () => {
-  const member = { kind: 'member', member_id: 1, name: 'Ada' };
-  const host = { kind: 'host', host_id: 'h' };
-  it.each<[string, object | string, string]>([
-    ['is no JSON', '{"kind":', 'is not valid JSON'],
-    ['gives access', { kind: 'account', name: 'n', permissions: [] }, 'kind must be one of member, host, host_status'],
-    ['is of no existing account', { ...member, account_id: 999_999_999 }, 'account 999999999 does not exist'],
-    ['is of the future', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the record was sent'],
-    [
-      'has more than 64 KB',
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: 'x'.repeat(65_536) },
-      'is longer than 65536 bytes',
-    ],
-    ['lacks fields', host, 'agent_version is required and must be a string'],
-    [
-      'has a field whose name is half a surrogate pair',
-      { kind: 'work_item', work_item_id: 'w', version: 1, title: 't', '\ud800': 1 },
-      'must not contain field names that are empty or not well-formed Unicode',
-    ],
-    ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
-    ['has a value of another type', { ...host, kind: 'host_status', node_count: 'x' }, 'node_count must be an integer'],
-    ['retires a host by another value than true', { ...host, retired: 'yes' }, 'retired must be true'],
-  ])('that %s is refused with its reason; the others are applied', async (_what, line, reason) => {
-    const { feed, account } = await newTenant();
-    const text = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
-    const valid = JSON.stringify({ ...member, account_id: account });
-    const { batchItemFailures } = await feed.deliver([`${text}\n${valid}\n`]);
-    expect(batchItemFailures).toEqual([]);
-    const where = { message_id: expect.any(String), sent_at_ms: NOW, line: 1, record: text };
-    expect(feed.refused).toEqual([{ reason: expect.stringContaining(reason), ...where }]);
-    expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
-  });
-
-  it('is refused with its whole message when that has more than 1,000 lines', async () => {
-    const { feed, account } = await newTenant();
-    const line = JSON.stringify({ ...member, account_id: account });
-    await feed.deliver([`${line}\n`.repeat(1_000)]);
-    expect(feed.refused).toEqual([]);
-    await feed.deliver([`${line}\n`.repeat(1_001)]);
-    expect(feed.refused).toMatchObject([{ reason: expect.stringContaining('more than 1000 lines') }]);
-    expect(feed.refused[0]).not.toHaveProperty('line');
-  });
-});
-
-it('only the message whose writes fail is delivered again, with growing delays', async () => {
-  const { account, connection } = await newTenant();
-  const feed = feedOver(connection, () => NOW);
-  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  aroundCalls(connection, async ({ input }, send) => {
-    if (stringifyJson(input).includes('"sk":"2"')) throw connectionLost();
-    await send();
-  });
-  for (const receives of [1, 2, 3, 30]) {
-    const { batchItemFailures } = await feed.deliver([member(1), `${member(2)}\nnonsense`], receives);
-    expect(batchItemFailures).toHaveLength(1);
-  }
-  expect(feed.delays.map(({ seconds }) => seconds)).toEqual([10, 20, 40, 900]);
-  // The invalid line is not refused while its message fails: otherwise each attempt would refuse it.
-  expect(feed.refused).toEqual([]);
-  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
-});
-
-it('once its time is over, nothing more is written, and each message with rows left is delivered again', async () => {
-  const { account } = await newTenant();
-  const connection = connectAgain(table);
-  const feed = feedOver(connection, () => NOW);
-  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
-  await feed.deliver([member(0)]); // now the account is known
-  const tap = tapWire(connection);
-  const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
-  const { batchItemFailures } = await feed.deliver([ids.map(member).join('\n'), member(1_001)], 1, 0);
-  expect(batchItemFailures).toHaveLength(2);
-  expect(tap.attempts.length).toBeLessThan(100);
-  expect(feed.deps.log.lines.length).toBeLessThan(10);
 });

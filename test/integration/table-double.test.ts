@@ -4,8 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
-import { recordOfEntity } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
@@ -19,6 +18,7 @@ import { listIncidents, listMerges } from '../../packages/admin/incidents/list.t
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
+import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, newTable, testDeps } from '../support/service.ts';
@@ -98,8 +98,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   await load();
   for (const line of lines.filter(({ kind }) => FEED_KINDS.includes(kind)))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
-      for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms: now + (index % 3) }, retired)]))
-        await write(table);
+      await writeRow(table, [recordFrom({ ...line, at_ms: now + (index % 3), ...(retired && { retired }) })]);
   await load();
 
   const deps = testDeps(table);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { recordOfEntity } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
+import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, put, stored, testDeps } from '../support/service.ts';
@@ -23,7 +23,7 @@ onSchedules('a work item is deleted once, and every caller learns it', cases, as
   const { account, appKey } = await newAccount(schedule.table);
   const key = keys.workItem(account, 'w');
   await put(schedule.table, key, { work_item_id: 'w', title: 'first', version: 1 });
-  const record = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 1, title: 'second', at_ms: 1 };
+  const record = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 1, title: 'second' };
 
   /** @returns the status of the answer; 200 for success */
   async function run(table: Table, kind: string, version: number): Promise<number> {
@@ -35,7 +35,7 @@ onSchedules('a work item is deleted once, and every caller learns it', cases, as
       const row = await readWorkItem(table, account, 'w');
       return row?.deleted_at_ms !== undefined && (await restoreWorkItem(table, account, row)) ? 200 : 400;
     }
-    for (const { write } of rowsOf([recordOfEntity(record as never)])) await write(table);
+    await writeRow(table, [recordFrom(record)]);
     return 200;
   }
   const running = processes.map(async ({ kind, version, fate }) => {

@@ -1,151 +1,256 @@
-/** Records of the feed, in any order and some repeatedly, lead to the same rows. */
+/** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
-import { parseKey } from '../../lib/table/keys.ts';
-import type { Item } from '../table-double/values.ts';
+import { byRow, writeAccepted } from '../../lib/ingest/write-records.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { type Entry, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
+import { writeRecord } from '../../packages/admin/data/load.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { createHandlers } from '../support/handlers.ts';
+import { finishFeed, newAccount } from '../support/incidents.ts';
+import { callAlone, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
-const SENT = 1_795_000_000_000;
-const DAY = 24 * 3_600_000;
+const NOW = 1_800_000_000_000;
+/** A merge of more than one alert is large. */
+const LIMITS = { transactionItems: 5 };
 const ID = '64f00000000000000000000';
-const DEFAULTS: Record<string, unknown> = {
-  ...{ node_count: 0, edge_count: 0, authoritative: false },
-  ...{ graph_available: false, snapshot_truncated: false, snapshot_degraded: false },
-};
+const incidents = [`${ID}1`, `${ID}2`];
+const alerts = [`${ID}a`, `${ID}b`, `${ID}c`];
 
 // Ids and times are few, so that many records are of one row or moment.
 const few = fc.constantFrom(1, 2, 3);
 const host_id = fc.constantFrom('a', 'b');
 const title = fc.constantFrom('one', 'two', 'three');
-const orNull = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { freq: 4 });
-const report = fc.record(
-  {
-    ...{ received_at_ms: orNull(few), observed_at_ms: orNull(few), health_at_ms: orNull(few) },
-    ...{ node_count: orNull(few), edge_count: orNull(few) },
-    ...{ authoritative: orNull(fc.boolean()), graph_available: orNull(fc.boolean()) },
-    ...{ snapshot_truncated: orNull(fc.boolean()), snapshot_degraded: orNull(fc.boolean()) },
-    reason_codes: orNull(fc.constantFrom(['a'], ['b', 'c'])),
-  },
-  { requiredKeys: [] },
+const time = fc.constantFrom(...[-4, -3, -3, -2, -1, 0].map((seconds) => NOW + 1_000 * seconds));
+const of = <Fields>(
+  kind: string,
+  fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+  optional: object = {},
+) =>
+  fc
+    .tuple(fc.record(fields), fc.record(optional, { requiredKeys: [] }))
+    .map(([some, more]) => ({ kind, ...some, ...more }));
+const inventory = { agent_version: title, edge_cluster: title, enabled: fc.boolean(), snapshot_ready: fc.boolean() };
+const counts = { received_at_ms: time, observed_at_ms: time, node_count: few, edge_count: few };
+const flags = Object.fromEntries(
+  ['authoritative', 'graph_available', 'snapshot_truncated', 'snapshot_degraded'].map((name) => [name, fc.boolean()]),
 );
-const kind = <Name extends string>(name: Name) => ({ kind: fc.constant(name) });
-const inventory = { edge_cluster: fc.constant('e'), enabled: fc.boolean(), snapshot_ready: fc.constant(true) };
-const entity = fc.oneof(
-  fc.record({ ...kind('host'), host_id, agent_version: fc.constantFrom('1', '2'), ...inventory }),
-  fc.record({ ...kind('host'), host_id, retired: fc.constant(true) }),
+const health = { health_at_ms: time, reason_codes: fc.constantFrom(['a'], ['b', 'c']) };
+const item = { work_item_id: fc.constant('w'), version: few, title };
+const entity: fc.Arbitrary<object> = fc.oneof(
+  { weight: 2, arbitrary: of('host', { host_id, ...inventory }) },
+  { weight: 2, arbitrary: of('host', { host_id, retired: fc.constant(true) }) },
+  { weight: 3, arbitrary: of('host_status', { host_id }, { ...counts, ...flags, ...health }) },
+  { weight: 2, arbitrary: of('host_status', { host_id }, health) },
+  of('member', { member_id: fc.constant(1), name: title }),
+  of('work_item', item, { more: few }),
+  of('work_item', { ...item, deleted_at_ms: time }),
+  { weight: 2, arbitrary: of('incident', { incident_id: fc.constantFrom(...incidents), title }, { owner_id: few }) },
   {
-    weight: 3,
-    arbitrary: fc
-      .tuple(fc.record({ ...kind('host_status'), host_id }), report)
-      .map(([id, fields]) => ({ ...id, ...fields })),
+    weight: 2,
+    arbitrary: of(
+      'alert',
+      { alert_id: fc.constantFrom(...alerts), title },
+      { incident_id: fc.constantFrom(...incidents), incident_at_ms: time },
+    ),
   },
-  fc.record({ ...kind('member'), member_id: fc.constant(1), name: title }),
-  fc.record({
-    ...kind('work_item'),
-    work_item_id: fc.constant('w'),
-    version: few,
-    title,
-    more: fc.constantFrom(undefined, [1]),
-  }),
-  fc.record({
-    ...kind('work_item'),
-    work_item_id: fc.constant('w'),
-    version: few,
-    title,
-    deleted_at_ms: fc.constantFrom(5, 6),
-  }),
-  fc.record({
-    ...kind('incident'),
-    incident_id: fc.constant(`${ID}1`),
-    title,
-    owner_id: fc.constantFrom(undefined, 1, 2),
-  }),
-  fc.record({
-    ...kind('alert'),
-    alert_id: fc.constant(`${ID}a`),
-    title,
-    incident_id: fc.constantFrom(undefined, `${ID}1`, `${ID}2`),
-  }),
 );
-const record = fc
-  .record({ entity, before: fc.constantFrom(undefined, 0, 1, 2, 3, 3, 4) })
-  .map(({ entity: fields, before }) => {
-    const line = JSON.stringify({
-      ...fields,
-      account_id: 1,
-      ...(before !== undefined && { at_ms: SENT - 1_000 * before }),
-    });
-    const found = recordOf(line, SENT);
-    if (!('record' in found)) throw new Error(`${found.problem}: ${line}`);
-    return found.record;
-  });
-/** Records, and the batches in which they are sent: by their indexes. */
+const line = fc.record({
+  entity,
+  at_ms: fc.option(fc.oneof({ weight: 6, arbitrary: time }, fc.constant(NOW + 60_000)), { nil: undefined }),
+  sentMs: fc.constantFrom(NOW - 1, NOW),
+  messageId: fc.constantFrom('m', 'n'),
+});
+const others = fc.oneof(
+  fc.record({
+    kind: fc.constant('merge' as const),
+    alerts: fc.subarray(alerts, { minLength: 1 }),
+    into: fc.constantFrom(...incidents),
+    title: fc.option(title, { nil: undefined }),
+    fate: anyFate,
+  }),
+  fc.record({ kind: fc.constant('undo' as const), fate: anyFate }),
+  fc.record({ kind: fc.constant('delete' as const), version: few, fate: anyFate }),
+);
 const cases = fc.record({
-  records: fc.array(record, { minLength: 2, maxLength: 8 }),
-  batches: fc.array(fc.record({ indexes: fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }), fate: anyFate }), {
-    maxLength: 4,
-  }),
+  lines: fc.array(line, { minLength: 2, maxLength: 8 }),
+  /** Records that are sent together, by their indexes. */
+  batches: fc.array(
+    fc.record({
+      indexes: fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }),
+      isImport: fc.boolean(),
+      fate: anyFate,
+    }),
+    { maxLength: 4 },
+  ),
+  isMerged: fc.boolean(),
+  others: fc.array(others, { maxLength: 2 }),
 });
 
-/** The rows that the contract demands in the end: each field has the value of the latest record that names it. */
-function expectedRows(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
-  const rows = new Map<string, Record<string, unknown>>();
-  const ascending = records.toSorted((a, b) => (a.order < b.order ? -1 : 1));
-  for (const { entity, retired, atMs } of ascending) {
+type Fields = Record<string, unknown>;
+const FLAGS = ['authoritative', 'graph_available', 'snapshot_truncated', 'snapshot_degraded'];
+const SNAPSHOT = ['received_at_ms', 'observed_at_ms', 'node_count', 'edge_count', ...FLAGS];
+const EMPTY = { node_count: 0, edge_count: 0, ...Object.fromEntries(FLAGS.map((name) => [name, false])) };
+const without = (row: Fields, names: string[]) =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+
+/** The rows that records of an account demand, by their kinds and ids, whatever the order in which they come. */
+function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
+  const rows = new Map<string, Fields>();
+  const ascending = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
+  for (const { entity, retired, atMs, order } of ascending) {
     const { kind, account_id: _account, host_id, ...fields } = entity;
-    const id = String(host_id ?? fields.member_id ?? fields.work_item_id ?? fields.incident_id ?? '');
-    const ttl = Math.ceil(atMs / 1000) + (30 * DAY) / 1000;
-    const name = kind === 'alert' ? `alert ${fields.alert_id}` : `${kind} ${id}`;
-    if (kind === 'host_status') {
-      if (Object.keys(fields).length === 0) continue;
-      const before = rows.get(name);
-      // The agent of a retired host goes on reporting.
-      const row = { ...DEFAULTS, ...before, ...fields, ...(before?.ttl !== undefined && { ttl }) };
-      const shown = Object.entries(row).map(([field, value]) => [field, value ?? DEFAULTS[field]]);
-      rows.set(name, Object.fromEntries(shown.filter(([, value]) => value !== undefined)));
-    } else if (retired) {
-      rows.set(name, { retired: true, ttl });
-      rows.set(`host_status ${id}`, { ...DEFAULTS, ttl });
-    } else if (kind === 'alert') {
-      // A record sets the incident only when it creates the row, so it depends on which record comes first.
-      const { incident_id: _incident, ...shownFields } = fields;
-      rows.set(name, shownFields);
-    } else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !rows.get(name)?.deleted_at_ms)
-      rows.set(name, fields);
-    if (kind === 'host' && !retired) delete rows.get(`host_status ${id}`)?.ttl;
+    const { member_id, work_item_id, alert_id, incident_id } = fields;
+    const name = `${kind} ${host_id ?? member_id ?? work_item_id ?? alert_id ?? incident_id}`;
+    const row = rows.get(name) ?? {};
+    if (retired) {
+      for (const removed of [name, `host_status ${host_id}`]) rows.delete(removed);
+      rows.set(`retirement ${host_id}`, { feed_order: Uint8Array.from(order) });
+    } else if (kind === 'host_status') {
+      const has = (names: string[]) => names.some((field) => fields[field] !== undefined);
+      const received = has(['observed_at_ms', 'node_count', 'edge_count']) && (fields.received_at_ms ?? atMs);
+      const report = {
+        ...EMPTY,
+        ...without(fields, ['received_at_ms']),
+        ...(received && { received_at_ms: received }),
+      };
+      const kept = without(row, ['reason_codes', ...(has(SNAPSHOT) ? SNAPSHOT : [])]);
+      rows.set(name, has(SNAPSHOT) ? { ...kept, ...report } : { ...EMPTY, ...kept, ...fields });
+    } else if (kind === 'alert') rows.set(name, without(fields, ['incident_id', 'incident_at_ms']));
+    else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !row.deleted_at_ms) rows.set(name, fields);
   }
+  const byIncidentTime = ascending
+    .map(
+      ({ entity, atMs, order }) =>
+        ({
+          ...entity,
+          key: `${entity.incident_at_ms ?? atMs}${Buffer.from(order.subarray(6)).toString('hex')}`,
+        }) as Fields,
+    )
+    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
+  for (const { kind, alert_id, incident_id } of byIncidentTime)
+    if (kind === 'alert' && incident_id) Object.assign(rows.get(`alert ${alert_id}`) ?? {}, { incident_id });
   return rows;
 }
 
-/** The rows of a table by the names that `expectedRows` gives them, without the attributes that order records. */
-function storedRows(items: readonly Item[]): Map<string, Record<string, unknown>> {
-  return new Map(
-    items.map(({ pk, sk, ...fields }) => {
-      const kind = parseKey({ pk: String(pk), sk: String(sk) })?.kind.replace(
-        /[A-Z]/,
-        (capital) => `_${capital.toLowerCase()}`,
-      );
-      const isShown = (name: string) => !name.endsWith('_order') && !(kind === 'alert' && name === 'incident_id');
-      return [`${kind} ${sk}`, Object.fromEntries(Object.entries(fields).filter(([name]) => isShown(name)))];
-    }),
-  );
+/** Adds to the model what merges, undos and a caller's deletion did. */
+function withOthers(
+  model: Map<string, Fields>,
+  stored: ReadonlyMap<string, Fields>,
+  entries: readonly Entry[],
+  records: readonly FeedRecord[],
+) {
+  for (const { entry, moves } of entries) {
+    for (const { alertId, to } of moves) Object.assign(model.get(`alert ${alertId}`) ?? {}, { incident_id: to });
+    const name = `incident ${entry.incident_id}`;
+    const latest = Math.max(
+      ...records
+        .filter(({ entity }) => entity.incident_id === entry.incident_id && entity.kind === 'incident')
+        .map(({ atMs }) => atMs),
+    );
+    // A record of a later time may have come before the merge or after it.
+    const isMerges = latest < entry.sequence || stored.get(name)?.title === entry.new_title;
+    if (entry.new_title !== undefined && isMerges) Object.assign(model.get(name) ?? {}, { title: entry.new_title });
+  }
+  const item = stored.get('work_item w');
+  if (item?.deleted_request_id) model.set('work_item w', item);
 }
 
-onSchedules('records in any order lead to the rows that the latest demand', cases, async (each, schedule) => {
-  const { records, batches } = each;
-  const send = async ({ indexes, fate }: (typeof batches)[number]) => {
-    const batch = indexes.flatMap((index) => records[index] ?? []);
-    let isOver = false;
-    for (let its = fate; !isOver; its = lives)
-      await schedule.start(async (table) => {
-        await Promise.all(rowsOf(batch).map(({ write }) => write(table)));
-        isOver = true;
-      }, its);
-  };
-  const sent = new Set(batches.flatMap(({ indexes }) => indexes));
-  const others = records.flatMap((_record, index) => (sent.has(index) ? [] : [{ indexes: [index], fate: lives }]));
-  await schedule.run([...batches, ...others].map(send));
-  expect(Object.fromEntries(storedRows(schedule.items()))).toEqual(Object.fromEntries(expectedRows(records)));
-});
+/** The rows of a table by the names of the model, without what orders them. */
+const shownRows = (items: readonly Fields[]) =>
+  new Map(
+    items.flatMap(({ pk, sk, ...fields }) => {
+      const { kind = '', account } = parseKey({ pk: String(pk), sk: String(sk) }) ?? {};
+      const name = kind.replace('hostS', 'host_s').replace('workI', 'work_i');
+      if (account === undefined || !SHOWN.includes(name)) return [];
+      const days = { host_status: 400, retirement: 30 }[name];
+      expect(fields.ttl).toBe(days && NOW / 1_000 + days * 24 * 3_600);
+      const orders = Object.keys(fields).filter((field) => /_(order|sequence)$/.test(field) && name !== 'retirement');
+      return [[`${name} ${sk}`, without(fields, [...orders, 'ttl', 'moved_from', 'last_change'])] as const];
+    }),
+  );
+const SHOWN = ['host', 'host_status', 'retirement', 'member', 'work_item', 'incident', 'alert'];
+
+onSchedules(
+  'records in any order, with merges beside, lead to the rows of the model',
+  cases,
+  async (each, schedule) => {
+    const { account, appKey } = await newAccount(schedule.table);
+    const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
+      const text = JSON.stringify({ account_id: account, at_ms, ...entity });
+      const found = recordOf(text, { sentMs, messageId, line: index + 1 });
+      if (!('record' in found)) throw new Error(`${found.problem}: ${text}`);
+      return found.record;
+    });
+    const model = modelOf(records);
+    const seed = async (name: string, key: Key, row: Fields) => {
+      await put(schedule.table, key, { ...row, title: 'seed' });
+      if (!model.has(name)) model.set(name, { ...row, title: 'seed' });
+    };
+    const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
+      const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
+      const deps = testDeps(through, { now: () => NOW });
+      const call = { body, caller, requestId: 'r', idempotencyKey: undefined, signal: AbortSignal.timeout(60_000) };
+      return createMergeAlerts(deps, LIMITS)(call as never);
+    };
+    if (each.isMerged) {
+      for (const id of incidents) await seed(`incident ${id}`, keys.incident(account, id), { incident_id: id });
+      for (const id of alerts) await seed(`alert ${id}`, keys.alert(account, id), { alert_id: id });
+      await merge(schedule.table, { alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' });
+    }
+    const entries = () => schedule.items().filter(({ pk, sk }) => parseKey({ pk, sk } as Key)?.kind === 'historyEntry');
+    const [first] = entries();
+
+    /** Sends records until all are written, as a queue does. */
+    const send = async ({ indexes, isImport, fate }: (typeof each.batches)[number]) => {
+      const batch = indexes.flatMap((index) => records[index] ?? []);
+      let isOver = false;
+      for (let its = fate; !isOver; its = lives)
+        await schedule.start(async (table) => {
+          if (isImport) await Promise.all(batch.map((record) => writeRecord(table, record)));
+          else await Promise.all(byRow(batch).map((group) => writeAccepted(table, group)));
+          isOver = true;
+        }, its);
+    };
+    const other = (it: (typeof each.others)[number]) =>
+      schedule.start(async (table) => {
+        if (it.kind === 'merge') {
+          const body = { alert_ids: it.alerts, incident_id: it.into, title: it.title };
+          await merge(table, body).catch((error) => {
+            if ((error as Error).name !== 'ApiError') throw error;
+          });
+        } else if (it.kind === 'delete') {
+          const body = { work_item_id: 'w', version: it.version };
+          const { status } = await callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body });
+          return status === 200;
+        } else if (first) {
+          const request = { account, incidentId: `${ID}1`, sequence: Number(first.sequence), by: 'o', requestId: 'u' };
+          await undoMerge(testDeps(table, { now: () => NOW }), request, LIMITS);
+        }
+        return false;
+      }, it.fate);
+    const sent = new Set(each.batches.flatMap(({ indexes }) => indexes));
+    const rest = records.flatMap((_record, index) =>
+      sent.has(index) ? [] : [{ indexes: [index], isImport: false, fate: lives }],
+    );
+    const outcomes = await schedule.run<unknown>([...[...each.batches, ...rest].map(send), ...each.others.map(other)]);
+    await finishFeed(schedule.table, entries(), LIMITS);
+    const stored = shownRows(schedule.items());
+    const inOrder = entries()
+      .map((row) => entryOf(row as never))
+      .sort((a, b) => a.entry.sequence - b.entry.sequence);
+    withOthers(model, stored, inOrder, records);
+    const defined = [...model].map(([name, row]) => [
+      name,
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),
+    ]);
+    expect(Object.fromEntries(stored)).toEqual(Object.fromEntries(defined));
+    if (outcomes.some((outcome) => (outcome as { result?: boolean } | undefined)?.result))
+      expect(stored.get('work_item w')).toHaveProperty('deleted_at_ms');
+  },
+);

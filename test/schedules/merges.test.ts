@@ -1,9 +1,9 @@
 /** Merges, undos, finishers and records of the feed: whatever the order of their calls, and whichever of them die, the feeds stay true. */
+
 import { TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { recordOfEntity } from '../../lib/ingest/records.ts';
-import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -11,6 +11,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { expectMerged, expectTrueFeeds, finishFeed, newAccount } from '../support/incidents.ts';
 import { eventFor, invokeAlone, put, stored, testDeps } from '../support/service.ts';
@@ -122,7 +123,7 @@ onSchedules('merges, undos and whatever finishes them keep the feeds true', case
         title: 'alert',
         at_ms: START_MS,
       };
-      for (const { write } of rowsOf([recordOfEntity(entity as never)])) await write(through);
+      await writeRow(through, [recordFrom(entity, START_MS)]);
     }, fate);
   const running = processes.map(async (each, index) => {
     await begin(each, `title ${index}`, each.fate);

@@ -1,20 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import type { Delay, Refusal } from '../../lib/ingest/queues.ts';
+import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
+import type { RecordCounts } from '../../lib/shared/log.ts';
+import type { QueueMessage } from '../../lib/shared/sqs.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 
+/** The record of a line that is the first of its message. */
+export function recordFrom(fields: object, sentMs = Date.now()): FeedRecord {
+  const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
+  if (!('record' in found)) throw new Error(found.problem);
+  return found.record;
+}
+
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
+
+interface ShownRefusal {
+  body: string;
+  group?: string | undefined;
+  reason?: string;
+  message_id?: string;
+  sent_at_ms?: string;
+  line?: string;
+}
+
+/** A message of the queue of refused records: its body, its group, and the text of each attribute. */
+const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: QueueMessage): ShownRefusal => ({
+  body: MessageBody,
+  group: MessageGroupId,
+  ...Object.fromEntries(Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue])),
+});
 
 /** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
 export function feedOver(table: Table, now: () => number = Date.now, replacement?: FeedDeps) {
   const deps = testDeps(table);
-  const refused: Refusal[] = [];
-  const delays: Delay[] = [];
-  const handler = createIngestRecords(replacement ?? deps, {
-    refuse: async (refusals) => void refused.push(...refusals),
+  const counts: RecordCounts = { records: 0, late: 0, refused: 0, failed: 0 };
+  const metrics = {
+    ...deps.metrics,
+    records(more: RecordCounts) {
+      for (const name of Object.keys(counts) as (keyof RecordCounts)[]) counts[name] += more[name];
+    },
+  };
+  const refused: ShownRefusal[] = [];
+  const delays: { receiptHandle: string; seconds: number }[] = [];
+  let isTaken = (_body: string) => true;
+  const handler = createIngestRecords(replacement ?? { ...deps, metrics }, {
+    async refuse(refusals) {
+      refused.push(...refusals.filter(({ MessageBody }) => isTaken(MessageBody)).map(shownRefusal));
+      return refusals.map(({ MessageBody }) => isTaken(MessageBody));
+    },
     delay: async (delayed) => void delays.push(...delayed),
   });
   /** @param remainingMs until the function's time-out */
@@ -25,7 +61,7 @@ export function feedOver(table: Table, now: () => number = Date.now, replacement
           messageId: randomUUID(),
           receiptHandle: `receipt of ${body.slice(0, 20)}`,
           body,
-          attributes: { SentTimestamp: String(now()), ApproximateReceiveCount: String(receives) },
+          attributes: { SentTimestamp: String(now()), ApproximateReceiveCount: String(receives), MessageGroupId: 'g' },
         })),
       } as unknown as SQSEvent,
       { getRemainingTimeInMillis: () => remainingMs },
@@ -34,6 +70,12 @@ export function feedOver(table: Table, now: () => number = Date.now, replacement
     refused,
     delays,
     deps,
+    /** What was counted so far. */
+    counts: () => counts,
+    /** From now on, the queue of refused records takes only these bodies. */
+    refuseOnly: (isAccepted: (body: string) => boolean) => {
+      isTaken = isAccepted;
+    },
     deliver,
     /** Delivers one message with these records. */
     send: (...records: object[]) => deliver([records.map((record) => stringifyJson(record)).join('\n')]),

@@ -5,7 +5,7 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { createDestinations } from '../../lib/events/destinations.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
-import { connectQueues, type Refusal } from '../../lib/ingest/queues.ts';
+import { connectQueues, refusalOf } from '../../lib/ingest/queues.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { relayed } from '../support/events.ts';
 import { serve } from '../support/serve.ts';
@@ -109,7 +109,7 @@ describe('a batch of messages or events', () => {
     const bodies = Array.from({ length: 10 }, () => 'é'.repeat(150_000));
     const sent = await destinations(endpoint).send(`${endpoint}/1/queue`, [...bodies, 'é'.repeat(600_000), 'small']);
     expect(sent).toEqual([...bodies.map(() => true), false, true]);
-    expect(calls).toEqual([3, 3, 3, 1, 1, 1]);
+    expect(calls.toSorted()).toEqual([1, 1, 1, 3, 3, 3]);
   });
 
   it('counts as not accepted where its call fails or SQS lists it as failed', async () => {
@@ -121,55 +121,55 @@ describe('a batch of messages or events', () => {
   });
 });
 
-const REFUSAL = { message_id: 'm1', sent_at_ms: 5, line: 1 };
+describe('a refused line', () => {
+  const origin = { messageId: 'm1', sentMs: 5, group: '1', line: 7 };
 
-/** A queue that takes refusals of ingest-records. @param beforeAnswer is awaited before each answer */
-async function startRefusedQueue(beforeAnswer: () => unknown = () => {}) {
-  const bodies: string[] = [];
-  const endpoint = await serveAws(async (entries) => {
-    bodies.push(...entries.map(({ MessageBody }) => MessageBody));
-    await beforeAnswer();
-    return { Successful: entries.map(accepted) };
-  });
-  const url = `${endpoint}/1/queue`;
-  return { bodies, refuse: connectQueues(url, url).refuse };
-}
-
-describe('refusals of ingest-records', () => {
-  it.each([
-    ['record', { reason: 'is not valid JSON', record: '\u0001'.repeat(1_000_000) }],
-    ['reason', { reason: 'x is not a field of this kind; '.repeat(100_000), record: '{}' }],
-  ])('with a very long %s are cut to what SQS takes', async (_what, long) => {
-    const { bodies, refuse } = await startRefusedQueue();
-    await refuse([{ ...long, ...REFUSAL }]);
-
-    const [body = ''] = bodies;
-    expect(Buffer.byteLength(body)).toBeLessThan(MAX_CALL_BYTES);
-    const { reason, record, ...rest } = JSON.parse(body) as Refusal;
-    expect(rest).toEqual({ ...REFUSAL, cut: true });
-    expect(long.reason.startsWith(reason) && reason.length > 0).toBe(true);
-    expect(long.record.startsWith(record) && record.length > 0).toBe(true);
+  it('is sent as it came; its reason is cut to 4 KB of characters that SQS takes', () => {
+    const { MessageBody, ...rest } = refusalOf(
+      '{"\t\u{1f600}":1}\r',
+      `\0\ud800\uffff${'\u{1f600}'.repeat(2_000)}`,
+      origin,
+    );
+    const string = (StringValue: string) => ({ DataType: 'String', StringValue });
+    const number = (StringValue: string) => ({ DataType: 'Number', StringValue });
+    const reason = string(`\ufffd\ufffd\ufffd${'\u{1f600}'.repeat((4_096 - 9) >> 2)}`);
+    expect([MessageBody, rest]).toEqual([
+      '{"\t\u{1f600}":1}\r',
+      {
+        MessageGroupId: '1',
+        MessageAttributes: { reason, message_id: string('m1'), sent_at_ms: number('5'), line: number('7') },
+      },
+    ]);
   });
 
-  it('have characters that SQS refuses escaped', async () => {
-    const { bodies, refuse } = await startRefusedQueue();
-    const refusal = { ...REFUSAL, reason: '\ufffe\uffff is not a field of this kind', record: '{"\\uffff":1}' };
-    await refuse([refusal]);
-    expect(bodies[0]).not.toMatch(/[\ufffe\uffff]/);
-    expect(JSON.parse(bodies[0] ?? '')).toEqual(refusal);
-  });
-
-  it('are sent by several calls at a time, since a batch can have a hundred thousand of them', async () => {
+  it('is sent with others in calls of at most 1 MiB with their attributes, several at a time; those that fail are told', async () => {
     const twoCallsAtOnce = Promise.withResolvers<void>();
-    let calls = 0;
-    const { bodies, refuse } = await startRefusedQueue(() => {
-      calls += 1;
-      if (calls === 2) twoCallsAtOnce.resolve();
-      return twoCallsAtOnce.promise;
+    const calls: string[] = [];
+    const endpoint = await serveAws(async (entries) => {
+      calls.push(entries.map(({ MessageBody: [letter] }) => letter).join(''));
+      if (calls.length === 2) twoCallsAtOnce.resolve();
+      await twoCallsAtOnce.promise;
+      return {
+        Successful: entries.filter(({ MessageBody }) => MessageBody !== 'b').map(accepted),
+        Failed: [{ Id: '1' }],
+      };
     });
-    const lines = Array.from({ length: 25 }, (_, index) => index + 1);
-    await refuse(lines.map((line) => ({ ...REFUSAL, line, reason: 'no', record: '{' })));
-    const sent = bodies.map((body) => (JSON.parse(body) as Refusal).line ?? 0);
-    expect(sent.toSorted((a, b) => a - b)).toEqual(lines);
+    const url = `${endpoint}/1/queue`;
+    // Without their attributes, two of the large ones would be less than 1 MiB.
+    const bodies = ['a', 'b', 'c'.repeat(521_000), 'd'.repeat(521_000), 'e'.repeat(1_008 * 1_024)];
+    const refusals = bodies.map((body) => refusalOf(body, 'é'.repeat(2_048), origin));
+    const taken = await connectQueues(url, url).refuse(refusals, new AbortController().signal);
+    expect(taken).toEqual([true, false, true, true, true]);
+    expect(calls.toSorted()).toEqual(['abc', 'd', 'e']);
+  });
+
+  it('is not sent after its time', async () => {
+    const stop = new AbortController();
+    const endpoint = await serveAws(() => {
+      stop.abort();
+      return new Promise(() => {});
+    });
+    const url = `${endpoint}/1/queue`;
+    expect(await connectQueues(url, url).refuse([refusalOf('x', 'no', origin)], stop.signal)).toEqual([false]);
   });
 });

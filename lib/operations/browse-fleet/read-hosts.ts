@@ -29,9 +29,6 @@ export interface Chunk {
   outOfTime: boolean;
 }
 
-/** Maximum rows of a page that is read after one with only retired hosts, whose rows are small. */
-const RETIRED_HOSTS_AT_ONCE = 1_000;
-
 export type HostReader = ReturnType<typeof createHostReader>;
 
 export interface HostReaderOptions {
@@ -70,18 +67,13 @@ export function createHostReader(options: HostReaderOptions) {
   let covered: string | undefined = lastHost;
   let isUnreadable = false;
 
-  /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
   async function readHosts(limit: number): Promise<void> {
     const range = { after: lastHost || undefined, limit };
-    const attributes = [...HOST_ATTRIBUTES, 'retired'];
-    const tableWithSignal = withSignal(table, signal);
     const partition = collections.hosts(account);
-    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, partition, range, 'host_id', attributes);
-    const found = rows.filter(({ retired }) => retired === undefined);
-    hosts = hosts.concat(found);
-    isComplete = reached === undefined;
-    lastHost = reached ?? lastHost;
-    if (found.length === 0 && !isComplete) await readHosts(RETIRED_HOSTS_AT_ONCE);
+    const found = await queryRange<RawRow>(withSignal(table, signal), partition, range, 'host_id', HOST_ATTRIBUTES);
+    hosts = hosts.concat(found.rows);
+    isComplete = found.reached === undefined;
+    lastHost = found.reached ?? lastHost;
   }
 
   /** Without live status, the page is built from the inventory. */

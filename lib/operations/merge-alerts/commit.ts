@@ -1,5 +1,7 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
+
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { isBefore, type Order, orderOfTime } from '../../ingest/order.ts';
 import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
@@ -95,7 +97,13 @@ export async function commitAndMove<Result>(
 /** Changes title and owner if they are as read, since the entry records the previous values. */
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
-  const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
+  // Records of the feed from before this entry do not change them again.
+  const order = orderOfTime(entry.sequence);
+  const laterOf = (stored?: Order) => (stored && isBefore(order, stored) ? stored : order);
+  const changes = {
+    ...(title !== undefined && { title, title_order: laterOf(incident.title_order) }),
+    ...(owner_id !== undefined && { owner_id, owner_order: laterOf(incident.owner_order) }),
+  };
   const names = Object.keys(changes) as (keyof typeof changes)[];
   if (names.length === 0) return [];
   return [

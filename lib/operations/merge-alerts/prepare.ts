@@ -32,7 +32,7 @@ const SMALL_UNITS = 125;
 
 /** The attributes that every merge reads. If it changes the title or the owner of the incident, it reads these, too. */
 const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
-type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
+type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'title_order' | 'owner_id' | 'owner_order';
 type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
@@ -72,8 +72,8 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
 
   // Only the incident has title and owner, but a request has one list of attributes for all its rows.
   const attributes: MergeAttribute[] = [...ATTRIBUTES];
-  if (body.title) attributes.push('title');
-  if (owner !== undefined) attributes.push('owner_id');
+  if (body.title) attributes.push('title', 'title_order');
+  if (owner !== undefined) attributes.push('owner_id', 'owner_order');
 
   const changesIncident = Boolean(body.title) || owner !== undefined;
   // The 3 are the entry, the merge order and the log.

@@ -65,7 +65,7 @@ async function importFile(
   const nowMs = io.now();
   const input = linesOf(await openInput(file, io), io.signal);
   const source = file === '-' ? 'stdin' : file;
-  const lines = await checkData(table, source, input, { nowMs, only, warn: (text) => say(io, text) });
+  const lines = await checkData(table, source, input, { nowMs, only });
   io.signal.throwIfAborted();
   const entities = lines.map(({ entity }) => entity);
   if (only === undefined) for (const text of await summariesOf(table, entities)) say(io, text);
@@ -121,7 +121,9 @@ const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [
 ];
 
 const unchangedText = (count: number) =>
-  count === 0 ? '' : `; ${countText(count, 'line')} changed nothing, since the table has newer or deleted data`;
+  count === 0
+    ? ''
+    : `; ${countText(count, 'line')} changed nothing, since the table has the same, newer or deleted data`;
 
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;

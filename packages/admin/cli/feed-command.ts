@@ -13,7 +13,7 @@ export function addFeedCommands(program: AdminCommand): void {
     .explain('Show what the feed takes in and refuses', 'feed status --stack IncidentMonitoringRum')
     .command('status')
     .explain(
-      'Show how many messages wait, refused records with the reasons, and how many dead letters there are',
+      'Show how many messages wait, and refused records with the reasons',
       'feed status --stack IncidentMonitoringRum',
     )
     .addOption(new Option('--refused <count>', 'refused records to show').argParser(integer(0, 1_000)).default(10))

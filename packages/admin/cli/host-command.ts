@@ -3,7 +3,7 @@ import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import { withSignal } from '../../../lib/table/client.ts';
-import { writeRecord } from '../data/write.ts';
+import { writeRecord } from '../data/load.ts';
 import { findHosts, type HostFilter, hostsInFleet, type ShownHost, serviceClock } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { duration } from './arguments.ts';
@@ -92,7 +92,8 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
   }
   const progress = startProgress(io, 'retire', stale.length);
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
-    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, at_ms: readAtMs }, true);
+    const origin = { sentMs: readAtMs, messageId: 'host retire', line: 1 };
+    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, retired: true }, origin);
     await writeRecord(withSignal(table, io.signal), retirement);
     progress.add(1);
   };

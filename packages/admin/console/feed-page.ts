@@ -1,4 +1,4 @@
-/** The page of the feed: waiting messages, refused records with the reasons, and dead letters. */
+/** The page of the feed: waiting messages, and refused records with the reasons. */
 import { QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
 import { type Html, html, section, tableOf, when } from './html.ts';
 import type { View } from './view.ts';
@@ -28,11 +28,9 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
       none: 'There are none.',
     });
     const shown = html`<p>${`The first ${refused.length} of about ${queues.refused.waiting}.`}</p>`;
-    const givenUp = html`<p>They failed for too long. Move them back to the feed by SQS's redrive.</p>`;
     return html`
 ${section('Messages', messages)}
-${section('Refused records', records, refused.length > 0 ? shown : undefined)}
-${queues.deadLetters.waiting > 0 && section('Dead letters', givenUp)}`;
+${section('Refused records', records, refused.length > 0 ? shown : undefined)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

@@ -127,13 +127,10 @@ function serviceTiles({ service, table_ms, measured, dead_letters, pending }: St
 const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
 
 const feedTile = (feed: Part<FeedCounts> | undefined): Tile =>
-  tile('Feed', feed, ({ feed: waiting, refused, deadLetters }) => {
-    const lost = [
-      refused.waiting > 0 && `${refused.waiting} refused`,
-      deadLetters.waiting > 0 && `${deadLetters.waiting} dead letters`,
-    ].filter((text) => text !== false);
+  tile('Feed', feed, ({ feed: waiting, refused }) => {
+    const isBad = refused.waiting > 0;
     const value = link('feed', `${waiting.waiting.toLocaleString('en')} waiting`);
-    return { value, note: ['messages', ...lost].join(', '), isBad: lost.length > 0 };
+    return { value, note: isBad ? `messages, ${refused.waiting} refused` : 'messages', isBad };
   });
 
 function accountTiles({ accounts }: Status): Tile[] {

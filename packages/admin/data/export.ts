@@ -1,6 +1,6 @@
-import { REPORT_ORDERS } from '../../../lib/ingest/host-reports.ts';
+import { SNAPSHOT_FIELDS } from '../../../lib/ingest/host-rows.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
-import { timeOf } from '../../../lib/ingest/order.ts';
+import { type Order, timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
@@ -22,31 +22,35 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
   return KINDS.find((kind) => kind === name);
 };
 
-/** Attributes that mean something only beside the merges and reports of this table. A work item may have fields of these names. */
+/** Attributes that mean something only beside the merges and records of this table. A work item may have fields of most of these names. */
 const ATTRIBUTES_OF_THE_TABLE = new Set([
-  ...REPORT_ORDERS,
-  ...['moved_sequence', 'moved_from', 'previous_sequence', 'last_change'],
+  ...['incident_order', 'snapshot_order', 'health_order', 'ttl', 'last_change', 'title_order', 'owner_order'],
+  ...['moved_sequence', 'moved_from', 'previous_sequence'],
 ]);
-/** With one of these fields, a report is a snapshot. */
-const COUNTS = new Set(['node_count', 'edge_count']);
 
-/** The entity that a row holds, as import takes it; undefined: none to export. */
-function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
-  const { feed_order, deletion_order = feed_order, ...fields } = stored as Record<string, unknown>;
-  // A retired host is left out: its row is kept only for comparison with late records.
-  if (fields.ttl !== undefined) return undefined;
+/** The entity that a row holds, as import takes it. Its time lets an import overwrite nothing newer. */
+function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
+  const { feed_order, deletion_order: _deletion, ...fields } = stored as Record<string, unknown>;
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const hasNoSnapshot = kind === 'host_status' && fields.received_at_ms === undefined;
-  const isOmitted = (name: string) =>
-    (kind !== 'work_item' && ATTRIBUTES_OF_THE_TABLE.has(name)) || (hasNoSnapshot && COUNTS.has(name));
-  const exported = Object.entries(fields).filter(([name]) => !isOmitted(name));
-  // The orders of a status row are those of its reports.
-  const order = kind === 'host_status' ? (fields.snapshot_order ?? fields.health_order) : deletion_order;
-  const time = order === undefined ? {} : { at_ms: timeOf(order as bigint) };
-  const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
-  return { kind, account_id: parsed.account, ...time, ...host, ...Object.fromEntries(exported) };
+  const attributes = (kind === 'work_item' ? {} : fields) as Partial<Record<string, Order>>;
+  const { title_order, owner_order, snapshot_order, health_order, incident_order, moved_sequence } = attributes;
+  const orders = [feed_order as Order | undefined, title_order, owner_order, snapshot_order, health_order];
+  const [earliest] = orders.filter((order) => order !== undefined).sort(Buffer.compare);
+  const incidentAtMs = moved_sequence ?? (incident_order && timeOf(incident_order));
+  // Otherwise they would be a report of no snapshot.
+  const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];
+  const isExported = ([name]: [string, unknown]) =>
+    (kind === 'work_item' || !ATTRIBUTES_OF_THE_TABLE.has(name)) && !omitted.includes(name);
+  return {
+    kind,
+    account_id: parsed.account,
+    ...(earliest !== undefined && { at_ms: timeOf(earliest) }),
+    ...((kind === 'host' || kind === 'host_status') && { host_id: sk }),
+    ...Object.fromEntries(Object.entries(fields).filter(isExported)),
+    ...(incidentAtMs !== undefined && fields.incident_id !== undefined && { incident_at_ms: incidentAtMs }),
+  };
 }
 
 /**
@@ -74,10 +78,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
         revoked: revoked_at === undefined ? undefined : true,
         note,
       };
-    for await (const stored of rowsOf(table, account)) {
-      const entity = entityOf(stored);
-      if (entity) yield entity;
-    }
+    for await (const stored of rowsOf(table, account)) yield entityOf(stored);
   }
 }
 

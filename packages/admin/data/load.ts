@@ -1,25 +1,30 @@
-import type { Kind } from '../../../lib/ingest/kinds.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { keyOf } from '../../../lib/ingest/entity-rows.ts';
+import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
+import type { FeedRecord } from '../../../lib/ingest/records.ts';
+import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
-import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { isThrottled, isUnavailable } from '../../../lib/table/retry.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
+import { type KeyOf, keys, type RowKind } from '../../../lib/table/keys.ts';
+import { getRow } from '../../../lib/table/read.ts';
+import { backoff, isThrottled, isUnavailable } from '../../../lib/table/retry.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
-import { appKeyOf, type CheckedLine, checkData, type Lines, writeError } from './check-lines.ts';
-import { writeRecord } from './write.ts';
+import { appKeyOf, type CheckedLine, checkData, DataError, type Lines } from './check-lines.ts';
 
 /** How many records are written concurrently. */
 const CONCURRENCY = 32;
+/** Long waits, since callers need the table's capacity first. */
+const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 export interface LoadOptions {
   /** The time of the command, which lines without a time get. */
   nowMs: number;
   /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
-  /** Called for each line that was written. @param changed false: the table has something as new, newer or deleted */
+  /** Called for each line that was written. @param changed false: the table has the same, or something newer or deleted */
   onWritten?: (changed: boolean) => void;
   /** Stops the writing. To complete it, the same data is written again. */
   signal?: AbortSignal;
@@ -34,23 +39,13 @@ export async function loadData(table: Table, source: string, lines: Lines, optio
   await writeData(table, source, await checkData(table, source, lines, options), options);
 }
 
-const NOUNS: Readonly<Record<Kind, string>> = {
-  account: 'account',
-  app_key: 'app key',
-  member: 'member',
-  host: 'host',
-  host_status: 'host report',
-  rum_resource: 'RUM resource',
-  rum_usage: 'RUM usage row',
-  work_item: 'work item',
-  incident: 'incident',
-  alert: 'alert',
-};
+const NOUNS: Partial<Record<Kind, string>> = { host_status: 'host report', rum_usage: 'RUM usage row' };
+const nounOf = (kind: string) => NOUNS[kind as Kind] ?? kind.replace('rum', 'RUM').replace('_', ' ');
 
 /** Such as `2 accounts, 600 hosts`. */
 export const countsText = (counts: Partial<Record<Kind, number>>) =>
   Object.entries(counts)
-    .map(([kind, count]) => countText(count, NOUNS[kind as Kind]))
+    .map(([kind, count]) => countText(count, nounOf(kind)))
     .join(', ') || 'nothing';
 
 /** How many lines there are of each kind. */
@@ -69,50 +64,89 @@ export async function writeData(
   table: Table,
   source: string,
   lines: readonly CheckedLine[],
-  { nowMs, gatewayKeys, onWritten = () => {}, signal }: LoadOptions,
+  { nowMs, gatewayKeys, onWritten, signal }: LoadOptions,
 ): Promise<void> {
-  const nowSeconds = Math.floor(nowMs / 1000);
-  const accounts = new Map<Int64, AccountRow>();
-  for (const { kind, account_id, name, permissions, suspended } of lines.map(({ entity }) => entity)) {
-    if (kind !== 'account') continue;
+  const through = withSignal(table, signal);
+  async function write(line: CheckedLine): Promise<void> {
+    const { entity, record } = line;
     signal?.throwIfAborted();
-    const row = await putAccount(table, {
-      account_id,
-      name: String(name),
-      permissions: permissions as string[],
-      ...(suspended === true && { suspended }),
-    });
-    if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
-    accounts.set(account_id, row);
-    onWritten(true);
-  }
-  for (const { entity } of lines) {
-    if (entity.kind !== 'app_key') continue;
-    signal?.throwIfAborted();
-    const { account_id, created_at, expires_at, revoked, note } = entity;
-    const account = accounts.get(account_id) ?? (await readAccount(table, account_id));
-    if (!account) throw new Error(`account ${account_id} no longer exists`);
-    accounts.set(account_id, account);
-    await putAppKey(table, account, appKeyOf(entity), {
-      created_at: created_at === undefined ? nowSeconds : Number(created_at),
-      ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
-      ...(revoked === true && { revoked_at: nowSeconds }),
-      ...(note !== undefined && { note: String(note) }),
-    });
-    onWritten(true);
-  }
-  const write = async (line: CheckedLine) => {
-    if (!line.record) return;
     try {
-      onWritten(await writeRecord(withSignal(table, signal), line.record));
+      const before = onWritten && (await contentOf(through, line));
+      if (record) await writeRecord(through, record);
+      else if (entity.kind === 'account') await writeAccount(table, entity, gatewayKeys);
+      else await writeAppKey(table, entity, nowMs);
+      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, line)));
     } catch (error) {
-      throw isRefusal(error) ? writeError(source, line, error) : error;
+      if (!isRefusal(error)) throw error;
+      const problem = `${entity.kind} cannot be written: ${error.message.split('\n')[0]}`;
+      throw new DataError(source, [{ line: line.number, problem }]);
     }
-  };
+  }
+  const ofKind = (kind: Kind) => lines.filter(({ entity }) => entity.kind === kind);
+  for (const line of [...ofKind('account'), ...ofKind('app_key')]) await write(line);
   // After a failure, the writes that have begun are completed.
-  await forEach(lines, write, { concurrency: CONCURRENCY, signal });
+  const others = lines.filter(({ record }) => record !== undefined);
+  await forEach(others, write, { concurrency: CONCURRENCY, signal });
 }
 
 /** Whether DynamoDB, or its client, refuses the data itself. */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
+
+const BOOKKEEPING = /^((feed|deletion|title|owner|incident|snapshot|health)_order|ttl|revision|account_revision)$/;
+
+/** The row that a line is written to, without what only tells when it was written; empty if there is none. */
+async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object> {
+  const otherKey = () =>
+    entity.kind === 'account' ? keys.account(entity.account_id) : keys.appKey(appKeyOf(entity).hash);
+  const key: KeyOf<RowKind> = record ? keyOf(record.entity) : otherKey();
+  const row = await patiently(table, () => getRow(table, key));
+  return Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !BOOKKEEPING.test(name)));
+}
+
+/** Waits while DynamoDB throttles. */
+async function patiently<Result>({ signal }: Table, work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!isThrottled(error)) throw error;
+    }
+    await backoff(attempt, BACKOFF, signal);
+  }
+}
+
+/** Writes a record as the feed does. @returns whether a row was written */
+export const writeRecord = (table: Table, record: FeedRecord): Promise<boolean> =>
+  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record]));
+
+/** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
+async function isKeptDeleted(table: Table, { entity }: FeedRecord): Promise<boolean> {
+  if (entity.kind !== 'rum_resource' || entity.deleted === true) return false;
+  return (await getRow(table, keys.rumResource(entity.account_id), ['deleted']))?.deleted === true;
+}
+
+async function writeAccount(table: Table, entity: Entity, gatewayKeys?: GatewayKeys): Promise<void> {
+  const { account_id, name, permissions, suspended } = entity;
+  const row = await putAccount(table, {
+    account_id,
+    name: String(name),
+    permissions: permissions as string[],
+    ...(suspended === true && { suspended }),
+  });
+  if (gatewayKeys && row.gateway_key === undefined) await gatewayKeys.provision(account_id);
+}
+
+async function writeAppKey(table: Table, entity: Entity, nowMs: number): Promise<void> {
+  const { account_id, created_at, expires_at, revoked, note } = entity;
+  const account = await readAccount(table, account_id);
+  if (!account) throw new Error(`account ${account_id} no longer exists`);
+  const nowSeconds = Math.floor(nowMs / 1000);
+  await putAppKey(table, account, appKeyOf(entity), {
+    created_at: created_at === undefined ? nowSeconds : Number(created_at),
+    ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
+    ...(revoked === true && { revoked_at: nowSeconds }),
+    ...(note !== undefined && { note: String(note) }),
+  });
+}

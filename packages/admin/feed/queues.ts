@@ -1,8 +1,7 @@
 /** The feed's queues, of a deployed stack or of `npm start`. */
+
 import { type Message, SQS } from '@aws-sdk/client-sqs';
-import type { Refusal } from '../../../lib/ingest/queues.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
-import { parseJson } from '../../../lib/shared/json.ts';
 import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/shared/sqs.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -11,7 +10,6 @@ import { isLoopback } from '../local-service/loopback.ts';
 export const FEED_OUTPUTS = {
   feed: 'FeedUrl',
   refused: 'FeedRefusedUrl',
-  deadLetters: 'FeedDeadLettersUrl',
 } as const;
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
@@ -26,8 +24,8 @@ export type Feed = ReturnType<typeof createFeed>;
  * @param region of the queues on AWS
  */
 export function connectFeed(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
-  const [feed, refused, deadLetters] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
-  return feed && refused && deadLetters ? { feed: createFeed({ feed, refused, deadLetters }, region) } : {};
+  const [feed, refused] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
+  return feed && refused ? { feed: createFeed({ feed, refused }, region) } : {};
 }
 
 function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | undefined) {
@@ -48,7 +46,8 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
           QueueUrl,
           MaxNumberOfMessages: MAX_BATCH,
           VisibilityTimeout: PEEK_SECONDS,
-          AttributeNames: ['All'],
+          MessageSystemAttributeNames: ['SentTimestamp', 'DeadLetterQueueSourceArn'],
+          MessageAttributeNames: ['All'],
           WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
         });
         if (Messages.length === 0) break;
@@ -67,19 +66,35 @@ function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | 
   };
 }
 
-/** What a message of the queue of refused records says. Of a message that the feed did not send, nothing is shown. */
-function refusalOf({ Body = '', MessageId = '', Attributes }: Message): Refusal {
-  try {
-    const refusal = parseJson(Body) as Refusal;
-    const { reason, record, message_id } = refusal;
-    if ([reason, record, message_id].every((text) => typeof text === 'string') && Number.isFinite(refusal.sent_at_ms))
-      return refusal;
-  } catch {
-    // no JSON, or null
-  }
-  const sent_at_ms = Number(Attributes?.SentTimestamp);
-  return { reason: 'not a message of the feed', message_id: MessageId, sent_at_ms, record: '' };
+/** What the queue of refused records has: a line of a message, or a message that was refused as a whole or failed for too long. */
+interface Refusal {
+  reason: string;
+  /** Id of the message. */
+  message_id: string;
+  sent_at_ms: number;
+  line?: number;
+  /** The beginning of the line or message. */
+  record: string;
 }
+
+function refusalOf({ Body = '', MessageId = '', Attributes = {}, MessageAttributes = {} }: Message): Refusal {
+  const textOf = (name: string) => MessageAttributes[name]?.StringValue;
+  const [reason, line, record] = [textOf('reason'), textOf('line'), Body.slice(0, MAX_SHOWN)];
+  // SQS moved the message, whose attributes are of its sender.
+  const isGivenUp = reason === undefined || Attributes.DeadLetterQueueSourceArn !== undefined;
+  if (isGivenUp)
+    return { reason: GIVEN_UP, message_id: MessageId, sent_at_ms: Number(Attributes.SentTimestamp), record };
+  return {
+    reason,
+    message_id: textOf('message_id') ?? MessageId,
+    sent_at_ms: Number(textOf('sent_at_ms')) || Number(Attributes.SentTimestamp),
+    ...(line !== undefined && { line: Number(line) }),
+    record,
+  };
+}
+const GIVEN_UP = 'failed for too long';
+/** Maximum characters of a record that are shown. */
+const MAX_SHOWN = 1_000;
 
 /** Approximate number of visible and in-flight messages of a queue. */
 export async function countMessages(sqs: SQS, QueueUrl: string) {

@@ -82,7 +82,7 @@ export async function readHost(table: Table, account: Int64, hostId: string) {
 export async function hostsInFleet(table: Table, account: Int64, hostIds: readonly string[]): Promise<string[]> {
   const keyOf = (hostId: string) => keys.host(account, hostId);
   const { rows } = await batchGet(table, hostIds.map(keyOf));
-  return hostIds.filter((hostId) => !('retired' in (rows.of(keyOf(hostId)) ?? { retired: true })));
+  return hostIds.filter((hostId) => rows.of(keyOf(hostId)) !== undefined);
 }
 
 /**

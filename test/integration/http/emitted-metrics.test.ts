@@ -130,6 +130,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
       [`Records ${SERVICE}`, 'Count', 0],
       [`LateRecords ${SERVICE}`, 'Count', 0],
       [`RefusedRecords ${SERVICE}`, 'Count', 1],
+      [`FailedRecords ${SERVICE}`, 'Count', 0],
     ],
   ]);
   // CloudWatch would take a time in seconds for one of 1970, and drop data that old.

@@ -153,6 +153,8 @@ describe('what a function does with the table is what it may do, no more and no 
     const feed = feedOver(connection, () => at_ms);
     await feed.send(
       newRecord('host', { host_id: 'h', retired: true }),
+      newRecord('host', { host_id: 'i', ...inventory() }),
+      newRecord('host_status', { host_id: 'i', node_count: 1 }),
       newRecord('member', { member_id: 1, name: 'n' }),
       newRecord('work_item', { work_item_id: 'w', version: 1, title: 't' }),
       newRecord('incident', { incident_id, title: 't2', at_ms: at_ms - 1 }),

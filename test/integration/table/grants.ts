@@ -33,6 +33,7 @@ function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown
   switch (name) {
     case 'GetItem':
     case 'UpdateItem':
+    case 'DeleteItem':
       return [[name, input.Key?.pk]];
     case 'PutItem':
       return [[name, input.Item?.pk]];

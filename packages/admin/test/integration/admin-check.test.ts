@@ -174,7 +174,9 @@ describe('admin check and admin repair', () => {
     const { mergeAlerts } = handlersOver(testDeps(table));
     aroundCalls(
       importer,
-      onceBefore('PutItem', () => tenant.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id, title: 'Merged' })),
+      onceBefore('UpdateItem', () =>
+        tenant.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id, title: 'Merged' }),
+      ),
     );
     const lines = [
       { kind: 'alert', account_id: account, alert_id: alerts[0], title: 'Again', incident_id: to },

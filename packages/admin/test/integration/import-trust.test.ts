@@ -2,6 +2,7 @@
  * Imported data is not trusted: a file takes nothing from another account, and undoes no revocation, suspension or
  * deletion.
  */
+
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -168,12 +169,12 @@ describe('the import of an earlier export does not undo', () => {
 
   it('a deletion of a work item, and says so; `work-item restore` undoes it', async () => {
     const { id } = await imported();
-    const deleted = itemLine(id, { version: 2, deleted_at_ms: 5, deleted_by: 'k' });
+    const deleted = itemLine(id, { version: 2, deleted_at_ms: 1_790_000_000_000, deleted_by: 'k' });
     await importLines(deleted);
     const again = await importLines(itemLine(id));
     expect(again.exitCode).toBe(0);
     expect(again.out).toMatch(/^Imported 1 work item; 1 line changed nothing, /);
-    expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
+    expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 1_790_000_000_000 });
     await admin(`work-item restore w --account ${id}`);
     await importLines(itemLine(id, { version: 7 }));
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
@@ -185,8 +186,8 @@ describe('the import of an earlier export does not undo', () => {
       expect((await importLines(itemLine(id, { title, ...more }))).exitCode).toBe(0);
       return (await stored(table, keys.workItem(id, 'w'))).title;
     };
-    expect(await titled('later', { at_ms: 2_000 })).toBe('later');
-    expect(await titled('earlier', { at_ms: 1_000 })).toBe('later');
+    expect(await titled('later', { at_ms: Date.now() - 2_000 })).toBe('later');
+    expect(await titled('earlier', { at_ms: Date.now() - HOUR_MS })).toBe('later');
     expect(await titled('as of now')).toBe('as of now');
   });
 
@@ -200,20 +201,28 @@ describe('the import of an earlier export does not undo', () => {
     }
     expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
-    expect((await importLines(record)).out).toBe('Imported 1 RUM resource.\n');
+    const renamed = { ...record, resource_name: 'renamed' };
+    expect((await importLines(renamed)).out).toBe('Imported 1 RUM resource.\n');
+    expect((await importLines(renamed)).out).toContain('1 line changed nothing');
   });
 });
 
-it('an import makes a retired host active again, with its stored status', async () => {
+it('an import makes a retired host active again, without its status; a retirement from before does nothing', async () => {
   const { id } = await imported();
   const host = { kind: 'host', account_id: id, host_id: 'h' };
   const inventoryLine = { ...host, ...inventory() };
-  const status = { ...host, kind: 'host_status', ...live({ received_at_ms: Date.now() - 2 * HOUR_MS }) };
+  const reportedMs = Date.now() - 2 * HOUR_MS;
+  const reported = live({ received_at_ms: reportedMs, observed_at_ms: reportedMs });
+  const status = { ...host, kind: 'host_status', ...reported };
   expect((await importLines(inventoryLine, status)).exitCode).toBe(0);
   const retire = `host retire --account ${id} --stale-for 0s --yes`;
   expect((await admin(retire)).out).toBe('1 host retired.\n');
-  expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
+  const rows = async () => [await stored(table, keys.host(id, 'h')), await stored(table, keys.hostStatus(id, 'h'))];
+  expect(await rows()).toEqual([undefined, undefined]);
   await importLines(inventoryLine);
-  expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
-  expect(await stored(table, keys.host(id, 'h'))).not.toHaveProperty('retired');
+  expect(await rows()).toEqual([expect.anything(), undefined]);
+  await importLines(status);
+  const { out } = await admin(retire, { now: () => Date.now() - HOUR_MS });
+  expect(out).toBe('0 hosts retired; 1 host had reported again.\n');
+  expect(await rows()).toEqual([expect.anything(), expect.anything()]);
 });

@@ -1,10 +1,12 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
+import { hash } from 'node:crypto';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordOf } from '../../../../lib/ingest/records.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { serve } from '../../../../test/support/serve.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectFeed } from '../../../admin/feed/queues.ts';
@@ -37,11 +39,13 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   account = newAccountId();
-  await loadData(table, 'test', [`{"kind":"account","account_id":${account},"name":"A","permissions":["monit"]}`], {
+  await addAccount(account);
+});
+const addAccount = (id: number) =>
+  loadData(table, 'test', [`{"kind":"account","account_id":${id},"name":"A","permissions":["monit"]}`], {
     nowMs: 1_000,
     gatewayKeys: createLocalGatewayKeys(table),
   });
-});
 
 const hostRecord = (host_id: string, fields: object = {}) => ({
   ...{ kind: 'host', account_id: account, host_id, agent_version: '4.12.0', edge_cluster: 'fra-1' },
@@ -80,7 +84,7 @@ describe("the feed's queue", () => {
     await expect.poll(() => hostIds(), SOON).toEqual(['four', 'one', 'three', 'two']);
     const { Attributes } = await sqs.getQueueAttributes({ QueueUrl: QueueUrl(), AttributeNames: ['All'] });
     expect(Number(Attributes?.VisibilityTimeout)).toBeGreaterThan(60);
-    expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedDeadLetters$/);
+    expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedRefused$/);
   });
 
   it('refuses the query protocol, which a web page of another origin can send', async () => {
@@ -136,34 +140,87 @@ describe('host', () => {
   });
 });
 
-describe('feed', () => {
-  it('shows refused records with their reasons', async () => {
-    await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
-    // Refused, because its account does not exist yet.
-    const missingAccount = newAccountId();
-    const { MessageId } = await send(bodyOf({ ...hostRecord('early'), account_id: missingAccount }));
-    await expect.poll(async () => (await feedStatus()).queues.refused.waiting, SOON).toBe(2);
+describe('a refused record', () => {
+  it('is shown with its reason, and comes again by the redrive as it came', async () => {
+    const missing = newAccountId();
+    const { MessageId } = await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
+    const early = bodyOf({ ...hostRecord('early'), account_id: missing });
+    await send(`nonsense\n${early}`);
+    await expect.poll(async () => (await feedStatus()).queues.refused.waiting, SOON).toBe(3);
+    const reason = `account ${missing} does not exist`;
     const { refused_records } = await feedStatus(10);
-    expect(refused_records.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
-      `account ${missingAccount} does not exist`,
-      expect.stringMatching(/^kind must be one of /),
-    ]);
-    expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId }));
-    expect((await admin('feed status')).out).toContain(`account ${missingAccount} does not exist`);
+    expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId, line: 1 }));
+    expect(refused_records).toContainEqual(
+      expect.objectContaining({ reason: expect.stringContaining(reason), line: 2, record: early }),
+    );
+    expect((await admin('feed status')).out).toContain(reason);
     const { feed } = connectFeed(new Map(Object.entries(service.queueUrls)), undefined);
     const console = await serveConsole({ table, feed: () => feed });
     await console.signIn();
-    expect((await console.page('/feed')).text).toContain(`account ${missingAccount} does not exist`);
-    // Whoever may write to the queue can send anything.
-    const bodies = ['a secret', '"a secret"', 'null', '["a secret"]', '{"reason":"r","sent_at_ms":"a secret"}'];
-    for (const body of bodies) await sqs.sendMessage({ QueueUrl: service.queueUrls.FeedRefusedUrl, MessageBody: body });
-    const status = JSON.stringify(await feedStatus(10));
-    for (const text of [status, (await admin('feed status')).out, (await console.page('/feed')).text]) {
-      expect(text.match(/not a message of the feed/g)).toHaveLength(bodies.length);
-      expect(text).toContain(`account ${missingAccount} does not exist`);
-      expect(text).not.toContain('secret');
-    }
+    expect((await console.page('/feed')).text).toContain(reason);
     await console.close();
+
+    await addAccount(missing);
+    const arnOf = async (QueueUrl?: string) => {
+      const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
+      return Attributes?.QueueArn;
+    };
+    const [SourceArn, DestinationArn] = [await arnOf(service.queueUrls.FeedRefusedUrl), await arnOf(QueueUrl())];
+    await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
+    await expect
+      .poll(async () => JSON.parse((await admin(`host list --account ${missing} --json`)).out), SOON)
+      .toMatchObject([{ host_id: 'early' }]);
+    // The others are refused again.
+    await expect
+      .poll(async () => (await feedStatus()).queues, SOON)
+      .toMatchObject({ feed: { waiting: 0 }, refused: { waiting: 2 } });
+  });
+
+  it('without a reason of the feed, or moved by SQS with attributes of its sender, has failed for too long', async () => {
+    const reason = { DataType: 'String', StringValue: 'of the sender' };
+    const Messages = [
+      { Body: 'one', MessageId: '1', Attributes: { SentTimestamp: '5' } },
+      {
+        ...{ Body: 'x'.repeat(5_000), MessageId: '2', MessageAttributes: { reason } },
+        Attributes: { SentTimestamp: '5', DeadLetterQueueSourceArn: 'arn' },
+      },
+    ];
+    const url = await serve((_request, response) => {
+      response.setHeader('content-type', 'application/x-amz-json-1.0');
+      const shown = Messages.splice(0).map((message) => ({ ...message, MD5OfBody: hash('md5', message.Body) }));
+      response.end(JSON.stringify({ Messages: shown }));
+    });
+    const { feed } = connectFeed(
+      new Map([
+        ['FeedUrl', `${url}/1/feed`],
+        ['FeedRefusedUrl', `${url}/1/refused`],
+      ]),
+      undefined,
+    );
+    expect(await feed?.peekRefused(10)).toEqual(
+      ['one', 'x'.repeat(1_000)].map((record, index) => ({
+        ...{ record, message_id: String(index + 1), reason: 'failed for too long', sent_at_ms: 5 },
+      })),
+    );
+  });
+
+  it.each([
+    ['characters that SQS refuses', { MessageBody: 'a\u0001' }, 'InvalidMessageContents'],
+    ['more bytes than the feed takes', { MessageBody: 'é'.repeat(516_097) }, 'InvalidParameterValue'],
+    [
+      'more bytes with its attributes',
+      {
+        MessageBody: 'x'.repeat(1_032_192 - 10),
+        MessageAttributes: { a: { DataType: 'String', StringValue: 'bcde' } },
+      },
+      'InvalidParameterValue',
+    ],
+  ])('with %s is not taken by the queue', async (_what, message, name) => {
+    await expect(sqs.sendMessage({ QueueUrl: QueueUrl(), ...message })).rejects.toMatchObject({ name });
+    const Entries = [1, 2].map((id) => ({ Id: String(id), MessageBody: 'é'.repeat(300_000) }));
+    await expect(sqs.sendMessageBatch({ QueueUrl: QueueUrl(), Entries })).rejects.toMatchObject({
+      name: 'BatchRequestTooLong',
+    });
   });
 });
 
@@ -180,7 +237,8 @@ it("the sample's hosts report every half minute, with valid records whose values
   expect(bodies).toHaveLength(51 * 30);
   const [first, second, last] = [0, 1, 50].map((round) => {
     const lines = bodies.slice(30 * round, 30 * (round + 1)).flatMap((body) => body.split('\n'));
-    for (const line of lines) expect(recordOf(line, nowMs)).toHaveProperty('record');
+    for (const line of lines)
+      expect(recordOf(line, { sentMs: nowMs, messageId: 'm', line: 1 })).toHaveProperty('record');
     const ids = lines.map((line) => JSON.parse(line).host_id);
     expect(ids.length).toBeGreaterThan(400);
     expect(new Set(ids).size).toBe(ids.length);

@@ -1,0 +1,96 @@
+/** Writes the rows of a host: its inventory, its status, and the mark of its retirement. */
+import { STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
+import type { Table } from '../table/client.ts';
+import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
+import { keys } from '../table/keys.ts';
+import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
+import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
+import { isBefore, type Order, sentOf } from './order.ts';
+import { latestParts, type Part, writeParts } from './parts.ts';
+import { type FeedRecord, latestOf } from './records.ts';
+
+/** For this time after a retirement, records from before it do not bring the host back. */
+const RETIREMENT_DAYS = 30;
+/** A status row is kept for this time after the last report that changed it. */
+const STATUS_DAYS = 400;
+
+/** A `ttl`, in Unix seconds, counted from when a record was sent. */
+const ttlOf = (order: Order, days: number) => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;
+
+const keysOf = ({ account_id, host_id }: FeedRecord['entity']) => ({
+  host: keys.host(account_id, String(host_id)),
+  status: keys.hostStatus(account_id, String(host_id)),
+  retirement: keys.retirement(account_id, String(host_id)),
+});
+
+const isEarlier = (order: Order) => all(EXISTS, isBelow('feed_order', order));
+
+/** Replaces the inventory, or retires the host. */
+export async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const retirement = latestOf(records.filter(({ retired }) => retired));
+  const inventory = latestOf(records.filter(({ retired }) => !retired));
+  const isRetired = retirement !== undefined && (await retire(table, retirement));
+  return (inventory !== undefined && (await writeInventory(table, inventory))) || isRetired;
+}
+
+async function writeInventory(table: Table, record: FeedRecord): Promise<boolean> {
+  const row = rowOf(record);
+  for (;;) {
+    const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
+    if (done || stored) return done;
+    // A retirement writes its mark before it deletes rows, so it deletes what is written before the mark.
+    const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('feed_order', record.order));
+    const failed = await transact(table, [isNotRetired, putAction(row, IS_NEW)]);
+    if (failed !== 1) return failed === undefined;
+  }
+}
+
+async function retire(table: Table, record: FeedRecord): Promise<boolean> {
+  const { order } = record;
+  const { host, status, retirement } = keysOf(record.entity);
+  const mark = { ...retirement, feed_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
+  await putRow(table, mark, isBelow('feed_order', order));
+  const { done: isDeleted } = await deleteRow(table, host, isEarlier(order));
+  for (;;) {
+    const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
+    const stored: Row = row ?? {};
+    // A part of a later report stays.
+    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(({ name }) => stored[name] && isBefore(stored[name], order));
+    if (removed.length === 0) return isDeleted || done;
+    const update = set(Object.assign({}, ...removed.map(({ name, fields }) => ({ ...fields, [name]: undefined }))));
+    const isAsStored = all(...removed.map(({ name }) => is(name, stored[name])));
+    if ((await updateRow(table, status, update, isAsStored)).done) return true;
+  }
+}
+
+const { host_id: _key, health_at_ms: _health, reason_codes: _reasons, ...SNAPSHOT_SCHEMA } = STATUS_SCHEMA.properties;
+export const SNAPSHOT_FIELDS = Object.keys(SNAPSHOT_SCHEMA) as (keyof typeof SNAPSHOT_SCHEMA)[];
+/** Values of required fields that a report lacks. */
+const DEFAULTS: Row = Object.fromEntries(
+  STATUS_SCHEMA.required.flatMap((name) =>
+    name === 'host_id' ? [] : [[name, SNAPSHOT_SCHEMA[name].type === 'boolean' ? false : 0]],
+  ),
+);
+/** The parts of a status row without values, besides the reason codes, whose order is that of the latest report. */
+const SNAPSHOT = {
+  name: 'snapshot_order',
+  fields: { ...Object.fromEntries(SNAPSHOT_FIELDS.map((name) => [name, undefined])), ...DEFAULTS },
+};
+const HEALTH = { name: 'health_order', fields: { health_at_ms: undefined } };
+
+/** What a report replaces. */
+function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
+  const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
+  const ttl = ttlOf(order, STATUS_DAYS);
+  const parts: Part[] = [{ name: 'feed_order', order, fields: { reason_codes, ttl } }];
+  if (health_at_ms !== undefined) parts.push({ ...HEALTH, order, fields: { health_at_ms, ttl } });
+  if (SNAPSHOT_FIELDS.every((name) => fields[name] === undefined)) return parts;
+  const hasSnapshot = ['observed_at_ms', 'node_count', 'edge_count'].some((name) => fields[name] !== undefined);
+  const received_at_ms = hasSnapshot ? (fields.received_at_ms ?? atMs) : undefined;
+  return [...parts, { ...SNAPSHOT, order, fields: { ...SNAPSHOT.fields, ...fields, received_at_ms, ttl } }];
+}
+
+export function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const { status, retirement } = keysOf((records[0] as FeedRecord).entity);
+  return writeParts(table, status, latestParts(records.flatMap(partsOf)), { mark: retirement, defaults: DEFAULTS });
+}

@@ -1,0 +1,79 @@
+/** Writes rows whose parts have orders of their own: a record writes those that it changes later than any before. */
+import type { Table } from '../table/client.ts';
+import { all, attribute, expression, is, isBelow, set } from '../table/expression.ts';
+import type { KeyOf, RowKind } from '../table/keys.ts';
+import { conditionCheck, RETURN_STORED, transact, updateAction, updateRow } from '../table/write.ts';
+import type { Row } from './entity-rows.ts';
+import { isBefore, type Order } from './order.ts';
+
+/** Fields that are written together. */
+export interface Part {
+  /** The attribute that stores the order of the latest record that wrote the part. */
+  readonly name: string;
+  readonly order: Order;
+  /** A field without a value is removed. */
+  readonly fields: Row;
+  /** An attribute that ends all writing of this part. */
+  readonly unless?: string;
+}
+
+/** For rows that a retirement deletes. */
+interface Creation {
+  /** The key of the retirement's mark. A record that is not later than the mark creates no part. */
+  mark: KeyOf<'retirement'>;
+  /** Values of required fields that no part has. */
+  defaults: Row;
+}
+
+/** The latest of the parts of each name. */
+export const latestParts = (parts: readonly Part[]): Part[] =>
+  parts
+    .toSorted((a, b) => Buffer.compare(b.order, a.order))
+    .filter((part, index, all) => all.findIndex(({ name }) => name === part.name) === index);
+
+const isLater = (stored: Row, { name, order, unless }: Part) =>
+  isBefore(stored[name], order) && (unless === undefined || stored[unless] === undefined);
+
+/**
+ * Writes the parts that are later than the stored ones. The first attempt is one write without a read: it succeeds if all are later and,
+ * where creation is to be checked, the row has them.
+ * @returns whether anything was written
+ */
+export async function writeParts(
+  table: Table,
+  key: KeyOf<RowKind>,
+  parts: readonly Part[],
+  creation?: Creation,
+): Promise<boolean> {
+  for (let wanted = parts; wanted.length > 0; ) {
+    const inOrder = wanted.flatMap(({ name, order, unless }) => [
+      creation ? expression`${attribute(name)} < ${order}` : isBelow(name, order),
+      ...(unless === undefined ? [] : [is(unless, undefined)]),
+    ]);
+    const { done, row } = await updateRow(table, key, updateOf(wanted), all(...inOrder), RETURN_STORED);
+    if (done) return true;
+    const stored: Row = row ?? {};
+    wanted = wanted.filter((part) => isLater(stored, part));
+    if (wanted.length === 0) return false;
+    const asRead = wanted.flatMap(({ name, unless }) => [name, ...(unless === undefined ? [] : [unless])]);
+    const isAsStored = all(...asRead.map((name) => is(name, stored[name])));
+    if (!creation || wanted.every(({ name }) => stored[name] !== undefined)) {
+      if ((await updateRow(table, key, updateOf(wanted), isAsStored)).done) return true;
+      continue;
+    }
+    const [earliest = new Uint8Array()] = wanted.map(({ order }) => order).sort(Buffer.compare);
+    const failed = await transact(table, [
+      conditionCheck(creation.mark, isBelow('feed_order', earliest)),
+      updateAction(key, updateOf(wanted, creation.defaults), isAsStored),
+    ]);
+    if (failed === undefined) return true;
+    // The host was retired later than that.
+    if (failed === 0) wanted = wanted.filter(({ order }) => isBefore(earliest, order));
+  }
+  return false;
+}
+
+function updateOf(parts: readonly Part[], defaults: Row = {}) {
+  const written: Row = Object.assign({}, ...parts.map(({ name, order, fields }) => ({ ...fields, [name]: order })));
+  return set(written, Object.fromEntries(Object.entries(defaults).filter(([name]) => !(name in written))));
+}
