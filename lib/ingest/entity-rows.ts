@@ -21,7 +21,10 @@ export const keyOf = (entity: Entity<FeedKind>) => KEYS[entity.kind](entity.acco
 
 /** The attributes of an entity's row, but for those that order records. Ids of incidents and alerts are in lower case. */
 export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<FeedKind>): Row {
-  if (kind === 'host' || kind === 'host_status') return { ...fields, host_id: undefined };
+  if (kind === 'host' || kind === 'host_status') {
+    const { host_id: _key, ...others } = fields;
+    return others;
+  }
   // With `deleted_request_id`, relay would publish the deletion, which the exporting deployment has published already.
   if (kind === 'work_item') return storableFields({ ...fields, deleted_request_id: undefined });
   if (kind !== 'incident' && kind !== 'alert') return fields;

@@ -92,6 +92,16 @@ describe('a host', () => {
     expect(await fleet()).toEqual([['z', '1', 'no_data']]);
   });
 
+  it('that was retired between two reports of one message keeps the later one', async () => {
+    const { feed, newRecord, account } = await newTenant();
+    const report = (fields: object, at: number) => newRecord('host_status', { host_id: 'h', ...fields }, at);
+    await feed.send(newRecord('host', { host_id: 'h', retired: true }, NOW - 9));
+    await feed.send(report({ health_at_ms: NOW - 10 }, NOW - 10), report(snapshot, NOW - 5));
+    const row = await stored(table, keys.hostStatus(account, 'h'));
+    expect(row).toMatchObject({ ...snapshot, received_at_ms: NOW - 5 });
+    expect(row).not.toHaveProperty('health_at_ms');
+  });
+
   it('does not become fresh by a report that is sent again an hour later', async () => {
     const { feed, fleet, newRecord, account } = await newTenant();
     const report = newRecord('host_status', { host_id: 'h', ...snapshot }, NOW - 3_600_000);
