@@ -7,7 +7,7 @@ import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit, onceBefore } from '../../../../test/support/faults.ts';
 import { finishFeed } from '../../../../test/support/finish.ts';
-import { expectTrueFeeds, newAccount } from '../../../../test/support/incidents.ts';
+import { expectTrueFeeds, newAccount, objectId } from '../../../../test/support/incidents.ts';
 import {
   callOperation,
   connectAgain,
@@ -123,6 +123,16 @@ describe('an undo', () => {
     const alerts = await tenant.alerts(2);
     await undoMerge(testDeps(table), { ...request, sequence: await merge(alerts, to) });
     expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
+  });
+
+  it('moves all others, and names an alert whose former incident does not exist', async () => {
+    const { tenant, from, to, alerts, merge } = await merged(2);
+    const [lost = ''] = await tenant.alerts(1, objectId());
+    const sequence = await merge([...alerts, lost], from);
+    const { exitCode, out } = await admin(`merge undo ${from} ${sequence} --account ${tenant.account}`);
+    const moved = `2 of 3 alerts moved back; the former incidents of these are gone: ${lost}.`;
+    expect([exitCode, out]).toEqual([0, expect.stringContaining(moved)]);
+    expect(await tenant.placements([...alerts, lost])).toEqual([...alerts.map(() => to), from]);
   });
 
   it('of one of two merges leaves the other', async () => {
