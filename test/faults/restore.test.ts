@@ -61,7 +61,7 @@ async function merged(count: number, change: object, limits: MergeLimits = {}) {
   const tenant = await newAccount(table);
   const handlers = handlersOver(testDeps(table));
   const [from, to] = [await tenant.incident(), await tenant.incident({ owner_id: 3 })];
-  await tenant.member(7);
+  for (const member of [3, 7]) await tenant.member(member);
   const unassigned = Math.ceil(count / 2);
   const alerts = [...(await tenant.alerts(unassigned)), ...(await tenant.alerts(count - unassigned, from))];
   const staying = 'title' in change ? [] : await tenant.alerts(1, to);

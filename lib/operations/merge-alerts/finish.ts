@@ -10,7 +10,7 @@ import { backoff, isUnavailable, THROTTLING } from '../../table/retry.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type Entry, type EntryId, entryRow, readLog, readPendingEntries } from './entry.ts';
-import { type PendingMerge, readAllPending, readMergeOrder, removePending } from './merge-order.ts';
+import { type PendingMerge, readMergeOrder, readPending, removePending } from './merge-order.ts';
 
 /**
  * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
@@ -132,7 +132,7 @@ export function createFinishMerges(
         else await finish(merge);
       }
     else
-      for (const merge of await readAllPending(tableWithSignal))
+      for (const merge of await readPending(tableWithSignal))
         if (isOverdue(merge))
           // A failed one is logged and left to the next run of the schedule.
           await finish(merge).catch(() => undefined);

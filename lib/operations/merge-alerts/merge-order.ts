@@ -81,14 +81,10 @@ export interface PendingMerge {
   entryId: EntryId;
 }
 
-/** The pending entries of one account. */
-export const readPending = async (table: Table, account: Int64): Promise<PendingMerge[]> =>
-  ((await readMergeOrder(table, account)).pending ?? []).map((entryId) => ({ account, entryId }));
-
-/** The pending entries of all accounts. Costs one read unit for each account. */
-export async function readAllPending(table: Table): Promise<PendingMerge[]> {
-  const listed = await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] });
-  const accounts = listed.flatMap((row) => parseKey(row)?.account ?? []);
+/** The pending entries. Costs one read unit for each account. @param only absent: of all accounts */
+export async function readPending(table: Table, only?: Int64): Promise<PendingMerge[]> {
+  const listed = only === undefined ? await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] }) : [];
+  const accounts = only === undefined ? listed.flatMap((row) => parseKey(row)?.account ?? []) : [only];
   const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), { attributes: MERGE_ORDER_ATTRIBUTES });
   return accounts.flatMap((account) => {
     const { pending = [] } = mergeOrderOf(rows.of(keys.mergeOrder(account)));

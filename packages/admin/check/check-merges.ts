@@ -27,6 +27,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
     ({ incident_id, sequence }) => sequence !== undefined && incidentOf.get(sequence) !== incident_id,
   );
   return [
+    ...checkReferences(rows),
     ...checkAlerts(rows, entries),
     ...checkIncidents(rows, entries),
     ...checkOrder(rows, entries, nowMs),
@@ -38,6 +39,21 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       return finding('idempotency_entry_missing', { incident_id, sequence }, detail, forget);
     }),
   ];
+}
+
+/** Checks that the incidents of alerts and the owners of incidents exist: records of the feed may name them first. */
+function* checkReferences({ account, alerts, incidents, members }: MergeRows): Generator<Finding> {
+  const finding = findingsOf(account);
+  for (const [alert_id, { incident_id }] of alerts)
+    if (incident_id !== undefined && !incidents.has(incident_id))
+      yield finding(
+        'alert_incident_missing',
+        { alert_id, incident_id },
+        'a record or an import may bring the incident',
+      );
+  for (const [incident_id, { owner_id }] of incidents)
+    if (owner_id !== undefined && !members.has(String(owner_id)))
+      yield finding('incident_owner_missing', { incident_id }, `a record or an import may bring member ${owner_id}`);
 }
 
 const incidentText = (incidentId: string | undefined) => incidentId ?? 'no incident';

@@ -7,10 +7,12 @@ import type { Action } from '../../../lib/table/write.ts';
 export const FINDINGS = {
   alert_misplaced: 'an alert is not where the feeds put it',
   alert_entry_missing: 'an alert was moved by an entry that no feed has',
+  alert_incident_missing: 'an alert is in an incident that does not exist',
   entry_unlisted: "an account's log does not name an entry",
   entry_origins_outdated: 'an entry does not say truly where its alerts came from',
   entry_not_applied: 'an incident lacks the title or owner that its feed gave it',
   incident_entry_missing: 'an incident has the title or owner of an entry that its feed does not have',
+  incident_owner_missing: 'the owner of an incident does not exist',
   merge_order_behind: 'the merge order does not have the latest entry',
   log_entry_missing: "an account's log names an entry that no feed has",
   pending_entry_missing: 'the merge order names an entry as pending that no feed has',

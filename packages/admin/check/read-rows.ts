@@ -27,6 +27,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const incidents = await queryRows(table, collections.incidents(account));
   add(incidents);
   await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.history(account, sk))));
+  add(await queryRows(table, collections.members(account)));
   add(await queryRows(table, collections.log(account)));
   add(await queryRows(table, collections.idempotency(account)));
   return mergeRowsOf(account, rows);
@@ -35,12 +36,12 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
 type MergeRow = Key &
   (
     | Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>
-    | Stored<'incident' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
+    | Stored<'incident' | 'member' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
   );
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
 
-/** All rows that an account's merges read and write, by kind. */
+/** All rows that an account's merges read, by kind. */
 export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
   const listOf = <Kind extends RowKind>(kind: Kind) => (rowsOf.get(kind) ?? []) as Stored<Kind>[];
@@ -49,6 +50,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     account,
     order: mergeOrderOf(listOf('mergeOrder')[0]),
     incidents: byId('incident'),
+    members: byId('member'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     /** The entries of all feeds. */

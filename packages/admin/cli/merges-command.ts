@@ -1,9 +1,8 @@
-import { isMoved } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
-import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { effectsOf, type ListedMerge, listMerges } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listMerges, splitMoves } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { countText, line, timeText } from '../text/printable.ts';
@@ -121,8 +120,7 @@ async function mergeAlerts(
   };
   const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
   const { entry, moves: all } = await preview();
-  const moves = all.filter(isMoved);
-  const stayed = all.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
+  const { moves, stayed } = splitMoves(all);
   const json = {
     incident_id: incidentId,
     large: entry.large ?? false,
@@ -152,7 +150,7 @@ async function finish(
   if (all && accountOption !== undefined) throw new UsageError('Pass either --account or --all.');
   if (!all && accountOption === undefined && incidentId === undefined)
     throw new UsageError('Name an incident, or pass --account or --all.');
-  const pending = accountOption === undefined ? await readAllPending(table) : await readPending(table, accountOption);
+  const pending = await readPending(table, accountOption);
   const chosen = pending.filter(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),

@@ -22,6 +22,12 @@ export interface ListedMerge {
   pending: boolean;
 }
 
+/** The alerts that an entry moves, and the ids of those that stay. */
+export const splitMoves = (all: readonly Move[]) => ({
+  moves: all.filter(isMoved),
+  stayed: all.filter((move) => !isMoved(move)).map(({ alertId }) => alertId),
+});
+
 async function listed(
   table: Table,
   account: Int64,
@@ -31,15 +37,8 @@ async function listed(
   const merges: ListedMerge[] = [];
   for (const found of await read(order)) {
     const pending = isPending(order, found.entry);
-    const { entry, moves } = pending ? await readOrigins(table, account, found) : found;
-    const stayed = moves.filter((move) => !isMoved(move)).map(({ alertId }) => alertId);
-    merges.push({
-      entry,
-      alertIds: moves.map(({ alertId }) => alertId),
-      moves: moves.filter(isMoved),
-      stayed,
-      pending,
-    });
+    const { entry, moves: all } = pending ? await readOrigins(table, account, found) : found;
+    merges.push({ entry, alertIds: all.map(({ alertId }) => alertId), ...splitMoves(all), pending });
   }
   return merges;
 }
@@ -123,13 +122,7 @@ export async function listLatestMerges(
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */
 export function effectsOf(
-  {
-    entry,
-    moves,
-    stayed,
-  }: Pick<ListedMerge, 'entry'> & { readonly [name in 'moves']: readonly Move[] } & {
-    readonly stayed: readonly string[];
-  },
+  { entry, moves, stayed }: Pick<ListedMerge, 'entry' | 'moves' | 'stayed'>,
   ownerOf: (id: Int64) => string = String,
 ) {
   const isMerge = entry.kind === 'merge';

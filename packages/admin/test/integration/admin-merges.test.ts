@@ -20,6 +20,7 @@ const admin = adminOf(table);
 /** An account with a merge of two hours ago and one of now. @param through the client of the second merge */
 async function merged(through: Table = table) {
   const tenant = await newAccount(table);
+  await tenant.member(7);
   const [from, to] = [await tenant.incident(), await tenant.incident({ title: 'Second', owner_id: 7 })];
   const alerts = await tenant.alerts(12);
   const merge = (client: Table, nowMs: number, body: { incident_id: string; comment?: string }) => {

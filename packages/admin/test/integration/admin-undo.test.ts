@@ -6,7 +6,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit, onceBefore } from '../../../../test/support/faults.ts';
-import { expectTrueFeeds, finishFeed, newAccount } from '../../../../test/support/incidents.ts';
+import { expectTrueFeeds, finishFeed, newAccount, objectId } from '../../../../test/support/incidents.ts';
 import {
   callOperation,
   connectAgain,
@@ -122,6 +122,16 @@ describe('an undo', () => {
     const alerts = await tenant.alerts(2);
     await undoMerge(testDeps(table), { ...request, sequence: await merge(alerts, to) });
     expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
+  });
+
+  it('moves all others, and names an alert whose former incident does not exist', async () => {
+    const { tenant, from, to, alerts, merge } = await merged(2);
+    const [lost = ''] = await tenant.alerts(1, objectId());
+    const sequence = await merge([...alerts, lost], from);
+    const { exitCode, out } = await admin(`merge undo ${from} ${sequence} --account ${tenant.account}`);
+    const moved = `2 of 3 alerts moved back; the former incidents of these are gone: ${lost}.`;
+    expect([exitCode, out]).toEqual([0, expect.stringContaining(moved)]);
+    expect(await tenant.placements([...alerts, lost])).toEqual([...alerts.map(() => to), from]);
   });
 
   it('of one of two merges leaves the other', async () => {
