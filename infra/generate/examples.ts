@@ -6,7 +6,7 @@ import { getRumResource, type Operation, type OperationName } from '../../lib/ht
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
 import { fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import { sampleData } from './sample.ts';
+import { sampleData } from '../../packages/local/sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 

@@ -2,7 +2,6 @@
 import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join, resolve } from 'node:path';
-import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
@@ -26,6 +25,7 @@ import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
+import { DEMO_KEYS, sampleData } from './sample.ts';
 import { startSampleReports } from './sample-reports.ts';
 import type { Options } from './start-options.ts';
 

@@ -1,7 +1,6 @@
 /** What each operation costs in DynamoDB: calls, rounds of concurrent calls, and units, for rows of the usual size. */
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import {
   browseFleet,
@@ -17,6 +16,7 @@ import {
   PAST_CACHE_MS,
   startBenchService,
 } from '../../packages/bench/service.ts';
+import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';

@@ -1,6 +1,5 @@
 /** The functions that are measured, their data, and the calls to DynamoDB that they make. */
 import { setImmediate } from 'node:timers/promises';
-import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import {
   browseFleet,
@@ -12,6 +11,7 @@ import {
 import { connectDouble } from '../../../test/support/table/client.ts';
 import { TableDouble } from '../../../test/support/table/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
+import { DEMO_KEYS, sampleData } from '../../local/sample.ts';
 import { benchHandlers, PAST_CACHE_MS } from '../service.ts';
 import type { Command } from './bare.ts';
 

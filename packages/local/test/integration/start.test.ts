@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
 import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
 import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
+import { DEMO_KEYS } from '../../sample.ts';
 import { callService, root, start, stopsOn } from '../support/start-service.ts';
 
 const run = promisify(execFile);
