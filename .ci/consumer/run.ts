@@ -7,7 +7,7 @@ import { strict as assert } from 'node:assert';
 import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
+import { DEMO_KEYS, sampleId } from '../../packages/local/sample.ts';
 import { launchBrowser } from '../../test/browser/surroundings.ts';
 import { pythonTool, root, shell, startService } from '../support/processes.ts';
 

@@ -1,4 +1,4 @@
-import { sampleData } from '../../infra/generate/sample.ts';
+import { sampleData } from '../../packages/local/sample.ts';
 
 const LINES_PER_KIND = 3;
 

@@ -7,7 +7,7 @@ import { fleetHost, type HostRow, type HostStatusRow } from '../../lib/operation
 import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import type { OperationName } from '../../lib/operations/index.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import { sampleData } from './sample.ts';
+import { sampleData } from '../../packages/local/sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 

@@ -2,6 +2,7 @@
  * Compares functions with a bare handler that makes the same calls to DynamoDB by the document client. Each is bundled as deployed, and runs in
  * processes of its own.
  */
+
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync, statSync } from 'node:fs';
@@ -9,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
-import { DEMO_KEYS } from '../../infra/generate/sample.ts';
 import { aliases } from '../../infra/left-out.ts';
+import { DEMO_KEYS } from '../local/sample.ts';
 import { createRecorder, linesFor, SUBJECTS } from './functions/subjects.ts';
 import type { Figure } from './run.ts';
 import { eventOf, startBenchService } from './service.ts';

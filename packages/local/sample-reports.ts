@@ -1,4 +1,4 @@
-import { SAMPLE_INTERVAL_MS, sampleReports } from '../../infra/generate/sample.ts';
+import { SAMPLE_INTERVAL_MS, sampleReports } from './sample.ts';
 
 const MESSAGE_INTERVAL_MS = 1_000;
 /** Number of messages in a round. In each round every host that reports sends one record. */

@@ -1,8 +1,8 @@
 /** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
+
 import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join, resolve } from 'node:path';
-import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { operations } from '../../lib/operations/index.ts';
 import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
@@ -25,6 +25,7 @@ import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
+import { DEMO_KEYS, sampleData } from './sample.ts';
 import { startSampleReports } from './sample-reports.ts';
 import type { Options } from './start-options.ts';
 

@@ -2,7 +2,6 @@
 import * as commands from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
 import { writeRow } from '../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
@@ -17,6 +16,7 @@ import { loadData } from '../../packages/admin/data/load.ts';
 import { listIncidents, listMerges } from '../../packages/admin/incidents/list.ts';
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';

@@ -1,6 +1,6 @@
 /** The functions that are measured, their data, and the calls to DynamoDB that they make. */
+
 import { setImmediate } from 'node:timers/promises';
-import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
@@ -10,6 +10,7 @@ import type { Table } from '../../../lib/table/client.ts';
 import { connectDouble } from '../../../test/table-double/client.ts';
 import { TableDouble } from '../../../test/table-double/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
+import { DEMO_KEYS, sampleData } from '../../local/sample.ts';
 import { benchHandlers, PAST_CACHE_MS } from '../service.ts';
 import type { Command } from './bare.ts';
 

@@ -1,10 +1,11 @@
 /** The worked examples of openapi.json, which the documents show too, are what the service answers. */
+
 import { expect, it } from 'vitest';
 import { exampleData } from '../../../infra/generate/examples.ts';
-import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../packages/admin/local-service/local-gateway-keys.ts';
+import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { expectData } from '../../support/answers.ts';
 import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
 

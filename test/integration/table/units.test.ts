@@ -1,7 +1,7 @@
 /** What each operation costs in DynamoDB: calls, rounds of concurrent calls, and units, for rows of the usual size. */
+
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
@@ -15,6 +15,7 @@ import {
   PAST_CACHE_MS,
   startBenchService,
 } from '../../../packages/bench/service.ts';
+import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
 
 const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';

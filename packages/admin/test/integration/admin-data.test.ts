@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { sampleData } from '../../../../infra/generate/sample.ts';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { parseJson, stringifyJson } from '../../../../lib/shared/json.ts';
 import type { Table } from '../../../../lib/table/client.ts';
@@ -21,6 +20,7 @@ import {
   testDeps,
 } from '../../../../test/support/service.ts';
 import { tapWire } from '../../../../test/support/wire.ts';
+import { sampleData } from '../../../local/sample.ts';
 import { loadData } from '../../data/load.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf } from '../support/run-admin.ts';

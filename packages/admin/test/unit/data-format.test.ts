@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
 import { hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { documentedLines } from '../../../../test/support/documents.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newDouble, put } from '../../../../test/support/service.ts';
+import { DEMO_KEYS, sampleData } from '../../../local/sample.ts';
 import { checkData, DataError } from '../../data/check-lines.ts';
 import { linesOf } from '../../data/lines.ts';
 

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { sampleData } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -11,7 +10,9 @@ import { newAppKey, newTable, stored } from '../../../../test/support/service.ts
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { type LocalService, startService } from '../../../local/local-service.ts';
-import { type Client, ConnectionError, createClient, ResourceNotFoundError } from '../../src/index.ts';
+import { sampleData } from '../../../local/sample.ts';
+import { ConnectionError, ResourceNotFoundError } from '../../src/client-errors.ts';
+import { type Client, createClient } from '../../src/index.ts';
 
 const appKey = newAppKey();
 const ACCOUNT = 7;

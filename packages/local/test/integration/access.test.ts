@@ -1,4 +1,5 @@
 /** What programs can reach in a service of `npm start` from other addresses or by other host names. */
+
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
@@ -10,11 +11,11 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
 import { clientConfig, Endpoint, PATIENT } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
+import { DEMO_KEYS } from '../../sample.ts';
 import { copyService, descendantsOf, start } from '../support/start-service.ts';
 import { whileBusy } from '../support/while-busy.ts';
 

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { CliError } from '../../../admin/cli/io.ts';
 import { createTable } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
+import { sampleData } from '../../sample.ts';
 import { callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
