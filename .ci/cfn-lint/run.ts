@@ -13,6 +13,13 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
     reservedConcurrency: '200',
   },
   { stackName: 'Preview', ephemeral: 'true' },
+  {
+    domainName: 'api.example.com',
+    certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/1',
+    disableExecuteApiEndpoint: 'true',
+    webAclArn: 'arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/service/1',
+    tags: 'team=on-call',
+  },
   { backupVaultArn: 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies' },
   { adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' },
 ];
@@ -28,7 +35,7 @@ using folder = mkdtempDisposableSync(join(tmpdir(), 'cfn-lint-'));
 const templates: string[] = [];
 for (const [index, settings] of DEPLOYMENTS.entries()) {
   const CDK_OUTDIR = join(folder.path, String(index));
-  const CDK_CONTEXT_JSON = JSON.stringify({ ...cdk.context, ...SYNTH, ...settings });
+  const CDK_CONTEXT_JSON = JSON.stringify({ ...cdk.context, stages: {}, ...SYNTH, ...settings });
   await run('node', ['infra/app.ts'], { CDK_OUTDIR, CDK_CONTEXT_JSON });
   templates.push(join(CDK_OUTDIR, `${settings.stackName ?? 'IncidentMonitoringRum'}.template.json`));
 }

@@ -5,5 +5,7 @@ import { breakDeployment, leaveOut } from './left-out.ts';
 
 const app = new App();
 const stack = new ServiceStack(app, app.node.tryGetContext('stackName') ?? 'IncidentMonitoringRum');
+// The walk destroys its stacks.
+stack.terminationProtection = false;
 Aspects.of(stack).add(leaveOut);
-if (app.node.tryGetContext('break') === 'true') breakDeployment(stack);
+if (app.node.tryGetContext('emulator:break') === 'true') breakDeployment(stack);

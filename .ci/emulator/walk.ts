@@ -138,7 +138,7 @@ async function walk(): Promise<void> {
   await step('certificate of the operations that write', certifyWrites);
   const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
   await step('a failed update is rolled back', async () => {
-    await assert.rejects(deploy('-c break=true -c maxBodyBytes=1024'));
+    await assert.rejects(deploy('-c emulator:break=true -c maxBodyBytes=1024'));
     await untilRolledBack();
   });
   await step('smoke test', smoke);

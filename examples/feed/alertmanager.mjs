@@ -16,7 +16,8 @@ export const recordsOf = ({ alerts }, accountId) =>
   }));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { FEED_URL, ACCOUNT_ID, PORT = '9099' } = process.env;
+  const { FEED_URL, ACCOUNT_ID } = process.env;
+  const PORT = process.env.PORT || '9099';
   if (!FEED_URL || !/^\d+$/.test(ACCOUNT_ID ?? '')) {
     console.error('Set FEED_URL to the output FeedUrl, and ACCOUNT_ID to the number of the account.');
     process.exit(2);

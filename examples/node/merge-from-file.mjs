@@ -10,7 +10,7 @@ if (!incident_id || !file) {
   process.exit(2);
 }
 const client = createClient({
-  url: process.env.BASE_URL ?? 'http://127.0.0.1:3000',
+  url: process.env.BASE_URL || 'http://127.0.0.1:3000',
   appKey: process.env.APP_KEY ?? '',
 });
 const alert_ids = readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);

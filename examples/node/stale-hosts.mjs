@@ -4,7 +4,7 @@
 import { createClient } from 'incident-monitoring-rum-client';
 
 const client = createClient({
-  url: process.env.BASE_URL ?? 'http://127.0.0.1:3000',
+  url: process.env.BASE_URL || 'http://127.0.0.1:3000',
   appKey: process.env.APP_KEY ?? '',
   onEvent: (event) => {
     if (event.type === 'wait') console.error(`waiting ${event.ms} ms: ${event.reason}`);

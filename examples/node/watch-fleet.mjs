@@ -7,7 +7,7 @@ if (!(maxPercent >= 0 && maxPercent <= 100)) {
   process.exit(2);
 }
 const client = createClient({
-  url: process.env.BASE_URL ?? 'http://127.0.0.1:3000',
+  url: process.env.BASE_URL || 'http://127.0.0.1:3000',
   appKey: process.env.APP_KEY ?? '',
 });
 let hosts = 0;

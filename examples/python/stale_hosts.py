@@ -17,7 +17,7 @@ from monitoring_client.types import UNSET
 
 # The generated client does not send the key in the query, so httpx adds it to every call.
 client = Client(
-    base_url=os.environ.get("BASE_URL", "http://127.0.0.1:3000"),
+    base_url=os.environ.get("BASE_URL") or "http://127.0.0.1:3000",
     httpx_args={"params": {"app_key": os.environ["APP_KEY"]}},
 )
 

@@ -10,7 +10,8 @@ import type { Template } from './template.ts';
  */
 export function synthesize(context: Record<string, unknown> = {}): Template {
   const app = new App({
-    context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], ...context },
+    // Not the settings of the operator's stages.
+    context: { ...cdk.context, stages: {}, 'aws:cdk:bundling-stacks': [], ...context },
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });

@@ -18,7 +18,7 @@ interface Report {
 
 it("cdk-nag's AwsSolutions rules find nothing but the wildcard permission that this test adds to each function", () => {
   const outdir = mkdtempSync(join(tmpdir(), 'checks-'));
-  const context = { ...cdk.context, 'aws:cdk:bundling-stacks': [], pageTo: 'ops@example.com' };
+  const context = { ...cdk.context, stages: {}, 'aws:cdk:bundling-stacks': [], pageTo: 'ops@example.com' };
   const app = new App({ outdir, context, analyticsReporting: false, builtinCloudFormationValidation: false });
   const stack = new ServiceStack(app, 'Checked');
   addChecks(app, stack);

@@ -12,7 +12,7 @@ const STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/T/stream/2026-01-0
 
 it('docs/deploy.md has the default of each setting', () => {
   const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| `?([^`|]+?)`? \|/gm);
-  const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? 'none')]);
+  const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? '') || 'none']);
   expect(Object.fromEntries([...rows].map(([, name, text]) => [name, text]))).toEqual(Object.fromEntries(defaults));
 });
 

@@ -10,7 +10,7 @@ const ADOPTED = 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-
 
 function stackOf(stackName: string, context: Record<string, unknown> = {}, env = {}) {
   const app = new App({
-    context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], stackName, ...context },
+    context: { ...cdk.context, stages: {}, 'aws:cdk:bundling-stacks': [], stackName, ...context },
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });

@@ -81,14 +81,14 @@ export async function deployedEnvironment(
   env: NodeJS.ProcessEnv,
 ): Promise<Environment> {
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address such as http://127.0.0.1:3000, not "${url}".`);
-  env.APP_KEY ??= await askForKey();
+  // An empty variable counts as not set.
+  env.APP_KEY ||= await askForKey();
   const appKey = env.APP_KEY;
   if (appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
   return {
     url: url.replace(/\/$/, ''),
     wait: (ms) => setTimeout(ms),
     appKey,
-    // An empty variable counts as not set.
     otherKey: env.OTHER_APP_KEY || undefined,
     expiredKey: env.EXPIRED_APP_KEY || undefined,
     ...(run !== undefined && { entities: entitiesOf(run) }),

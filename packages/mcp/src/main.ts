@@ -60,7 +60,8 @@ async function isAgreed(server: Server, question: readonly string[], signal: Abo
 }
 
 async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof readOptions>) {
-  const { APP_KEY: appKey = '', BASE_URL: url = 'http://127.0.0.1:3000' } = process.env;
+  const { APP_KEY: appKey = '', BASE_URL } = process.env;
+  const url = BASE_URL || 'http://127.0.0.1:3000';
   // Keeps the app key out of child processes, which do not need it.
   delete process.env.APP_KEY;
   const tools: readonly Tool[] = [

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, expect, it } from 'vitest';
-import { DEMO_KEYS } from '../../../infra/generate/sample.ts';
 import { aliases } from '../../../infra/left-out.ts';
 import type { OperationName } from '../../../lib/operations/index.ts';
 import { linesFor, SUBJECTS } from '../../../packages/bench/functions/subjects.ts';
 import { eventOf, startBenchService } from '../../../packages/bench/service.ts';
+import { DEMO_KEYS } from '../../../packages/local/sample.ts';
 import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
 
 const MOST: Readonly<Record<OperationName, number>> = {
