@@ -90,6 +90,8 @@ export function expressionsOf<Expressions extends Readonly<Record<string, Expres
 ) {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
+  /** The placeholders of bytes: the order of a record occurs several times. */
+  const placeholders = new Map<unknown, string>();
   let count = 0;
   function textOf({ texts, values: innerValues }: Expression): string {
     let text = texts[0] as string;
@@ -97,7 +99,8 @@ export function expressionsOf<Expressions extends Readonly<Record<string, Expres
       const value = innerValues[index];
       if (value instanceof Expression) text += textOf(value);
       else if (value !== undefined) {
-        const placeholder = `:${count++}`;
+        const placeholder = placeholders.get(value) ?? `:${count++}`;
+        if (value instanceof Uint8Array) placeholders.set(value, placeholder);
         values[placeholder] = value;
         text += placeholder;
       }
