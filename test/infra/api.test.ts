@@ -35,6 +35,7 @@ it('the API is regional, with TLS 1.2 or later, binary bodies, compression from 
     // Two stacks in a region must not share this name, by which CloudWatch groups metrics.
     Name: 'Service',
     Description: expect.any(String),
+    DisableExecuteApiEndpoint: false,
     ApiKeySourceType: 'AUTHORIZER',
     BinaryMediaTypes: ['*/*'],
     EndpointConfiguration: { Types: ['REGIONAL'] },

@@ -26,13 +26,14 @@ it('all queues are encrypted and keep messages for 14 days, also dead letters', 
       ...redriven('FeedRefused', 100),
     },
     FeedRefused: retention,
+    RelayEvents: { ...retention, VisibilityTimeout: 6 * timeoutOf('relay'), ...redriven('RelayDeadLetters', 100) },
     RelayDeadLetters: retention,
   });
 });
 
 it('queues and stream call their functions with batches, of which only what failed comes again', () => {
   const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', template));
-  expect(mappings).toHaveLength(3);
+  expect(mappings).toHaveLength(4);
   const reported = { BatchSize: 100, FunctionResponseTypes: ['ReportBatchItemFailures'] };
   const stream = {
     ...{ EventSourceArn: 'Table.StreamArn', FunctionName: 'relayFunction' },
@@ -55,6 +56,10 @@ it('queues and stream call their functions with batches, of which only what fail
         // For the alarm FeedFailing.
         MetricsConfig: { Metrics: ['EventCount'] },
       },
+      expect.objectContaining({
+        ...{ EventSourceArn: 'RelayEvents.Arn', FunctionName: 'relayFunction' },
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+      }),
       expect.objectContaining({ ...stream, ...reported }),
     ]),
   );
@@ -105,7 +110,7 @@ describe('the ingest queue', () => {
   });
 
   it('takes messages from writers, who may do nothing else', () => {
-    expect(readable(only('AWS::IAM::ManagedPolicy', template).Properties).PolicyDocument.Statement).toEqual([
+    expect(propertiesOf('AWS::IAM::ManagedPolicy', template).FeedWriters.PolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'FeedQueue.Arn' },
     ]);
   });
