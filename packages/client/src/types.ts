@@ -268,7 +268,7 @@ export interface ServiceMapCapability {
   /**
    * Configured reporting interval in milliseconds; 60000 is assumed when absent
    */
-  report_interval_ms?: number;
+  report_interval_ms?: number | bigint;
   /**
    * The agent has produced at least one full snapshot
    */
@@ -428,7 +428,6 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session_measure.used_cnt"]',
   '["session_replay.free_cnt"]',
   '["session_replay.used_cnt"]',
-  '["items","servicemap","report_interval_ms"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',
