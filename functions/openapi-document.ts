@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { headerListOf } from '../lib/http/call.ts';
+import { headerListOf } from '../lib/http/body.ts';
 import { stringifyJson } from '../lib/shared/json.ts';
 import document from '../openapi.json' with { type: 'json' };
 

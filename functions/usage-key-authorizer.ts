@@ -1,5 +1,5 @@
-import { createAppKeys } from '../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../lib/auth/usage-key-authorizer.ts';
+import { createAppKeys } from '../lib/http/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../lib/http/usage-key-authorizer.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 

@@ -3,7 +3,7 @@ import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { operations } from '../lib/http/operations.ts';
+import { operations } from '../lib/operations/index.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 
 /** The fields of a line. None contains the query string, which has the app key. */

@@ -18,7 +18,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type ListedOperation, openApiRoute, operations } from '../lib/http/operations.ts';
+import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { FunctionName } from './grants.ts';

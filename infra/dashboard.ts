@@ -3,8 +3,8 @@ import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { operations } from '../lib/http/operations.ts';
-import { METRICS } from '../lib/shared/metrics.ts';
+import { operations } from '../lib/operations/index.ts';
+import { METRICS } from '../lib/shared/log.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
 import { eventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';

@@ -1,13 +1,14 @@
 /**
  * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it uses. The
- * grants of operations are in `operations.ts`. The stack makes policies of this list; a test compares it with recorded calls.
+ * grants of operations are in their schemas. The stack makes policies of this list; a test compares it with recorded calls.
  *
  * No function has an action in two statements, since AWS does not document whether the keys of a transaction are evaluated one by
  * one or as a set. The conditions use `ForAllValues`, which is also true for a request without a key. That does no harm: every
  * granted action requires a key, and `Scan` and PartiQL, which do not, are not granted.
  */
-import type { Grant } from '../lib/dynamodb/grants.ts';
-import { type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
+
+import { type ListedOperation, type OperationName, operations } from '../lib/operations/index.ts';
+import type { Grant } from '../lib/table/keys.ts';
 
 /** The name of a file in `functions/`, without `.ts`. */
 export type FunctionName =

@@ -36,7 +36,7 @@ export class EndpointCache {
   get = leftOut;
 }
 
-/** Not used: no operation of DynamoDB has an event stream, and `lib/dynamodb/` has its own signer and its own HTTP handler. */
+/** Not used: no operation of DynamoDB has an event stream, and `lib/table/` has its own signer and its own HTTP handler. */
 export {
   LeftOut as EventStreamSerde,
   LeftOut as SignatureV4,

@@ -16,7 +16,7 @@ import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { METRICS } from '../lib/shared/metrics.ts';
+import { METRICS } from '../lib/shared/log.ts';
 import { addLineCount, answeredWith } from './access-log.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import type { Relay } from './relay.ts';

@@ -2,8 +2,7 @@
 import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { SERVICE } from '../lib/shared/log.ts';
-import { METRICS, type OperationalEvent } from '../lib/shared/metrics.ts';
+import { METRICS, type OperationalEvent, SERVICE } from '../lib/shared/log.ts';
 
 export const PERIOD = Duration.minutes(1);
 
@@ -12,7 +11,7 @@ export const metricsNamespace = Lazy.uncachedString({
   produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
 });
 
-/** A metric that the functions write: see `lib/shared/metrics.ts`. */
+/** A metric that the functions write: see `lib/shared/log.ts`. */
 export const serviceMetric = (metricName: string, dimensionsMap: Record<string, string> = {}): Metric =>
   new Metric({
     namespace: metricsNamespace,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { allowedMethods, operations } from '../lib/http/operations.ts';
+import { allowedMethods, operations } from '../lib/operations/index.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { type CreateFunction, ServiceFunction } from './function.ts';

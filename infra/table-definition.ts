@@ -1,5 +1,5 @@
 /** The definition of the table, on AWS and in DynamoDB Local. Tools read it without the CDK. */
-import type { KeyKind } from '../lib/dynamodb/grants.ts';
+import type { KeyKind } from '../lib/table/keys.ts';
 
 export const TABLE = {
   partitionKey: 'pk',
@@ -10,7 +10,7 @@ export const TABLE = {
   streamView: 'NEW_IMAGE',
 } as const;
 
-/** Patterns of `dynamodb:LeadingKeys` for the partition keys that `lib/dynamodb/keys.ts` builds. */
+/** Patterns of `dynamodb:LeadingKeys` for the partition keys that `lib/table/keys.ts` builds. */
 export const LEADING_KEYS = {
   accounts: 'ACCOUNTS',
   account: 'ACCOUNT#*#ACCOUNT',

@@ -2,9 +2,10 @@
 import { codeOf, ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { messageOf } from '../../lib/http/messages/index.ts';
-import { getRumResource, type Operation, type OperationName } from '../../lib/http/operations.ts';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
-import { fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
+import type { Operation } from '../../lib/http/operation.ts';
+import { fleetHost, type HostRow, type HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
+import type { OperationName } from '../../lib/operations/index.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import { sampleData } from './sample.ts';
 

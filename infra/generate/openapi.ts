@@ -5,7 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
-import { type ListedOperation, operationIdOf, operations, type Tag } from '../../lib/http/operations.ts';
+import type { Tag } from '../../lib/http/operation.ts';
+import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, publish, schemaRef } from './components.ts';
 import { errorExamples, exampleData, REQUEST_ID } from './examples.ts';
 

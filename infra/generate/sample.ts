@@ -1,6 +1,6 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
 import { createHash } from 'node:crypto';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
+import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 
 /** The app keys of the sample. They are public, so only for local use. */

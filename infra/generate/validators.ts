@@ -6,8 +6,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
-import { type Operation, operations } from '../../lib/http/operations.ts';
-import { int64Keyword, withInt64 } from '../../lib/shared/int64-keyword.ts';
+import type { Operation } from '../../lib/http/operation.ts';
+import { int64Keyword, withInt64 } from '../../lib/ingest/int64-keyword.ts';
+import { operations } from '../../lib/operations/index.ts';
 
 /** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
@@ -26,8 +27,8 @@ export async function validatorSource({ name, request }: Operation): Promise<str
   const compiled = standalone.default(ajv, ajv.compile(withInt64(request) as object));
   const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
-  const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/code-points.ts';\n` : '';
-  return `// Generated from lib/http/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
+  const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/json.ts';\n` : '';
+  return `// Generated from schema.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
 export const validatorFile = (operation: Operation) =>

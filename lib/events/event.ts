@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { Table } from '../dynamodb/client.ts';
-import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import type { Int64 } from '../shared/json.ts';
+import type { Table } from '../table/client.ts';
+import { type Key, parseKey, type Stored } from '../table/keys.ts';
 
 const VERSION = 1;
 /** Maximum number of alert ids in an event. */

@@ -1,9 +1,9 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { isUnavailable } from '../dynamodb/failures.ts';
-import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
-import { forEach } from '../dynamodb/pool.ts';
+import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { messageText } from '../shared/sqs.ts';
+import { type Key, parseKey, type Stored } from '../table/keys.ts';
+import { isUnavailable } from '../table/retry.ts';
 import type { Destinations } from './destinations.ts';
 import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 

@@ -1,55 +1,74 @@
-import type middy from '@middy/core';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { Caller } from '../auth/app-keys.ts';
+/** The life of a call: its chain of checks, its deadline, its envelope, its log line. */
+import middy from '@middy/core';
+import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
+import { stringifyJson } from '../shared/json.ts';
+import { causeOf, isUnavailable } from '../table/retry.ts';
+import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
+import {
+  bodyMiddleware,
+  type CrossCheck,
+  headerListOf,
+  headerValuesOf,
+  type Validator,
+  validateMiddleware,
+} from './body.ts';
+import { ApiError, ERROR_CODES, refuse } from './errors.ts';
+import { catalogFor, messageOf } from './messages/index.ts';
+import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
+import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 
-/** State of one call; each middleware fills in its part. */
-export interface CallState {
-  readonly requestId: string;
-  /** When the handler started, in Unix milliseconds. */
-  readonly startedMs: number;
-  /** Aborts shortly before the response is due; never on routes without I/O. */
-  readonly signal: AbortSignal;
-  /** Set once the app key is known to be valid. */
-  caller?: Caller;
-  /** Headers of the response, whether success or failure. */
-  headers: Readonly<Record<string, string>>;
-  /** `OK` or the error code, once the response is made. */
-  code?: string;
+/** An operation is cancelled this long before the function's time-out, so that its caller gets a response. Milliseconds. */
+const EARLY_MS = 500;
+/** `Retry-After` in seconds while writes are frozen. */
+const RETRY_FROZEN_SECONDS = '60';
+
+/** The code of an operation: how it checks a call, and what it does. */
+export interface Implementation<Body, Data> {
+  /** Compiled from the operation's request schema. */
+  readonly validate: Validator;
+  readonly crossCheck?: CrossCheck<Body>;
+  /** Runs after the checks of the body, before the rate limit counts the call. @throws ApiError if this deployment lacks the operation */
+  checkAvailable?(): void;
+  operate(call: Call<Body>): Promise<Reply<Data>>;
 }
 
-/** API Gateway's event with the call's state. */
-export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & { body: unknown; call: CallState };
-
-/** What an operation returns: the `data` of the envelope, and further headers. */
-export interface Reply<Data = unknown> {
-  data: Data;
-  headers?: Record<string, string>;
+/**
+ * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
+ * whether the operation is available, exact rate limit, Idempotency-Key. API Gateway has checked path and method.
+ */
+export function createOperationHandler<Body, Data>(
+  operation: Operation,
+  { validate, crossCheck, checkAvailable, operate }: Implementation<Body, Data>,
+  deps: Deps,
+): Handler {
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
+    .use(observeMiddleware(operation, deps))
+    .use(envelopeMiddleware(deps))
+    .use(deadlineMiddleware(deps))
+    .use(callerMiddleware(createAppKeys(deps)));
+  if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
+  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
+  if (checkAvailable) chain.before(checkAvailable);
+  const { rateWindows } = operation;
+  if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
+  return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 
-/** middy's request. Its response is a {@link Reply} until the envelope makes it an HTTP response. */
-export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
-export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
-
-type HeaderMaps = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
-
-/** The values of a header in one map, whose names may have any case. @param name in lower case */
-const valuesIn = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
-  Object.entries(headers ?? {}).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
-
-/** All values of a header, which may be sent several times. @param name in lower case */
-export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name: string): string[] {
-  const all = valuesIn(multiValueHeaders, name);
-  return all.length > 0 ? all : valuesIn(headers, name);
+function refuseFrozenWrite(): never {
+  throw refuse('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
-/** The value of a header that is a list; undefined when it is absent. Several such headers are one list: RFC 9110, 5.3. */
-export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
-  headerValuesOf(event, name).join(', ') || undefined;
-
-/** The value of a header, or the last of several, as API Gateway gives it; undefined when it is absent. */
-export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
-  valuesIn(headers, name)[0];
+function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
+  return {
+    body: event.body as Body,
+    caller: callerOf(event),
+    requestId: event.call.requestId,
+    idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
+    signal: event.call.signal,
+  };
+}
 
 /**
  * Maximum time between arrival at API Gateway and the handler's start that counts against the deadline, in milliseconds. A longer time is due
@@ -67,3 +86,134 @@ export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'time
     event.call = { ...event.call, signal: AbortSignal.timeout(Math.max(1, leftMs)) };
   },
 });
+
+/** `Retry-After` in seconds when a dependency was unavailable. */
+const RETRY_UNAVAILABLE_SECONDS = 1;
+
+const NEVER_ABORTS = new AbortController().signal;
+const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+
+/**
+ * Converts whatever was thrown to the error that the caller gets: `ServiceUnavailable` if a dependency is down, throttles or is slow;
+ * `InternalError`, with a fixed text, for anything unexpected.
+ */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isUnavailable(error))
+    return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });
+  return new ApiError('InternalError');
+}
+
+/**
+ * Wraps every response, success or failure, in the contract's envelope, with the request id in the body and in `Svc-Request-Id`. In the chain
+ * only {@link observeMiddleware} comes before this, so that it observes the final code.
+ */
+export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): ApiMiddleware {
+  return {
+    before({ event, context }) {
+      event.call = {
+        requestId: event.requestContext?.requestId ?? context.awsRequestId,
+        startedMs: now(),
+        signal: NEVER_ABORTS,
+        headers: {},
+      };
+    },
+
+    after(request) {
+      const { call } = request.event;
+      const { data, headers } = request.response as Reply;
+      call.code = 'OK';
+      request.response = responseOf(200, { ...call.headers, ...headers }, call.requestId, { data });
+    },
+
+    onError(request) {
+      const { call } = request.event;
+      const error = toApiError(request.error);
+      if (!(request.error instanceof ApiError))
+        log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
+          request_id: call.requestId,
+          cause: causeOf(request.error),
+          ...failureFields(request.error),
+        });
+      const catalog = catalogFor(headerListOf(request.event, 'accept-language'));
+      call.code = error.code;
+      request.response = responseOf(
+        ERROR_CODES[error.code].status,
+        { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
+        call.requestId,
+        { error: { code: error.code, message: messageOf(catalog, error) } },
+      );
+    },
+  };
+}
+
+function responseOf(
+  statusCode: number,
+  headers: Record<string, string>,
+  requestId: string,
+  content: { data: unknown } | { error: { code: string; message: string } },
+): APIGatewayProxyResult {
+  return {
+    statusCode,
+    headers: { ...BASE_HEADERS, ...headers, 'Svc-Request-Id': requestId },
+    body: stringifyJson({ request_id: requestId, ...content }),
+  };
+}
+
+/** The log fields of an unexpected error: its name and stack, but not its message, which may quote input. */
+function failureFields(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error_name: typeof error };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const { $metadata } = error as { $metadata?: { requestId?: string; attempts?: number } };
+  return {
+    error_name: error.name,
+    error_stack: frames.slice(0, 12).map((line) => line.trim()),
+    ...($metadata && { aws_request_id: $metadata.requestId, attempts: $metadata.attempts }),
+  };
+}
+
+/** Writes a log line and a metric of each call: operation, code and duration. Only the log line has the account. */
+function observeMiddleware(
+  operation: Operation,
+  { now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>,
+): ApiMiddleware {
+  function observe({ event: { call, requestContext } }: ApiRequest): void {
+    const durationMs = now() - call.startedMs;
+    metrics.call(operation.name, call.code ?? 'InternalError', durationMs);
+    log.info('call', {
+      operation: operation.name,
+      code: call.code,
+      request_id: call.requestId,
+      // API Gateway generates this id. A client can choose `request_id` by the header x-amzn-RequestId.
+      extended_request_id: requestContext?.extendedRequestId,
+      duration_ms: durationMs,
+      ...(call.caller && { account_id: String(call.caller.accountId), app_key_id: call.caller.appKeyId }),
+    });
+  }
+  return { after: observe, onError: observe };
+}
+
+const MAX_LENGTH = 255;
+/** Matches a character that is neither visible ASCII nor a space. */
+const INVALID = /[^\x20-\x7e]/u;
+
+/**
+ * The `Idempotency-Key` header of a call; undefined when there is none.
+ * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 visible ASCII characters and spaces
+ */
+export function idempotencyKeyOf(event: ApiEvent): string | undefined {
+  const [key, ...more] = headerValuesOf(event, 'idempotency-key');
+  if (key === undefined) return undefined;
+  const invalid = firstInvalidCharacter(key);
+  if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || invalid)
+    throw refuse('invalidIdempotencyKey', { invalid });
+  return key;
+}
+
+/** The first invalid character of a key, and its position, from 1. */
+function firstInvalidCharacter(key: string): { position: number; codePoint: string } | undefined {
+  const found = INVALID.exec(key);
+  if (!found) return undefined;
+  const digits = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return { position: found.index + 1, codePoint: `U+${digits}` };
+}

@@ -133,7 +133,7 @@ type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
 export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: RefuseArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);
 
-/** The messages of a language. To add one, export `catalog` from a file of `messages/` named by its tag, and run `npm run generate`. */
+/** The messages of a language. To add one, export `catalog` from a file of `messages/` named by its tag, and list it in `index.ts` there. */
 export interface Catalog {
   /** BCP 47 tag, sent as `Content-Language`. */
   readonly language: string;

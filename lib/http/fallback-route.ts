@@ -1,10 +1,9 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
-import type { ApiEvent, Reply } from './call.ts';
-import { envelopeMiddleware } from './envelope.ts';
+import { envelopeMiddleware } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
-import type { Handler } from './operation-handler.ts';
+import type { ApiEvent, Handler, Reply } from './operation.ts';
 
 /**
  * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It looks the path up by

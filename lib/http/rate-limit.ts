@@ -1,17 +1,15 @@
 import QuickLRU from 'quick-lru';
-import { withSignal } from '../dynamodb/client.ts';
-import { all, attribute, expression, isBelow } from '../dynamodb/expression.ts';
-import { keys } from '../dynamodb/keys.ts';
-import { getRow, updateRow } from '../dynamodb/row.ts';
-import type { RateCountRow } from '../dynamodb/rows.ts';
-import { settle } from '../dynamodb/settle.ts';
-import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { ApiMiddleware } from './call.ts';
-import { callerOf } from './caller.ts';
+import { withSignal } from '../table/client.ts';
+import { all, attribute, expression, isBelow } from '../table/expression.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/read.ts';
+import type { RateCountRow } from '../table/rows.ts';
+import { settle, updateRow } from '../table/write.ts';
+import { callerOf, isCurrent } from './app-keys.ts';
 import { refuse } from './errors.ts';
-import type { Operation, RateWindow } from './operations.ts';
+import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
 export interface WindowState {

@@ -1,10 +1,9 @@
 /** Checks lines of import and the feed by {@link LINES}. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { type Fields, fieldErrorOf } from '../http/validate.ts';
-import { int64Keyword, withInt64 } from '../shared/int64-keyword.ts';
-import { isInt64, parseJson } from '../shared/json.ts';
-import { positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
+import { isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   type Entity,
   type Kind,

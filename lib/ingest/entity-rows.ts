@@ -1,6 +1,7 @@
 /** Converts entities to rows. */
-import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
+
 import type { Int64 } from '../shared/json.ts';
+import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
 import type { Entity } from './kinds.ts';
 
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;

@@ -3,12 +3,13 @@
  * field, the order (see `order.ts`) of the report that the value comes from. Fields that are usually reported together form a group, with
  * one attribute for their order. A field that the group's latest report lacks keeps its order in an attribute of its own, `<field>_order`.
  */
-import type { Table } from '../dynamodb/client.ts';
-import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../dynamodb/expression.ts';
-import type { keys } from '../dynamodb/keys.ts';
-import { updateRow } from '../dynamodb/row.ts';
-import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+
+import { STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import type { Int64 } from '../shared/json.ts';
+import type { Table } from '../table/client.ts';
+import { all, attribute, type Expression, expression, is, isBelow, set, updateOf } from '../table/expression.ts';
+import type { keys } from '../table/keys.ts';
+import { updateRow } from '../table/write.ts';
 import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
 

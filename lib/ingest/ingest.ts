@@ -1,11 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
-import { type Table, withSignal } from '../dynamodb/client.ts';
-import { keys } from '../dynamodb/keys.ts';
-import { forEach } from '../dynamodb/pool.ts';
-import { getRow } from '../dynamodb/row.ts';
+import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/read.ts';
 import type { Queues, Refusal } from './queues.ts';
 import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
 import { rowsOf } from './write-records.ts';

@@ -2,11 +2,11 @@
  * The kinds of entities that import and the feed accept. Their checks, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
-import { getRumResource, operations } from '../http/operations.ts';
-import { USAGE_FIELDS } from '../http/resources.ts';
-import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
-import type { Int64 } from '../shared/json.ts';
-import { flag, natural, objectId, text } from '../shared/schema.ts';
+
+import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
+import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
+import { operations } from '../operations/index.ts';
+import { flag, type Int64, natural, objectId, text } from '../shared/json.ts';
 
 /** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;

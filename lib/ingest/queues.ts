@@ -1,6 +1,5 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { forEach } from '../dynamodb/pool.ts';
-import { chunksOf } from '../shared/chunks.ts';
+import { chunksOf, forEach } from '../shared/concurrency.ts';
 import { createSqsClient, MAX_BATCH, MAX_BATCH_BYTES, messageBatches, messageText } from '../shared/sqs.ts';
 
 /** A message of the queue of refused records. */

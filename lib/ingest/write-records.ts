@@ -1,11 +1,12 @@
 /** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
-import type { Table } from '../dynamodb/client.ts';
-import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
-import { type KeyOf, keys } from '../dynamodb/keys.ts';
-import { putRow, updateRow } from '../dynamodb/row.ts';
-import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
+
 import { readFeed } from '../operations/merge-alerts/entry.ts';
 import type { Int64 } from '../shared/json.ts';
+import type { Table } from '../table/client.ts';
+import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../table/expression.ts';
+import { type KeyOf, keys } from '../table/keys.ts';
+import type { IncidentRow, WorkItemRow } from '../table/rows.ts';
+import { putRow, updateRow } from '../table/write.ts';
 import { rowOf } from './entity-rows.ts';
 import { cancelRemoval, cellsOf, removalTime, writeReports } from './host-reports.ts';
 import { type Entity, identityOf } from './kinds.ts';

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectTable, PATIENT, type Table } from '../dynamodb/client.ts';
-import { keys } from '../dynamodb/keys.ts';
-import { getRow } from '../dynamodb/row.ts';
-import { createLog, type Log } from './log.ts';
-import { createMetrics, type MetricsSink } from './metrics.ts';
-import { type Environment, readSettings, type Settings } from './settings.ts';
-import { originalFrames } from './source-map.ts';
-import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+import { connectTable, PATIENT, type Table } from '../table/client.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/read.ts';
+import { createLog, createMetrics, type Log, type MetricsSink, originalFrames } from './log.ts';
+import { type Environment, readSettings, type Settings, TIME_LIMITS, type TimeLimits } from './settings.ts';
 
 /** What a function depends on. Tests replace parts of it. */
 export interface Deps {

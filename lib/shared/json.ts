@@ -2,6 +2,7 @@
  * JSON whose integers stay exact over the whole int64 range. `JSON.parse` alone rounds beyond 2^53, but newer engines pass the exact
  * source text of each number to the reviver.
  */
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 
 /** An integer of the int64 range: a number while that is exact, below 2^53, and a bigint beyond. */
 export type Int64 = number | bigint;
@@ -80,7 +81,7 @@ export function mayHaveRoundedNumber(text: string): boolean {
 }
 
 /** The index after the quote that ends the string whose text begins at `from`. */
-export function endOfString(text: string, from: number): number {
+function endOfString(text: string, from: number): number {
   for (let index = from; index < text.length; index += 1) {
     const character = text[index];
     if (character === '"') return index + 1;
@@ -93,3 +94,100 @@ export function endOfString(text: string, from: number): number {
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? rawJSON(String(member)) : member));
 }
+
+/** The length of a text as JSON Schema and the contract count it: a surrogate pair is one character. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _character of text) count += 1;
+  return count;
+}
+
+// Where the first syntax error of a JSON text is, and how deep the text is nested.
+
+const WHITESPACE = /[ \t\n\r]*/y;
+/** A string without its closing quote. The match ends before that quote, or before the first character that is invalid in a string. */
+const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
+const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
+
+/**
+ * The index of the first syntax error; undefined for valid JSON. It is the index of the wrong character, or of the start of the word, number
+ * or escape that contains it. `JSON.parse` reports an index only for some errors.
+ */
+export function syntaxErrorAt(text: string): number | undefined {
+  /** The closing brackets that the open objects and arrays need. */
+  const closing: string[] = [];
+  let at = 0;
+  function take(pattern: RegExp): boolean {
+    pattern.lastIndex = at;
+    const found = pattern.test(text);
+    if (found) at = pattern.lastIndex;
+    return found;
+  }
+  function takeMark(mark: string): boolean {
+    if (text[at] !== mark) return false;
+    at += 1;
+    return take(WHITESPACE);
+  }
+  const takeString = () => take(STRING) && takeMark('"');
+  const takeName = () => takeString() && takeMark(':');
+
+  take(WHITESPACE);
+  for (;;) {
+    if (takeMark('{')) {
+      closing.push('}');
+      if (text[at] !== '}') {
+        if (!takeName()) return at;
+        continue;
+      }
+    } else if (takeMark('[')) {
+      closing.push(']');
+      if (text[at] !== ']') continue;
+    } else if (!takeString() && !(take(SCALAR) && take(WHITESPACE))) return at;
+    // A value has ended: takes the brackets that close the objects and arrays around it.
+    while (closing.length > 0 && takeMark(closing.at(-1) as string)) closing.pop();
+    const nextClosing = closing.at(-1);
+    if (nextClosing === undefined) return at < text.length ? at : undefined;
+    if (!takeMark(',') || (nextClosing === '}' && !takeName())) return at;
+  }
+}
+
+/** Line and column of an index, in code points and from 1. */
+export function positionOf(text: string, index: number): { line: number; column: number } {
+  const lines = text.slice(0, index).split('\n');
+  return { line: lines.length, column: codePoints(lines.at(-1) ?? '') + 1 };
+}
+
+/** How deep objects and arrays are nested in a JSON text. */
+export function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') index = endOfString(text, index + 1) - 1;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return deepest;
+}
+
+// Types of schemas, and parts that several schemas share.
+
+type Int64Pattern = { pattern: { type: 'integer'; format: 'int64' }; output: Int64 };
+export type TypeOf<Schema extends JSONSchema> = FromSchema<Schema, { deserialize: [Int64Pattern] }>;
+
+/** A row with these attributes and no others. */
+export type RowOf<Schema extends { required: readonly string[]; properties: Readonly<Record<string, JSONSchema>> }> =
+  TypeOf<Schema & { type: 'object'; additionalProperties: false }>;
+
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
+export const codes = { type: 'array', items: text } as const;
+export const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
+export const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+// Fields of responses.
+export const int64Field = (description: string) => ({ type: 'integer', format: 'int64', description }) as const;
+export const textField = (description: string) => ({ ...text, description }) as const;
+export const flagField = (description: string) => ({ ...flag, description }) as const;
+export const textsField = (description: string) => ({ ...codes, description }) as const;

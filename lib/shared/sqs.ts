@@ -1,8 +1,6 @@
 /** Sends messages to SQS queues. */
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { PATIENT } from '../dynamodb/client.ts';
-import { createHttpHandler } from '../dynamodb/http-handler.ts';
-import { createSigner } from '../dynamodb/signer.ts';
+import { createHttpHandler, createSigner, PATIENT } from '../table/client.ts';
 import { stringifyJson } from './json.ts';
 
 /** Maximum number of messages in one call to SQS. */

@@ -5,14 +5,13 @@ import { once } from 'node:events';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { connectTable, Endpoint } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { forEach } from '../../lib/dynamodb/pool.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import { chunksOf } from '../../lib/shared/chunks.ts';
-import { inTurns, startTimer } from '../../test/support/timings.ts';
+import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
+import { connectTable, Endpoint } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import type { Figure } from './run.ts';
 import { accountLines, benchHandlers, hostName, startBenchService, statusOf } from './service.ts';
+import { inTurns, startTimer } from './timings.ts';
 
 const HOSTS = 2_000;
 const ROUNDS = 6;

@@ -11,10 +11,10 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { DEMO_KEYS } from '../../infra/generate/sample.ts';
 import { aliases } from '../../infra/left-out.ts';
-import { createTimes, inTurns } from '../../test/support/timings.ts';
 import { createRecorder, linesFor, SUBJECTS } from './functions/subjects.ts';
 import type { Figure } from './run.ts';
 import { eventOf, startBenchService } from './service.ts';
+import { createTimes, inTurns } from './timings.ts';
 
 const ROUNDS = 6;
 /** Calls in each process: a first one, and 80 warm ones. */

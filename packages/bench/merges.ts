@@ -3,10 +3,10 @@
  * transactions never conflict, so the calls go through a proxy that adds latencies and conflicts. All callers run in this process, unlike Lambda.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectTable } from '../../lib/dynamodb/client.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
-import { startLimitsProxy } from '../../test/support/limits/limits-proxy.ts';
-import { type LoadResult, runMergeLoad } from '../../test/support/merge-load.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { connectTable } from '../../lib/table/client.ts';
+import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';
+import { type LoadResult, runMergeLoad } from './merge-load.ts';
 import type { Figure } from './run.ts';
 import { accountLines, benchHandlers, createAlerts, startBenchService } from './service.ts';
 

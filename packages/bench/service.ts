@@ -1,14 +1,13 @@
 /** The handlers for benchmarks, on a DynamoDB of their own, with a clock that is set forward; and their data. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { forEach } from '../../lib/dynamodb/pool.ts';
-import { putRow } from '../../lib/dynamodb/row.ts';
-import { type ListedOperation, operationIdOf } from '../../lib/http/operations.ts';
+import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
+import { forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
-import { readSettings } from '../../lib/shared/settings.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { putRow } from '../../lib/table/write.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';

@@ -1,6 +1,7 @@
 /** Figures for `admin status` and the console. Those of a deployed stack come from CloudWatch. */
-import { type Key, parseKey } from '../../lib/dynamodb/keys.ts';
-import { operations } from '../../lib/http/operations.ts';
+
+import { operations } from '../../lib/operations/index.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
 import { type Attempt, type OperationFigures, WINDOW_MINUTES } from '../admin/status/measured.ts';
 import type { Served } from './gateway.ts';
 

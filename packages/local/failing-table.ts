@@ -1,7 +1,7 @@
 /** A proxy that answers some of the functions' DynamoDB calls with an error. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
+import { parseKey, type RowKind } from '../../lib/table/keys.ts';
 import { startDynamoDbProxy } from './dynamodb-proxy.ts';
 
 /** The failures that can be simulated, and what callers see then. */

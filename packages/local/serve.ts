@@ -3,12 +3,11 @@ import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } fro
 import inspector from 'node:inspector';
 import { join, resolve } from 'node:path';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
-import { isUnavailable } from '../../lib/dynamodb/failures.ts';
-import { operations } from '../../lib/http/operations.ts';
-import { SETTINGS } from '../../lib/shared/settings.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
+import { operations } from '../../lib/operations/index.ts';
+import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { connectTable, PATIENT, type Table } from '../../lib/table/client.ts';
+import { isUnavailable } from '../../lib/table/retry.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
 import { createConsole } from '../admin/console/console.ts';

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, type Table } from '../../lib/table/client.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { listRunning } from '../../packages/admin/local-service/running.ts';
 import { expectAccessible, openPage, overhang, type Surroundings } from './surroundings.ts';

@@ -1,16 +1,18 @@
 /** Calls and commands that write, when DynamoDB's replies are lost or wrong: each takes effect once, and reports truly whether it did. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
 import { type ListedAppKey, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
-import { finishFeed } from '../support/finish.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
+import { type Account, finishFeed, newAccount } from '../support/incidents.ts';
 import {
   callAlone,
   connectThrough,
@@ -23,7 +25,7 @@ import {
   storedUnder,
   testDeps,
 } from '../support/service.ts';
-import { connectAfterStorm } from '../support/storm.ts';
+import { connectAfterStorm } from './storm.ts';
 
 /** Faults after which DynamoDB's caller does not know, or is told wrongly, whether the call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];

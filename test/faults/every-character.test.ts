@@ -1,11 +1,11 @@
 /** Texts of callers come through merge, export and import unchanged, whichever characters they hold. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
 import { readFeed } from '../../lib/operations/merge-alerts/entry.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { exportData } from '../../packages/admin/data/export.ts';
 import { linesOf } from '../../packages/admin/data/lines.ts';
 import { loadData } from '../../packages/admin/data/load.ts';

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
-import { bytesInUse, newLoad, SILENT } from '../support/memory.ts';
 import { callAlone, handlersOver, testDeps } from '../support/service.ts';
-import { connectDouble } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
+import { connectDouble } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
+import { bytesInUse, newLoad, SILENT } from './memory.ts';
 
 /** Calls of a round. The short form has none, since a few hundred calls would show no growth. */
 const CALLS = { ci: 2_000, full: 40_000 }[process.env.FAULTS ?? 'quick'] ?? 0;

@@ -5,13 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
-import { type LoadResult, type MergeLoad, runMergeLoad } from '../support/merge-load.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
 import { testDeps } from '../support/service.ts';
-import { connectDouble, type Request, type Send, type Transaction } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
+import { connectDouble, type Request, type Send, type Transaction } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 
 const ACCOUNT = 1;
 const CALLER = { accountId: ACCOUNT, appKeyId: 'key', permissions: [], cursorSecret: new Uint8Array() };

@@ -1,14 +1,14 @@
 /** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `test/support/limits`. */
 import { afterAll, expect, it } from 'vitest';
-import { type TableOptions, withSignal } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { type TableOptions, withSignal } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { startLimitsProxy } from '../limits-proxy/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
-import { startLimitsProxy } from '../support/limits/limits-proxy.ts';
 import { callAlone, connectThrough, handlersOver, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
 /** Alerts of a throttled merge. The short form is small enough for a busy machine. */

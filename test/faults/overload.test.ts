@@ -1,15 +1,13 @@
 /** A load of calls of every operation while some of their calls to DynamoDB fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import type { ListedOperation } from '../../lib/http/operations.ts';
-import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
-import { finishFeed } from '../support/finish.ts';
-import { expectTrueFeeds } from '../support/incidents.ts';
-import { newLoad, SILENT, watchCalls } from '../support/memory.ts';
+import { expectTrueFeeds, finishFeed } from '../support/incidents.ts';
 import {
   type Answer,
   callOperation,
@@ -20,7 +18,8 @@ import {
   stored,
   testDeps,
 } from '../support/service.ts';
-import { connectAfterStorm } from '../support/storm.ts';
+import { newLoad, SILENT, watchCalls } from './memory.ts';
+import { connectAfterStorm } from './storm.ts';
 
 const SECONDS = { quick: 2, ci: 30, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;

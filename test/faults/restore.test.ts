@@ -1,22 +1,22 @@
 /** A point-in-time restore may have any part of a recent transaction. Whichever part it is, a repair completes the transaction or undoes it. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { rowName } from '../../lib/dynamodb/batch-get.ts';
-import { type Key, parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
+import { type Key, parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { rowName } from '../../lib/table/read.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import type { Finding } from '../../packages/admin/check/finding.ts';
 import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
 import { repair } from '../../packages/admin/check/repair.ts';
+import { changedRows, overwrite, type Rows, snapshot, torn } from '../../packages/admin/test/support/torn.ts';
+import { newMergeInstance } from '../integration/merging.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dyingAfterCommit } from '../support/faults.ts';
 import { newAccount } from '../support/incidents.ts';
-import { newMergeInstance } from '../support/merging.ts';
 import { handlersOver, newTable, testDeps } from '../support/service.ts';
-import { TableDouble } from '../support/table/table-double.ts';
-import { changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 
 const random = seededRandom(SEED);
 const SHORT = process.env.FAULTS === undefined;

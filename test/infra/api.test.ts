@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { logsOutputOf } from '../../infra/outputs.ts';
 import { functionIdOf, functionsOf, routesOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable, shortId } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, only, propertiesOf, readable, shortId } from './stack.ts';
 
 const template = deployed();
 

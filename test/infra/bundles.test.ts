@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
-import { browseFleet } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { parseJson } from '../../lib/shared/json.ts';
 import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
 import { serve } from '../support/serve.ts';
@@ -156,7 +156,7 @@ describe('every bundle, started as Lambda would', () => {
     const { answer, stdout } = await start('delete-work-item', apiEvent, { DYNAMODB_ENDPOINT });
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((text) => text.includes('call failed'));
-    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/table\/read\.ts:\d+:\d+/);
   });
 
   it('signs with the credentials of the environment', async () => {

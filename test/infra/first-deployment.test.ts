@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { synthesize } from '../../packages/local/synthesize.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
-import { deployed, only } from '../support/stack.ts';
+import { deployed, only } from './stack.ts';
 
 const template = deployed();
 const idsOf = (type: string, inTemplate = template) => Object.keys(resourcesOf(inTemplate, type));

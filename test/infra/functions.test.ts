@@ -1,8 +1,8 @@
 /** Each function as it is deployed, what each setting of docs/deploy.md does, and how functions share Lambda's concurrency. */
 import { describe, expect, it } from 'vitest';
-import { allowedMethods } from '../../lib/http/operations.ts';
+import { allowedMethods } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
+import { deployed, idOfFunction, only, propertiesOf, readable } from './stack.ts';
 
 const template = deployed();
 const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';

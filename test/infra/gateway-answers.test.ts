@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { answerOf } from '../../packages/local/gateway-response.ts';
-import { deployment, startGateway } from '../support/fake-functions.ts';
+import { deployment, startGateway } from './fake-functions.ts';
 
 type Row = [type: string, status: number, code: ErrorCode, headers?: Record<string, string>, message?: string];
 const WAIT = { 'Retry-After': '1' };

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codeIn, OK, startGateway } from '../support/fake-functions.ts';
+import { codeIn, OK, startGateway } from './fake-functions.ts';
 
 const MIB = 1024 * 1024;
 const MERGE = 'POST /alert/merge?app_key=k HTTP/1.1';

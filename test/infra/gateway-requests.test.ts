@@ -1,6 +1,6 @@
 /** How the local gateway reads requests: as docs/aws-behaviour.md says that API Gateway does. */
 import { describe, expect, it } from 'vitest';
-import { codeIn, startGateway } from '../support/fake-functions.ts';
+import { codeIn, startGateway } from './fake-functions.ts';
 
 const gateway = await startGateway();
 const MERGE = 'POST /alert/merge?app_key=k HTTP/1.1';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/operations/index.ts';
 import { createUsagePlans } from '../../packages/local/usage-plans.ts';
-import { allow, deployment, edited, startGateway } from '../support/fake-functions.ts';
+import { allow, deployment, edited, startGateway } from './fake-functions.ts';
 
 const MERGE = '/alert/merge?app_key=k';
 const clock = { now: 0 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { functionsOf, resourcesOf, type Template } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, OPERATIONS, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, OPERATIONS, propertiesOf } from './stack.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
 const SETTINGS = { alarmEmail: 'ops@example.com' };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import type { Template } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, propertiesOf } from './stack.ts';
 
 const template = deployed();
 const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];

@@ -1,7 +1,7 @@
 /** The queues, the functions that they and the table's stream call, and how messages outlast an outage of six hours. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
+import { deployed, only, propertiesOf, readable } from './stack.ts';
 
 const template = deployed();
 const queues = propertiesOf('AWS::SQS::Queue', template);

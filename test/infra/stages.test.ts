@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { ServiceStack } from '../../infra/stack.ts';
 import type { Template } from '../../packages/local/template.ts';
-import { only, propertiesOf } from '../support/stack.ts';
+import { only, propertiesOf } from './stack.ts';
 
 function stackOf(stackName: string, context: Record<string, string> = {}, env = {}) {
   const app = new App({

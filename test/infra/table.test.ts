@@ -1,7 +1,7 @@
 /** The table, its backups, and what a destroyed stack leaves behind: docs/deploy.md. */
 import { expect, it } from 'vitest';
 import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
-import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';
+import { deployed, only, propertiesOf, readable, shortId } from './stack.ts';
 
 const template = deployed();
 const VAULT = 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies';

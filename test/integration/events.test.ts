@@ -2,11 +2,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
-import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';

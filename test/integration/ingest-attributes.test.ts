@@ -1,12 +1,12 @@
 /** Attributes that the service writes itself: records of the feed neither change them nor count as calls. */
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
+import { RUM_RECORD } from '../support/accounts.ts';
 import { recordsOfAccount, relayed } from '../support/events.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
-import { RUM_RECORD } from '../support/rum.ts';
 import { callOperation, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;

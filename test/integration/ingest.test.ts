@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import type { ListedOperation } from '../../lib/operations/index.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';

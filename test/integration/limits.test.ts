@@ -1,11 +1,11 @@
 /** Compares the limits of the proxy with the rules that AWS documents. The clock of its buckets stands still unless a test moves it. */
 import * as commands from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { clientConfig, type Table } from '../../lib/dynamodb/client.ts';
-import { itemBytes } from '../../lib/dynamodb/item-size.ts';
+import { clientConfig, type Table } from '../../lib/table/client.ts';
+import { AWS_LIMITS, createPartitions, type Limits } from '../limits-proxy/capacity.ts';
+import { itemBytes } from '../limits-proxy/item-size.ts';
+import { type LimitsProxy, startLimitsProxy } from '../limits-proxy/limits-proxy.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { AWS_LIMITS, createPartitions, type Limits } from '../support/limits/capacity.ts';
-import { type LimitsProxy, startLimitsProxy } from '../support/limits/limits-proxy.ts';
 import { newTable, stored } from '../support/service.ts';
 
 const KB = 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/http/app-keys.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { newAccount, objectId } from '../support/incidents.ts';

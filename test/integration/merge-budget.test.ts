@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { connectTable } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
+import { connectTable } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { startLimitsProxy } from '../limits-proxy/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
-import { startLimitsProxy } from '../support/limits/limits-proxy.ts';
 import { handlersOver, NOW, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
 
 const clock = { now: NOW };

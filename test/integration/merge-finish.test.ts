@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';
 import { describe, expect, inject, it } from 'vitest';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
 import { insertsOf } from '../../packages/local/test/support/stream-records.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { type AroundCall, connectionLost, dyingAfterCommit } from '../support/faults.ts';
-import { finishFeed } from '../support/finish.ts';
-import { expectMerged } from '../support/incidents.ts';
-import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from '../support/merging.ts';
+import { expectMerged, finishFeed } from '../support/incidents.ts';
 import { newTable, type TestDeps, testDeps } from '../support/service.ts';
+import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from './merging.ts';
 
 const table = await newTable({ stream: true });
 

@@ -5,8 +5,8 @@ import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, dyingAfterCommit, onceBefore } from '../support/faults.ts';
 import { expectMerged } from '../support/incidents.ts';
-import { dyingAfterTransactions, newPendingScene, newScene, TRANSACTION_ITEMS } from '../support/merging.ts';
 import { connectAgain, newTable } from '../support/service.ts';
+import { dyingAfterTransactions, newPendingScene, newScene, TRANSACTION_ITEMS } from './merging.ts';
 
 const table = await newTable();
 afterEach(() => {

@@ -2,18 +2,17 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../limits-proxy/item-size.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost, losing, onceBefore } from '../support/faults.ts';
-import { finishFeed } from '../support/finish.ts';
-import { expectMerged, objectId } from '../support/incidents.ts';
-import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from '../support/merging.ts';
+import { expectMerged, finishFeed, objectId } from '../support/incidents.ts';
 import { newTable, put, putAll, stored, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
+import { newMergeInstance, newPendingScene, newScene, TRANSACTION_ITEMS } from './merging.ts';
 
 const table = await newTable();
 

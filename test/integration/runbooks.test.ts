@@ -1,10 +1,10 @@
 /** Each alarm of the template has a runbook, and each runbook of docs/operate.md works word for word. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
+import { steady, stepsOf, walk } from '../../packages/admin/test/support/walk.ts';
 import { resourcesOf } from '../../packages/local/template.ts';
+import { deployed } from '../infra/stack.ts';
 import { textOf } from '../support/documents.ts';
-import { deployed } from '../support/stack.ts';
-import { steady, stepsOf, walk } from '../support/walk.ts';
 
 const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
 const [introduction = '', ...rest] = alarms.split(/^### /m);

@@ -3,11 +3,13 @@ import * as commands from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { browseFleet, deleteWorkItem, mergeAlerts } from '../../lib/http/operations.ts';
 import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
 import { recordOfEntity } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { changeAccount, listAccounts, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, revokeAppKey, rotateAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
@@ -20,9 +22,9 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { callAlone, newTable, testDeps } from '../support/service.ts';
-import { connectDouble, type Request } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
-import { canonical, type Item, typeOf, type Value } from '../support/table/values.ts';
+import { connectDouble, type Request } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
+import { canonical, type Item, typeOf, type Value } from '../table-double/values.ts';
 
 const VARIATIONS = { ci: 10_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type Caller, createAppKeys } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import { createAppKeys } from '../../lib/http/app-keys.ts';
+import type { Caller } from '../../lib/http/operation.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { changeAccount, readAccount, storeGatewayKey } from '../../packages/admin/accounts/accounts.ts';
 import {
   AppKeyError,
@@ -15,8 +16,8 @@ import { auditAction } from '../../packages/admin/accounts/audit-rows.ts';
 import { checkTable } from '../../packages/admin/check/check.ts';
 import { DataError } from '../../packages/admin/data/check-lines.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { anyFate, lives, onSchedules } from '../support/schedule.ts';
 import { NOW, testDeps } from '../support/service.ts';
+import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const [OWN, OTHER] = [1, 2];
 const [FIRST, SECOND, THIRD] = ['first', 'second', 'third'].map((name) => name.padEnd(32, '-')) as [

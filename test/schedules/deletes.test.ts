@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { recordOfEntity } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
-import { answersTruly, anyFate, onSchedules } from '../support/schedule.ts';
 import { callAlone, put, stored, testDeps } from '../support/service.ts';
+import { answersTruly, anyFate, onSchedules } from './schedule.ts';
 
 const process = fc.record({
   kind: fc.constantFrom('delete', 'delete', 'delete', 'restore', 'record'),

@@ -1,11 +1,11 @@
 /** Records of the feed, in any order and some repeatedly, lead to the same rows. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { parseKey } from '../../lib/dynamodb/keys.ts';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
-import { anyFate, lives, onSchedules } from '../support/schedule.ts';
-import type { Item } from '../support/table/values.ts';
+import { parseKey } from '../../lib/table/keys.ts';
+import type { Item } from '../table-double/values.ts';
+import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const SENT = 1_795_000_000_000;
 const DAY = 24 * 3_600_000;

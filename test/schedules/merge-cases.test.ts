@@ -2,21 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { ProvisionedThroughputExceededException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import { type Entry, inOrder, readFeed } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { readPending } from '../../lib/operations/merge-alerts/merge-order.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import { readMergeRows } from '../../packages/admin/check/read-rows.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { newAccount } from '../support/incidents.ts';
 import { putAll, testDeps } from '../support/service.ts';
-import { connectDouble, type Request } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
+import { connectDouble, type Request } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 
 /** So few rows that a merge of more than two alerts is large, and that moves alerts one or two at a time. */
 const LIMITS = { transactionItems: 5 };

@@ -2,22 +2,21 @@
 import { TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
 import { recordOfEntity } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { finishFeed } from '../support/finish.ts';
 import { createHandlers } from '../support/handlers.ts';
-import { expectMerged, expectTrueFeeds, newAccount } from '../support/incidents.ts';
-import { anyFate, type Fate, lives, onSchedules } from '../support/schedule.ts';
+import { expectMerged, expectTrueFeeds, finishFeed, newAccount } from '../support/incidents.ts';
 import { eventFor, invokeAlone, put, stored, testDeps } from '../support/service.ts';
-import { connectDouble } from '../support/table/client.ts';
-import { TableDouble } from '../support/table/table-double.ts';
+import { connectDouble } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
+import { anyFate, type Fate, lives, onSchedules } from './schedule.ts';
 
 /** A merge of up to two alerts is small, and up to three alerts are moved at a time. */
 const LIMITS = { transactionItems: 5 };

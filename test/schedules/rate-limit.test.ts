@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter, type WindowState } from '../../lib/http/rate-limit.ts';
-import { answersTruly, anyFate, onSchedules } from '../support/schedule.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { NOW, testDeps } from '../support/service.ts';
+import { answersTruly, anyFate, onSchedules } from './schedule.ts';
 
 const ACCOUNT = 1;
 /** A warm function, and the seconds of its clock at which it is called. */

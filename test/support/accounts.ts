@@ -1,7 +1,7 @@
 /** Accounts that no other test uses. */
 import { randomInt } from 'node:crypto';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
+import type { Table } from '../../lib/table/client.ts';
+import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { putAppKey } from './service.ts';
 
 /** A random account id, from so many that two tests hardly ever get the same. */
@@ -15,3 +15,27 @@ export async function newCaller(
   const account = row.account_id ?? newAccountId();
   return { account, appKey: await putAppKey(table, { ...row, account_id: account }) };
 }
+
+/** A stored RUM record. */
+export const RUM_RECORD = {
+  product: 'rum',
+  version: 'professional',
+  status: 'enabled',
+  offering_id: 9_007_199_254_740_993n,
+  order_id: 'o-1',
+  resource_id: 'r-1',
+  resource_name: 'RUM',
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_001,
+  window_start_time: 1_749_000_000,
+  window_end_time: 1_751_000_000,
+  'action.days': 30,
+  'error.days': 31,
+  'long_task.days': 32,
+  'resource.days': 33,
+  'session.days': 34,
+  'view.days': 35,
+  'session_investigate.free_cnt': 1_000,
+  'session_measure.free_cnt': 2_000,
+  'session_replay.free_cnt': 3_000,
+};

@@ -1,4 +1,7 @@
 import { expect } from 'vitest';
+import type { Operation } from '../../lib/http/operation.ts';
+import { parseJson } from '../../lib/shared/json.ts';
+import { validate } from '../../packages/conformance/src/answers.ts';
 import type { Answer } from './service.ts';
 
 /** Checks the whole envelope of an answer: status, request id in body and header, and either `data` or the error's code. */
@@ -20,4 +23,13 @@ export function expectEnvelope(answer: Answer, status: number, code?: string): v
   expect(body.error.message).toEqual(expect.any(String));
   expect(headers['Content-Language']).toEqual(expect.any(String));
   expect(headers.Vary).toContain('Accept-Language');
+}
+
+/** Expects a success as the contract and openapi.json describe it. @returns its `data`, with exact integers */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the answer holds
+export function expectData({ path }: Pick<Operation, 'path'>, answer: Answer): any {
+  expectEnvelope(answer, 200);
+  const body = parseJson(answer.text) as { data: unknown };
+  validate('POST', path, { status: answer.status, headers: new Headers(answer.headers), body });
+  return body.data;
 }

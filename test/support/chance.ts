@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+
 /** Numbers from 0 to 1 (exclusive), the same for the same seed: the generator mulberry32. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
@@ -21,3 +23,10 @@ export function sample<Value>(all: readonly Value[], count: number, random: () =
  * chance; `SEED=random` chooses another, which a failing run prints.
  */
 export const SEED = process.env.SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(process.env.SEED ?? 1);
+
+/** Any text, also with control characters and unpaired surrogates. fast-check's own unit `binary` takes a second to set up. */
+export const anyText = fc.string({
+  unit: fc
+    .oneof({ weight: 3, arbitrary: fc.nat({ max: 0x7f }) }, fc.nat({ max: 0x10ffff }))
+    .map((code) => String.fromCodePoint(code)),
+});

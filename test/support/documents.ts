@@ -8,3 +8,9 @@ export const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, inDouble, inSingle, bare]) => inDouble ?? inSingle ?? bare ?? '',
   );
+
+/** The valid lines that docs/data-format.md shows: one of each kind. */
+export const documentedLines = (): string[] =>
+  readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"kind"'));

@@ -1,8 +1,8 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { inject } from 'vitest';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { createRelay } from '../../lib/events/relay.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
 import { recordsOf } from '../../packages/local/test/support/stream-records.ts';

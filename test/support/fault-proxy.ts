@@ -11,7 +11,7 @@ import {
   Refusal,
   THROTTLED,
   throttled,
-} from './limits/limit-errors.ts';
+} from '../limits-proxy/limit-errors.ts';
 
 /**
  * What happens to a call on the wire:

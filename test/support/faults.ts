@@ -1,5 +1,5 @@
 /** Faults of the calls of a table's client: one for each call, however many attempts the SDK makes of it. */
-import type { Table } from '../../lib/dynamodb/client.ts';
+import type { Table } from '../../lib/table/client.ts';
 
 /** One call of a table's client. */
 interface TableCall {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
-import type { Table } from '../../lib/dynamodb/client.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
 import type { Delay, Refusal } from '../../lib/ingest/queues.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];

@@ -1,12 +1,11 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet } from '../../lib/http/operations.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
-import type { Settings } from '../../lib/shared/settings.ts';
-import type { TimeLimits } from '../../lib/shared/time-limits.ts';
+import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
+import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
+import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
 import { type Answer, eventFor, handlersOver, invoke, invokeAlone, NOW, putAll, testDeps } from './service.ts';
 

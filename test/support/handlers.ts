@@ -1,8 +1,8 @@
-import type { Handler } from '../../lib/http/operation-handler.ts';
-import type { OperationId } from '../../lib/http/operations.ts';
+import type { Handler } from '../../lib/http/operation.ts';
 import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
 import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
 import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';
+import type { OperationId } from '../../lib/operations/index.ts';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
 import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
 import type { Deps } from '../../lib/shared/deps.ts';

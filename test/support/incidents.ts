@@ -1,13 +1,14 @@
 /** Accounts with incidents, alerts and members for tests of merges, and checks of the stored results. */
 import { randomBytes } from 'node:crypto';
+import type { SQSEvent } from 'aws-lambda';
 import { expect } from 'vitest';
-import { batchGet } from '../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
-import { mergeAlerts } from '../../lib/http/operations.ts';
+import type { Handler } from '../../lib/http/operation.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { createFinishMerges, finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import { batchGet } from '../../lib/table/read.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,
@@ -19,6 +20,7 @@ import {
   putAppKey,
   stored,
   storedUnder,
+  testDeps,
 } from './service.ts';
 
 export const objectId = () => randomBytes(12).toString('hex');
@@ -135,3 +137,23 @@ export async function expectTrueFeeds(
   expect(placements.map((id) => id ?? 'none')).toEqual(alerts.map((id) => incidentOf.get(id)));
   return entries;
 }
+
+type Entries = readonly Record<string, unknown>[];
+
+/** The event of the queue with a message for each large entry of a feed. */
+export const messagesOf = (feed: Entries) =>
+  ({
+    Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
+  }) as SQSEvent;
+
+/** Runs finish-merges on the large entries of a feed. */
+export const finishFeed = (
+  table: Table,
+  feed: Entries,
+  {
+    deps = testDeps(table),
+    transactionItems,
+    leftMs = 60_000,
+  }: { deps?: ReturnType<typeof testDeps>; transactionItems?: number; leftMs?: number } = {},
+): Promise<void> =>
+  createFinishMerges(deps, transactionItems)(messagesOf(feed), { getRemainingTimeInMillis: () => leftMs });

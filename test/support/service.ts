@@ -8,33 +8,25 @@ import type {
   Context,
 } from 'aws-lambda';
 import { inject } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
-import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
-import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
-import { type Key, keys } from '../../lib/dynamodb/keys.ts';
-import { forEach } from '../../lib/dynamodb/pool.ts';
-import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
+import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
-import {
-  allowedMethods,
-  type ListedOperation,
-  type Operation,
-  operationIdOf,
-  operations,
-} from '../../lib/http/operations.ts';
-import { chunksOf } from '../../lib/shared/chunks.ts';
+import type { Handler, Operation } from '../../lib/http/operation.ts';
+import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
+import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
+import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
-import { readSettings, type Settings } from '../../lib/shared/settings.ts';
-import type { TimeLimits } from '../../lib/shared/time-limits.ts';
+import { readSettings, type Settings, type TimeLimits } from '../../lib/shared/settings.ts';
+import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
+import { connectDouble } from '../table-double/client.ts';
+import { TableDouble } from '../table-double/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
-import { connectDouble } from './table/client.ts';
-import { TableDouble } from './table/table-double.ts';
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;

@@ -1,6 +1,6 @@
 /** Observes each attempt of a call, inside the SDK's retries, and can make it fail, hang or lose its reply. */
 import { createServer } from 'node:net';
-import type { Table } from '../../lib/dynamodb/client.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { listen } from './listen.ts';
 
 /** One attempt of a call. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
-import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import { changeOf, entryOf, entryRow } from '../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
+import type { FeedEntry } from '../../lib/table/rows.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../limits-proxy/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {

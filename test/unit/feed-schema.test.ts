@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { problemsOf } from '../../lib/ingest/check-line.ts';
 import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
-import { documentedLines } from '../support/data-format.ts';
+import { documentedLines } from '../support/documents.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isRecord = ajv.compile(JSON.parse(readFileSync('feed.schema.json', 'utf8')));

@@ -1,9 +1,12 @@
 // Imports only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
 import type { ApiError, Catalog } from '../errors.ts';
-import { CATALOGS } from './languages.ts';
+import { catalog as de } from './de.ts';
+import { catalog as en } from './en.ts';
+import { catalog as zhCn } from './zh-cn.ts';
 
-export { CATALOGS };
+/** The default first. */
+export const CATALOGS: readonly [Catalog, ...Catalog[]] = [en, de, zhCn];
 
 /** The language and the likely script of a tag: `zh-Hans` for `zh`, `zh-SG` and `zh-Hans-CN`, but not for `zh-TW`. */
 function languageAndScript(tag: string): string | undefined {

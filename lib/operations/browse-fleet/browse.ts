@@ -1,13 +1,13 @@
-import type { Caller } from '../../auth/app-keys.ts';
-import { refuse } from '../../http/errors.ts';
-import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../../http/operations.ts';
-import type { CrossCheck } from '../../http/validate.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { callerOf } from '../../http/app-keys.ts';
+import type { CrossCheck } from '../../http/body.ts';
+import { createOperationHandler } from '../../http/call.ts';
+import { type FieldError, refuse } from '../../http/errors.ts';
+import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
-import { checkScanLimit, openCursor, sealCursor } from './fleet-request.ts';
-import { type HostRow, UNREADABLE } from './fleet-rows.ts';
-import { type FleetHost, type FleetStatus, fleetHost } from './host-status.ts';
+import { type FleetHost, type FleetStatus, fleetHost, type HostRow, UNREADABLE } from './host.ts';
 import { createHostReader, type HostReader } from './read-hosts.ts';
+import { browseFleet, FLEET_STATUSES } from './schema.ts';
 import validate from './validate-browse-fleet.ts';
 
 type BrowseRequest = RequestOf<typeof browseFleet>;
@@ -49,9 +49,9 @@ const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
   cursor ? openCursor(cursorSecret, cursor) : undefined;
 
 /** Rejects a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
-const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => {
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
   const fieldErrors = checkScanLimit(body, offending);
-  if (body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined)
+  if (body.cursor && !offending.has('cursor') && hostBefore(body, callerOf(event)) === undefined)
     fieldErrors.push({ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } });
   return fieldErrors;
 };
@@ -167,4 +167,36 @@ function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['s
   const countOf = (status: FleetStatus) => items.filter(({ servicemap }) => servicemap.status === status).length;
   const counts = FLEET_STATUSES.map((status) => [status, countOf(status)]);
   return Object.fromEntries(counts) as Record<FleetStatus, number>;
+}
+
+/** Purpose and version, which are signed with the host id. A new version invalidates old cursors. */
+const SIGNED_PREFIX = 'fleet-cursor-1:';
+const TAG_BYTES = 16;
+
+function tagOf(secret: Uint8Array, hostId: Buffer): Buffer {
+  return createHmac('sha256', secret).update(SIGNED_PREFIX).update(hostId).digest().subarray(0, TAG_BYTES);
+}
+
+/** A cursor that continues after `hostId`, signed with the account's secret. */
+export function sealCursor(secret: Uint8Array, hostId: string): string {
+  const bytes = Buffer.from(hostId);
+  return Buffer.concat([tagOf(secret, bytes), bytes]).toString('base64url');
+}
+
+/** The host after which a cursor continues; undefined if it was not issued with this secret. */
+export function openCursor(secret: Uint8Array, cursor: string): string | undefined {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return undefined;
+  const hostId = bytes.subarray(TAG_BYTES);
+  return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, hostId)) ? hostId.toString() : undefined;
+}
+
+/**
+ * Checks that `scan_limit` is at least `limit`, given or default.
+ * @param offending fields that failed the schema: if either is among them, the two are not compared
+ */
+export function checkScanLimit({ limit, scan_limit }: BrowseRequest, offending: ReadonlySet<string>): FieldError[] {
+  if (offending.has('limit') || offending.has('scan_limit')) return [];
+  const schema = { ...browseFleet.request.properties.scan_limit, minimum: limit, 'x-minimum-field': 'limit' };
+  return scan_limit < limit ? [{ field: 'scan_limit', schema }] : [];
 }

@@ -1,8 +1,7 @@
-import { batchGet } from '../../dynamodb/batch-get.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { collections, keys } from '../../dynamodb/keys.ts';
-import { queryRange, type Range } from '../../dynamodb/query.ts';
 import type { Int64 } from '../../shared/json.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { collections, keys } from '../../table/keys.ts';
+import { batchGet, queryRange } from '../../table/read.ts';
 import {
   decodeHost,
   decodeStatus,
@@ -12,17 +11,7 @@ import {
   type RawRow,
   STATUS_ATTRIBUTES,
   UNREADABLE,
-} from './fleet-rows.ts';
-import {
-  nextRead,
-  type ReadResult,
-  type ReadStep,
-  type StatusRead,
-  startAfter,
-  uncovered,
-  withHosts,
-  withStatuses,
-} from './read-plan.ts';
+} from './host.ts';
 
 export interface Candidate {
   host: HostRow;
@@ -60,62 +49,100 @@ export interface HostReaderOptions {
   onUnreadable(error: unknown): void;
 }
 
-/** Reads an account's hosts in chunks, inventory joined with live status, by the steps of {@link nextRead}. */
+/**
+ * Reads an account's hosts in chunks, inventory joined with live status. Both are sorted by host id, and are queried at once. Live status may
+ * have any number of hosts that the inventory lacks: the hosts that its page does not reach are read by their keys.
+ */
 export function createHostReader(options: HostReaderOptions) {
   const { table, account, signal, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
   const began = performance.now();
   const liveTime = createTimeBudget(options.liveMs, signal);
+  const isLate = () => performance.now() - began >= inventoryMs;
+
+  /** Hosts that were read and not returned yet, in order. */
+  let hosts: readonly RawRow[] = [];
+  /** The last host that was read of the inventory; empty: none. */
+  let lastHost = options.after ?? '';
+  let isComplete = false;
+
   const statuses = new Map<string, RawRow>();
-  let progress = startAfter(options.after);
+  /** The status of each host up to this one is known: its row was read, or it has none; undefined: that of all hosts. */
+  let covered: string | undefined = lastHost;
+  let isUnreadable = false;
 
   /** Skips the rows of retired hosts. If a page has only those, it reads on in larger pages, whatever the time. */
-  async function readHosts(range: Omit<Range, 'partition'>): Promise<ReadResult> {
-    const partition = collections.hosts(account);
+  async function readHosts(limit: number): Promise<void> {
+    const range = { after: lastHost || undefined, limit };
     const attributes = [...HOST_ATTRIBUTES, 'retired'];
     const tableWithSignal = withSignal(table, signal);
-    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, { partition, ...range }, 'host_id', attributes);
-    const hosts = rows.filter(({ retired }) => retired === undefined);
-    if (hosts.length > 0 || reached === undefined) return { rows: hosts, reached };
-    return readHosts({ after: reached, limit: RETIRED_HOSTS_AT_ONCE });
+    const partition = collections.hosts(account);
+    const { rows, reached } = await queryRange<RawRow>(tableWithSignal, partition, range, 'host_id', attributes);
+    const found = rows.filter(({ retired }) => retired === undefined);
+    hosts = hosts.concat(found);
+    isComplete = reached === undefined;
+    lastHost = reached ?? lastHost;
+    if (found.length === 0 && !isComplete) await readHosts(RETIRED_HOSTS_AT_ONCE);
   }
 
-  function readStatuses(read: StatusRead): Promise<ReadResult> {
-    if ('hostIds' in read) return readEach(read.hostIds);
-    const range = { partition: collections.hostStatuses(account), ...read };
-    return queryRange(withSignal(table, liveTime.signal), range, 'host_id', STATUS_ATTRIBUTES);
+  /** Without live status, the page is built from the inventory. */
+  async function readStatuses(read: (liveTable: Table) => Promise<readonly RawRow[]>): Promise<void> {
+    if (isUnreadable) return;
+    try {
+      const rows = await liveTime.spend(() => read(withSignal(table, liveTime.signal)));
+      for (const row of rows) statuses.set(row.host_id, row);
+    } catch (error) {
+      isUnreadable = true;
+      onUnreadable(error);
+    }
   }
 
-  async function readEach(hostIds: readonly string[]): Promise<ReadResult> {
-    const wanted = hostIds.map((hostId) => keys.hostStatus(account, hostId));
-    const { rows } = await batchGet(withSignal(table, liveTime.signal), wanted, { consistent: false });
-    return { rows: [...rows.values()].map((row) => ({ ...row, host_id: row.sk })), reached: undefined };
+  async function readNextStatuses(limit: number): Promise<void> {
+    if (covered === undefined) return;
+    const range = { after: covered || undefined, limit };
+    const partition = collections.hostStatuses(account);
+    await readStatuses(async (liveTable) => {
+      const { rows, reached } = await queryRange<RawRow>(liveTable, partition, range, 'host_id', STATUS_ATTRIBUTES);
+      covered = reached;
+      return rows;
+    });
   }
 
-  async function perform({ hosts: range, statuses: read }: ReadStep): Promise<void> {
-    const [hosts, live] = await Promise.all([
-      range && readHosts(range),
-      // Without live status, the page is built from the inventory.
-      read && liveTime.spend(() => readStatuses(read)).catch((error: unknown) => void onUnreadable(error)),
-    ]);
-    if (hosts) progress = withHosts(progress, hosts);
-    if (read) progress = live ? withStatuses(progress, read, live) : { ...progress, unreadable: true };
-    for (const row of live?.rows ?? []) statuses.set(row.host_id, row);
+  async function readStatusesOf(wanted: readonly RawRow[]): Promise<void> {
+    const last = wanted.at(-1);
+    if (last === undefined) return;
+    const statusKeys = wanted.map(({ host_id }) => keys.hostStatus(account, host_id));
+    await readStatuses(async (liveTable) => {
+      const { rows } = await batchGet(liveTable, statusKeys, { consistent: false });
+      covered = last.host_id;
+      return [...rows.values()].map((row) => ({ ...row, host_id: row.sk }));
+    });
+  }
+
+  /** The rows, of a sorted list, of hosts whose status is not known. DynamoDB sorts host ids by their UTF-8 bytes. */
+  function uncovered(rows: readonly RawRow[]): readonly RawRow[] {
+    if (covered === undefined) return [];
+    const bytes = Buffer.from(covered);
+    const lastCovered = rows.findLastIndex(({ host_id }) => Buffer.compare(Buffer.from(host_id), bytes) <= 0);
+    return rows.slice(lastCovered + 1);
   }
 
   return {
     /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
     async next(size: number): Promise<Chunk> {
-      const plan = () => nextRead(progress, size, performance.now() - began >= inventoryMs);
-      for (let step = plan(); step; step = plan()) await perform(step);
-      const { hosts, complete } = progress;
-      const outOfTime = hosts.length <= size && !complete;
+      // One host more shows whether any is left.
+      while (hosts.length <= size && !isComplete && !(hosts.length > 1 && isLate())) {
+        const limit = size + 1 - hosts.length;
+        await Promise.all([readHosts(limit), readNextStatuses(limit)]);
+      }
+      const outOfTime = hosts.length <= size && !isComplete;
       const rows = hosts.slice(0, outOfTime ? -1 : size);
-      const knownStatuses = rows.length - uncovered(progress, rows).length;
-      progress = { ...progress, hosts: hosts.slice(rows.length) };
+      await readStatusesOf(uncovered(rows));
+      const known = rows.length - uncovered(rows).length;
+      hosts = hosts.slice(rows.length);
       const candidates = rows.map((row, index) =>
-        candidateOf(row, statuses.get(row.host_id) ?? (index < knownStatuses ? undefined : UNREADABLE)),
+        candidateOf(row, statuses.get(row.host_id) ?? (index < known ? undefined : UNREADABLE)),
       );
-      return { candidates, more: progress.hosts.length > 0, outOfTime };
+      return { candidates, more: hosts.length > 0, outOfTime };
     },
   };
 }

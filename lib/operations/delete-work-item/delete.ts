@@ -1,15 +1,16 @@
-import { withSignal } from '../../dynamodb/client.ts';
-import { expression } from '../../dynamodb/expression.ts';
-import { isRowTooLarge } from '../../dynamodb/failures.ts';
-import { keys } from '../../dynamodb/keys.ts';
-import { getRow, updateRow } from '../../dynamodb/row.ts';
-import type { WorkItemRow } from '../../dynamodb/rows.ts';
-import { settle } from '../../dynamodb/settle.ts';
+import { createOperationHandler } from '../../http/call.ts';
 import { type ApiError, refuse } from '../../http/errors.ts';
-import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { deleteWorkItem, type RequestOf } from '../../http/operations.ts';
+import type { Call, Handler, RequestOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
+import { withSignal } from '../../table/client.ts';
+import { expression } from '../../table/expression.ts';
+import { keys } from '../../table/keys.ts';
+import { getRow } from '../../table/read.ts';
+import { isRowTooLarge } from '../../table/retry.ts';
+import type { WorkItemRow } from '../../table/rows.ts';
+import { settle, updateRow } from '../../table/write.ts';
+import { deleteWorkItem } from './schema.ts';
 import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */

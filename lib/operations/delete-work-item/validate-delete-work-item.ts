@@ -1,6 +1,6 @@
-// Generated from lib/http/operations.ts by `npm run generate`: do not edit.
+// Generated from schema.ts by `npm run generate`: do not edit.
 // @ts-nocheck
-import { codePoints } from '../../shared/code-points.ts';
+import { codePoints } from '../../shared/json.ts';
 const validate = validate10;
 var stdin_default = validate10;
 const func2 = codePoints;

@@ -1,15 +1,14 @@
 import QuickLRU from 'quick-lru';
-import { withSignal } from '../../dynamodb/client.ts';
-import { collections, keys } from '../../dynamodb/keys.ts';
-import { queryAll } from '../../dynamodb/query.ts';
-import { getRow } from '../../dynamodb/row.ts';
+import { isCurrent } from '../../http/app-keys.ts';
+import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
-import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { getRumResource, type RequestOf, type ResponseOf } from '../../http/operations.ts';
-import { USAGE_FIELDS } from '../../http/resources.ts';
-import { isCurrent } from '../../shared/current.ts';
+import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
+import { withSignal } from '../../table/client.ts';
+import { collections, keys } from '../../table/keys.ts';
+import { getRow, queryRows } from '../../table/read.ts';
+import { getRumResource, USAGE_FIELDS } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
@@ -57,7 +56,7 @@ export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACH
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
-    const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
+    const rows = await queryRows(withSignal(table, signal), collections.rum(account));
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));

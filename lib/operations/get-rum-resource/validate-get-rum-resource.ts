@@ -1,4 +1,4 @@
-// Generated from lib/http/operations.ts by `npm run generate`: do not edit.
+// Generated from schema.ts by `npm run generate`: do not edit.
 // @ts-nocheck
 const validate = validate10;
 var stdin_default = validate10;

@@ -1,14 +1,14 @@
 /** Which incident each alert is in: read here, and changed by the entries that take the alert. */
-import { backoff, CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
-import { batchGet } from '../../dynamodb/batch-get.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { isAsRead, set } from '../../dynamodb/expression.ts';
-import { alertShard, keys } from '../../dynamodb/keys.ts';
-import { CONCURRENCY, forEach } from '../../dynamodb/pool.ts';
-import type { AlertRow } from '../../dynamodb/rows.ts';
-import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../dynamodb/transact.ts';
-import { chunksOf } from '../../shared/chunks.ts';
+
+import { CONCURRENCY, chunksOf, forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { isAsRead, set } from '../../table/expression.ts';
+import { alertShard, keys } from '../../table/keys.ts';
+import { batchGet } from '../../table/read.ts';
+import { backoff, CONFLICT, THROTTLING } from '../../table/retry.ts';
+import type { AlertRow } from '../../table/rows.ts';
+import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
 import type { Entry, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */

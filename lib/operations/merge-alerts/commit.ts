@@ -1,22 +1,23 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../dynamodb/backoff.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expression.ts';
-import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
-import { forEach } from '../../dynamodb/pool.ts';
-import { getRow } from '../../dynamodb/row.ts';
-import type { IncidentRow } from '../../dynamodb/rows.ts';
-import { readPastSignal, settle } from '../../dynamodb/settle.ts';
+import { forEach } from '../../shared/concurrency.ts';
+import type { Int64 } from '../../shared/json.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
+import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
+import { getRow } from '../../table/read.ts';
+import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../table/retry.ts';
+import type { IncidentRow } from '../../table/rows.ts';
 import {
   type Action,
   conditionCheck,
   putAction,
+  readPastSignal,
+  settle,
   type TransactionResult,
   transactOnce,
   updateAction,
-} from '../../dynamodb/transact.ts';
-import type { Int64 } from '../../shared/json.ts';
+} from '../../table/write.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
 import { changeOf, type Entry, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';

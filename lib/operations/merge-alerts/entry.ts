@@ -1,12 +1,12 @@
 /** Entries of incidents' feeds. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
-import { backoff, CONFLICT } from '../../dynamodb/backoff.ts';
-import type { Table } from '../../dynamodb/client.ts';
-import { collections, keys, type Stored } from '../../dynamodb/keys.ts';
-import { forEach } from '../../dynamodb/pool.ts';
-import { queryRows } from '../../dynamodb/query.ts';
-import { getRow } from '../../dynamodb/row.ts';
-import type { FeedEntry, IncidentChange, LogPosition } from '../../dynamodb/rows.ts';
+
+import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
+import type { Table } from '../../table/client.ts';
+import { collections, keys, type Stored } from '../../table/keys.ts';
+import { getRow, queryRows } from '../../table/read.ts';
+import { backoff, CONFLICT } from '../../table/retry.ts';
+import type { FeedEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
 export interface Move {

@@ -1,14 +1,13 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
-import { backoff, THROTTLING } from '../../dynamodb/backoff.ts';
-import { type Table, withSignal } from '../../dynamodb/client.ts';
-import { EXISTS, set } from '../../dynamodb/expression.ts';
-import { isUnavailable } from '../../dynamodb/failures.ts';
-import { type Key, keys, parseKey } from '../../dynamodb/keys.ts';
-import { CONCURRENCY } from '../../dynamodb/pool.ts';
-import { updateRow } from '../../dynamodb/row.ts';
+import { CONCURRENCY } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
+import { type Table, withSignal } from '../../table/client.ts';
+import { EXISTS, set } from '../../table/expression.ts';
+import { type Key, keys, parseKey } from '../../table/keys.ts';
+import { backoff, isUnavailable, THROTTLING } from '../../table/retry.ts';
+import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type Entry, type EntryId, entryRow, readLog, readPendingEntries } from './entry.ts';
 import { type PendingMerge, readAllPending, readMergeOrder, removePending } from './merge-order.ts';

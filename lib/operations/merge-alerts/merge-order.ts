@@ -1,13 +1,12 @@
 /** The merge order of an account: one row, which every commit updates. `protocol.md` says why. */
-import { batchGet } from '../../dynamodb/batch-get.ts';
-import type { Table } from '../../dynamodb/client.ts';
-import { all, attribute, expression, is, isBelow } from '../../dynamodb/expression.ts';
-import { collections, keys, parseKey, type Stored } from '../../dynamodb/keys.ts';
-import { queryRows } from '../../dynamodb/query.ts';
-import { getRow, updateRow } from '../../dynamodb/row.ts';
-import type { FeedEntry, LogPosition, Rows } from '../../dynamodb/rows.ts';
-import { type Action, putAction, returningStored, updateAction } from '../../dynamodb/transact.ts';
+
 import type { Int64 } from '../../shared/json.ts';
+import type { Table } from '../../table/client.ts';
+import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
+import { collections, keys, parseKey, type Stored } from '../../table/keys.ts';
+import { batchGet, getRow, queryRows } from '../../table/read.ts';
+import type { FeedEntry, LogPosition, Rows } from '../../table/rows.ts';
+import { type Action, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
 import type { EntryId } from './entry.ts';
 
 export interface MergeOrder extends LogPosition {

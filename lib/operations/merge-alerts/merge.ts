@@ -1,17 +1,18 @@
 import QuickLRU from 'quick-lru';
-import { withSignal } from '../../dynamodb/client.ts';
-import { isRowTooLarge } from '../../dynamodb/failures.ts';
-import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
+import { createOperationHandler } from '../../http/call.ts';
 import { refuse } from '../../http/errors.ts';
-import { createOperationHandler, type Handler } from '../../http/operation-handler.ts';
-import { mergeAlerts } from '../../http/operations.ts';
+import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
+import { withSignal } from '../../table/client.ts';
+import { isRowTooLarge } from '../../table/retry.ts';
+import { TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
 import type { Entry } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
 import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
+import { mergeAlerts } from './schema.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**

@@ -1,21 +1,21 @@
 /** Prepares the entry of a merge: reads and checks all that it depends on. */
 
 import { createHash } from 'node:crypto';
-import { batchGet, MAX_BATCH, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
-import type { Table } from '../../dynamodb/client.ts';
-import { type KeyOf, keys, type RowKind } from '../../dynamodb/keys.ts';
-import { CONCURRENCY } from '../../dynamodb/pool.ts';
-import type { IdempotencyRow } from '../../dynamodb/rows.ts';
 import { type Explanations, refuse } from '../../http/errors.ts';
-import type { Call } from '../../http/operation-handler.ts';
-import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
+import type { Call, RequestOf } from '../../http/operation.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
+import { CONCURRENCY } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
+import type { Table } from '../../table/client.ts';
+import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
+import { batchGet, MAX_BATCH, type ReadBatch, RowMap, rowName } from '../../table/read.ts';
+import type { IdempotencyRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, resolve } from './alerts.ts';
 import { type Idempotency, nextSequence, type PreparedEntry } from './commit.ts';
 import { type KnownEntries, readPendingEntries } from './entry.ts';
 import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { mergeAlerts } from './schema.ts';
 
 export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 

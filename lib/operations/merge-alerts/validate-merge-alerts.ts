@@ -1,6 +1,6 @@
-// Generated from lib/http/operations.ts by `npm run generate`: do not edit.
+// Generated from schema.ts by `npm run generate`: do not edit.
 // @ts-nocheck
-import { codePoints } from '../../shared/code-points.ts';
+import { codePoints } from '../../shared/json.ts';
 const validate = validate10;
 var stdin_default = validate10;
 const pattern0 = new RegExp("^[0-9a-fA-F]{24}$", "u"), func2 = codePoints;

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { type Expression, expression, is, set } from '../../../lib/dynamodb/expression.ts';
-import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
-import { getRow, updateRow } from '../../../lib/dynamodb/row.ts';
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import { settle } from '../../../lib/dynamodb/settle.ts';
-import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { type Expression, expression, is, set } from '../../../lib/table/expression.ts';
+import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
+import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
+import type { AccountRow } from '../../../lib/table/rows.ts';
+import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];

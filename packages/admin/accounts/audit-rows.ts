@@ -1,10 +1,11 @@
 /** The audit trail of an account: a row for each command of an operator, kept for 400 days. */
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../../lib/dynamodb/keys.ts';
-import { queryRows } from '../../../lib/dynamodb/query.ts';
-import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
-import { type Action, putAction } from '../../../lib/dynamodb/transact.ts';
+
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
+import { queryRows } from '../../../lib/table/read.ts';
+import type { AuditEntry } from '../../../lib/table/rows.ts';
+import { type Action, putAction } from '../../../lib/table/write.ts';
 
 const KEPT_SECONDS = 400 * 86_400;
 

@@ -1,11 +1,11 @@
 /** Checks that the accounts, the list of accounts and the app keys agree. */
 import { isDeepStrictEqual } from 'node:util';
-import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
-import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { AccountRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
-import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
+import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
 

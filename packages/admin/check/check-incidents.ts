@@ -1,9 +1,9 @@
-import { isAsRead, set } from '../../../lib/dynamodb/expression.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { FeedEntry, IncidentChange } from '../../../lib/dynamodb/rows.ts';
-import { updateAction } from '../../../lib/dynamodb/transact.ts';
 import { changeOf, type Entry } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { isAsRead, set } from '../../../lib/table/expression.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import type { FeedEntry, IncidentChange } from '../../../lib/table/rows.ts';
+import { updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 

@@ -3,12 +3,13 @@
  * belongs, and all other rows must follow them. A table restored to a point in time may contain only a part
  * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
  */
-import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/dynamodb/expression.ts';
-import { keys, type Stored } from '../../../lib/dynamodb/keys.ts';
-import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+
 import { type Entry, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
 import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
+import { keys, type Stored } from '../../../lib/table/keys.ts';
+import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { checkIncidents } from './check-incidents.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';

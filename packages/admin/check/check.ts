@@ -1,6 +1,7 @@
 /** Finds inconsistencies in the table, such as a point-in-time restore leaves. */
-import type { Table } from '../../../lib/dynamodb/client.ts';
+
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { checkAccounts } from './check-accounts.ts';
 import { checkMerges } from './check-merges.ts';
 import type { Finding } from './finding.ts';

@@ -1,6 +1,7 @@
 /** What a check finds wrong, and the writes that fix it. */
-import type { Action } from '../../../lib/dynamodb/transact.ts';
+
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Action } from '../../../lib/table/write.ts';
 
 /** The meaning of each kind of finding. The output of `admin check --json` contains the names. */
 export const FINDINGS = {

@@ -1,23 +1,14 @@
 /** Reads the rows that are checked. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import { optionsOf, type Table } from '../../../lib/dynamodb/client.ts';
-import { expression, expressionsOf } from '../../../lib/dynamodb/expression.ts';
-import {
-  collections,
-  type Key,
-  keys,
-  ofKind,
-  parseKey,
-  type RowKind,
-  type Stored,
-} from '../../../lib/dynamodb/keys.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { queryRows } from '../../../lib/dynamodb/query.ts';
-import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { optionsOf, type Table } from '../../../lib/table/client.ts';
+import { expression, expressionsOf } from '../../../lib/table/expression.ts';
+import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
+import { batchGet, queryRows } from '../../../lib/table/read.ts';
+import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 

@@ -1,11 +1,10 @@
-import { backoff, CONFLICT, THROTTLING } from '../../../lib/dynamodb/backoff.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { type Action, transactOnce } from '../../../lib/dynamodb/transact.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { chunksOf } from '../../../lib/shared/chunks.ts';
+import { chunksOf, forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { backoff, CONFLICT, THROTTLING } from '../../../lib/table/retry.ts';
+import { type Action, transactOnce } from '../../../lib/table/write.ts';
 import type { Finding } from './finding.ts';
 
 /** Findings fixed in one transaction; each has one or two writes. Few, so that calls seldom conflict with it. */

@@ -1,6 +1,6 @@
-import type { AccountRow, CommandEvent } from '../../../lib/dynamodb/rows.ts';
 import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow, CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
 import { accountId, permissions, textOfLength } from './arguments.ts';

@@ -1,9 +1,8 @@
 /** Parsers of arguments. The message of each error is a sentence about the value. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
-import { operations } from '../../../lib/http/operations.ts';
-import { codePoints } from '../../../lib/shared/code-points.ts';
-import { type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
+import { operations } from '../../../lib/operations/index.ts';
+import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { set } from '../../../lib/dynamodb/expression.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { updateRow } from '../../../lib/dynamodb/row.ts';
-import type { AuditEntry, CommandEvent } from '../../../lib/dynamodb/rows.ts';
-import { type Action, putUncontestedRow } from '../../../lib/dynamodb/transact.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { set } from '../../../lib/table/expression.ts';
+import type { AuditEntry, CommandEvent } from '../../../lib/table/rows.ts';
+import { type Action, putUncontestedRow, updateRow } from '../../../lib/table/write.ts';
 import { auditAction, auditRow } from '../accounts/audit-rows.ts';
 import { sentenceOf } from './command-errors.ts';
 import type { Io } from './io.ts';

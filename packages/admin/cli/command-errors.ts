@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
-import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
 import { messageOf } from '../../../lib/http/messages/index.ts';
 import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
+import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/table/retry.ts';
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';

@@ -1,5 +1,5 @@
 import { APIGateway } from '@aws-sdk/client-api-gateway';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import { listAccounts, removeGatewayKeys } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlanOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';

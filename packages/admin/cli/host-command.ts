@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { withSignal } from '../../../lib/dynamodb/client.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
+import { withSignal } from '../../../lib/table/client.ts';
 import { writeRecord } from '../data/write.ts';
 import { findHosts, type HostFilter, type ShownHost } from '../fleet/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';

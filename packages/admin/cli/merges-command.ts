@@ -1,8 +1,8 @@
-import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { isMoved } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';

@@ -1,8 +1,8 @@
-import { expression } from '../../../lib/dynamodb/expression.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import { transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
+import { expression } from '../../../lib/table/expression.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { transact, updateAction } from '../../../lib/table/write.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 import { CliError } from './io.ts';

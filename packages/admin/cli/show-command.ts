@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
-import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
+import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
+import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
 import { effectsOf, type ListedMerge, listFeed, listIncidents, readAlert, readIncident } from '../incidents/list.ts';

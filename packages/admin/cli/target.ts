@@ -4,7 +4,7 @@ import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { SQS } from '@aws-sdk/client-sqs';
 import { STS } from '@aws-sdk/client-sts';
-import { connectTable, Endpoint, isEndpoint, PATIENT, type Table } from '../../../lib/dynamodb/client.ts';
+import { connectTable, Endpoint, isEndpoint, PATIENT, type Table } from '../../../lib/table/client.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';

@@ -1,11 +1,10 @@
 /** The page of an account: permissions, app keys, rate limits, quotas and the audit trail. */
 import { randomUUID } from 'node:crypto';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import { collections, keys } from '../../../lib/dynamodb/keys.ts';
-import { queryPage } from '../../../lib/dynamodb/query.ts';
-import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
-import { operations } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { operations } from '../../../lib/operations/index.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
+import { batchGet, queryPage } from '../../../lib/table/read.ts';
+import type { AuditEntry } from '../../../lib/table/rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import {
   badge,

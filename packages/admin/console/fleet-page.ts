@@ -1,6 +1,6 @@
 /** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
-import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
+import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
 import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { countText, shellWord } from '../text/printable.ts';
 import { badge, bar, duration, type Html, href, html, link, moreLink, section, stackedBar, tableOf } from './html.ts';

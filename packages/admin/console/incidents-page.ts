@@ -1,9 +1,10 @@
 /** The pages of incidents, an incident and an alert: their merges, who made them, and the commands that undo them. */
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
+
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
+import type { IncidentRow } from '../../../lib/table/rows.ts';
 import {
   countAlerts,
   effectsOf,

@@ -1,6 +1,6 @@
 /** What the console's pages are made from. */
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import type { AccountRow } from '../../../lib/table/rows.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';

@@ -1,6 +1,6 @@
 /** The page of work items, with who deleted them. */
-import { collections } from '../../../lib/dynamodb/keys.ts';
-import { queryPage } from '../../../lib/dynamodb/query.ts';
+import { collections } from '../../../lib/table/keys.ts';
+import { queryPage } from '../../../lib/table/read.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { copyable, facts, type Html, href, html, moreLink, tableOf, when } from './html.ts';
 import { command, nameCallers, type View } from './view.ts';

@@ -1,6 +1,3 @@
-import { batchGet, rowName } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
 import { entityOf } from '../../../lib/ingest/check-line.ts';
 import { rowOf } from '../../../lib/ingest/entity-rows.ts';
 import {
@@ -13,6 +10,9 @@ import {
 } from '../../../lib/ingest/kinds.ts';
 import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../../lib/table/read.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';

@@ -1,10 +1,10 @@
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { collections, parseKey, type RowKind, type Stored } from '../../../lib/dynamodb/keys.ts';
-import { queryAll } from '../../../lib/dynamodb/query.ts';
 import { REPORT_ORDERS } from '../../../lib/ingest/host-reports.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
+import { queryAll } from '../../../lib/table/read.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
 

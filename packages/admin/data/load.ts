@@ -1,9 +1,9 @@
-import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
-import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Kind } from '../../../lib/ingest/kinds.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { type Table, withSignal } from '../../../lib/table/client.ts';
+import { isThrottled, isUnavailable } from '../../../lib/table/retry.ts';
+import type { AccountRow } from '../../../lib/table/rows.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';

@@ -1,10 +1,9 @@
-import { backoff } from '../../../lib/dynamodb/backoff.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { isThrottled } from '../../../lib/dynamodb/failures.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
 import type { FeedRecord } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { getRow } from '../../../lib/table/read.ts';
+import { backoff, isThrottled } from '../../../lib/table/retry.ts';
 
 /** Long waits, since callers need the table's capacity first. */
 const BACKOFF = { baseMs: 50, maxMs: 5_000 };

@@ -1,7 +1,7 @@
 /** The feed's queues, of a deployed stack or of `npm start`. */
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { Refusal } from '../../../lib/ingest/queues.ts';
-import { chunksOf } from '../../../lib/shared/chunks.ts';
+import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/shared/sqs.ts';
 import { clientConfig } from '../aws/client-config.ts';

@@ -1,10 +1,11 @@
 /** Finds what an id names, in all accounts, for an operator who knows only the id. */
-import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { AccountRow, WorkItemRow } from '../../../lib/dynamodb/rows.ts';
+
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
+import type { AccountRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
 import { timeText } from '../text/printable.ts';

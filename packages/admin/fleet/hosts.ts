@@ -1,27 +1,26 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
+
 import {
+  type Derived,
   decodeHost,
   decodeStatus,
+  deriveStatus,
+  type FleetStatus,
+  fleetHost,
   type HostRow,
   type LiveStatus,
   type RawRow,
   UNREADABLE,
-} from '../../../lib/operations/browse-fleet/fleet-rows.ts';
-import {
-  type Derived,
-  deriveStatus,
-  type FleetStatus,
-  fleetHost,
-} from '../../../lib/operations/browse-fleet/host-status.ts';
+} from '../../../lib/operations/browse-fleet/host.ts';
 import {
   type Candidate,
   createHostReader,
   type HostReaderOptions,
 } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { type KeyOf, keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 import { explainStatus } from '../../client/src/explain.ts';
 
 const HOSTS_AT_ONCE = 1_000;

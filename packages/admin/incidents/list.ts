@@ -1,15 +1,14 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { collections, keys } from '../../../lib/dynamodb/keys.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
-import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { type Entry, isMoved, type Move, readFeed, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
+import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
+import type { IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 
 /** A feed entry, as operators see it. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Table } from '../../../lib/dynamodb/client.ts';
 import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-alerts/merge.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { readSettings } from '../../../lib/shared/settings.ts';
-import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import { readSettings, TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { SILENT } from '../silent.ts';
 
 export interface MergeRequest {

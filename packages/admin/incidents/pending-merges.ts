@@ -1,9 +1,9 @@
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntry } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type PendingMerge, readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
 
 /** A committed merge that is not written to the rows of all its alerts, and to how many it is. */
 export interface MergeProgress {

@@ -1,10 +1,10 @@
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { expression } from '../../../lib/dynamodb/expression.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
-import type { WorkItemRow } from '../../../lib/dynamodb/rows.ts';
-import { type Action, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { expression } from '../../../lib/table/expression.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { getRow } from '../../../lib/table/read.ts';
+import type { WorkItemRow } from '../../../lib/table/rows.ts';
+import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
 
 /** A work item as stored; undefined if there is none. */
 export const readWorkItem = (table: Table, account: Int64, workItemId: string) =>

@@ -1,11 +1,12 @@
 /** A consistent snapshot of an account's incidents and alerts, read while merges go on. */
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { collections, type Stored } from '../../../lib/dynamodb/keys.ts';
-import { queryAll, queryRows } from '../../../lib/dynamodb/query.ts';
+
 import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readLog, readPendingEntries } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { collections, type Stored } from '../../../lib/table/keys.ts';
+import { queryAll, queryRows } from '../../../lib/table/read.ts';
 
 /** All incidents and alerts as they are after the latest merge that was committed when the last of them was read. */
 export async function readSnapshot(

@@ -1,6 +1,3 @@
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { keys } from '../../../lib/dynamodb/keys.ts';
 import { type MergeLimits, readAssignments, resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/operations/merge-alerts/commit.ts';
 import {
@@ -15,6 +12,9 @@ import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/f
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
 
 /** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {

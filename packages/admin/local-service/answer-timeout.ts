@@ -1,4 +1,4 @@
-import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { Table } from '../../../lib/table/client.ts';
 
 type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
 

@@ -1,4 +1,4 @@
-import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { storeGatewayKey } from '../accounts/accounts.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 

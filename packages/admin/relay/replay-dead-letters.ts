@@ -2,11 +2,11 @@
 import { DynamoDBStreams, TrimmedDataAccessException } from '@aws-sdk/client-dynamodb-streams';
 import { SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../../lib/events/destinations.ts';
 import { writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { parseKey } from '../../../lib/table/keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audit-trail.ts';
 import { SILENT } from '../silent.ts';

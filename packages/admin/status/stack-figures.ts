@@ -7,9 +7,8 @@ import {
 } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
-import { operations } from '../../../lib/http/operations.ts';
-import { SERVICE } from '../../../lib/shared/log.ts';
-import { METRICS } from '../../../lib/shared/metrics.ts';
+import { operations } from '../../../lib/operations/index.ts';
+import { METRICS, SERVICE } from '../../../lib/shared/log.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
 

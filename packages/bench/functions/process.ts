@@ -1,5 +1,5 @@
 /** Imports a bundle, then answers calls, and reports the CPU milliseconds of each. */
-import { startTimer } from '../../../test/support/timings.ts';
+import { startTimer } from '../timings.ts';
 
 const { STEP_MS = '0', AHEAD_MS = '0', BUNDLE = '' } = process.env;
 

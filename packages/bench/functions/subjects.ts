@@ -1,16 +1,14 @@
 /** The functions that are measured, their data, and the calls to DynamoDB that they make. */
 import { setImmediate } from 'node:timers/promises';
 import { DEMO_KEYS, sampleData } from '../../../infra/generate/sample.ts';
-import type { Table } from '../../../lib/dynamodb/client.ts';
-import {
-  browseFleet,
-  deleteWorkItem,
-  getRumResource,
-  type ListedOperation,
-  mergeAlerts,
-} from '../../../lib/http/operations.ts';
-import { connectDouble } from '../../../test/support/table/client.ts';
-import { TableDouble } from '../../../test/support/table/table-double.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import type { ListedOperation } from '../../../lib/operations/index.ts';
+import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { connectDouble } from '../../../test/table-double/client.ts';
+import { TableDouble } from '../../../test/table-double/table-double.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { benchHandlers, PAST_CACHE_MS } from '../service.ts';
 import type { Command } from './bare.ts';

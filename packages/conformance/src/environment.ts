@@ -2,8 +2,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { UsageError } from '../../admin/cli/io.ts';
 import type { Failure } from '../../local/failing-table.ts';
 import { type Entities, entitiesOf } from './data.ts';

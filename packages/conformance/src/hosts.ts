@@ -1,5 +1,5 @@
 /** The fleet of the certificate: hosts in every state, each with the status that the contract requires. */
-import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/fleet-rows.ts';
+import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/host.ts';
 
 /** Hosts with this interval keep their status for hours after the import. */
 const INTERVAL_MS = 12 * 3_600_000;

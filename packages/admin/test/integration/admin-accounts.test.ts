@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { everythingIn, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
-import type { AuditEntry } from '../../../../lib/dynamodb/rows.ts';
+import { collections, keys } from '../../../../lib/table/keys.ts';
+import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { type AroundCall, aroundCalls, connectionLost, losing } from '../../../../test/support/faults.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';

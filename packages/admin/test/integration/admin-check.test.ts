@@ -1,15 +1,14 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { EXISTS, set } from '../../../../lib/dynamodb/expression.ts';
-import { type Key, keys } from '../../../../lib/dynamodb/keys.ts';
-import { updateRow } from '../../../../lib/dynamodb/row.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { EXISTS, set } from '../../../../lib/table/expression.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { updateRow } from '../../../../lib/table/write.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, onceBefore } from '../../../../test/support/faults.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { snapshot } from '../../../../test/support/torn.ts';
 import { readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { checkAccount } from '../../check/check.ts';
@@ -17,6 +16,7 @@ import { FINDINGS, type FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
 import { loadData } from '../../data/load.ts';
 import { adminOf } from '../support/run-admin.ts';
+import { snapshot } from '../support/torn.ts';
 
 /** An account that does not exist. */
 const GONE = 1;

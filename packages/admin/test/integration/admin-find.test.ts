@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, put, testDeps } from '../../../../test/support/service.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../../../lib/auth/app-keys.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { createAppKeys } from '../../../../lib/http/app-keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';

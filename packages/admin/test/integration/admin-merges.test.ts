@@ -1,13 +1,13 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { snapshot } from '../../../../test/support/torn.ts';
 import { adminOf } from '../support/run-admin.ts';
+import { snapshot } from '../support/torn.ts';
 
 const NOW = 2_050_000_000_000;
 const HOUR = 3_600_000;

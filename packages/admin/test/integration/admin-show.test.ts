@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
-import { deriveStatus } from '../../../../lib/operations/browse-fleet/host-status.ts';
+import { deriveStatus } from '../../../../lib/operations/browse-fleet/host.ts';
+import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { newTable, put, putAll, stored } from '../../../../test/support/service.ts';
 import { measureStack } from '../../status/stack-figures.ts';

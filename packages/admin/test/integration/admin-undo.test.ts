@@ -1,13 +1,12 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
+import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
+import { keys } from '../../../../lib/table/keys.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit, onceBefore } from '../../../../test/support/faults.ts';
-import { finishFeed } from '../../../../test/support/finish.ts';
-import { expectTrueFeeds, newAccount } from '../../../../test/support/incidents.ts';
+import { expectTrueFeeds, finishFeed, newAccount } from '../../../../test/support/incidents.ts';
 import {
   callOperation,
   connectAgain,

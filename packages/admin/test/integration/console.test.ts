@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
+import { browseFleet } from '../../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';

@@ -1,7 +1,7 @@
 /** An export reads row by row while merges go on, and contains each merge in full or not at all. */
 import { describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';

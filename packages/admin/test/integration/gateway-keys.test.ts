@@ -1,6 +1,6 @@
 import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../../../lib/auth/app-keys.ts';
+import { createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { newAppKey, newTable, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';

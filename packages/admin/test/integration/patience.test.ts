@@ -1,8 +1,8 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connectTable, PATIENT, type Table } from '../../../../lib/dynamodb/client.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { getRow } from '../../../../lib/dynamodb/row.ts';
+import { connectTable, PATIENT, type Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
+import { getRow } from '../../../../lib/table/read.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, put } from '../../../../test/support/service.ts';
 import { silentServer } from '../../../../test/support/wire.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it, onTestFinished } from 'vitest';
-import { collections } from '../../../../lib/dynamodb/keys.ts';
+import { collections } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectTable } from '../../../../lib/dynamodb/client.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { connectTable } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, testDeps } from '../../../../test/support/service.ts';
-import { changedRows, overwrite, snapshot, torn } from '../../../../test/support/torn.ts';
-import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
 import { checkTable } from '../../check/check.ts';
 import { repair } from '../../check/repair.ts';
 import { createTable } from '../../local-service/local-table.ts';
+import { changedRows, overwrite, snapshot, torn } from '../support/torn.ts';
+import { steady, stepsOf, walk } from '../support/walk.ts';
 
 const text = readFileSync(new URL('../../../../docs/operate.md', import.meta.url), 'utf8');
 const steps = stepsOf(text.split('## Restore to a point in time')[1] ?? '');

@@ -1,7 +1,7 @@
 /** Stored text cannot control an operator's terminal, and cannot look like a line of output. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';

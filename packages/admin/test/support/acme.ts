@@ -1,9 +1,11 @@
 /** The account of the examples in help and documents, with everything that they name. */
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { deleteWorkItem, mergeAlerts } from '../../../../lib/http/operations.ts';
+
+import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
+import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { RUM_RECORD } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
-import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import { eventFor, handlersOver, invokeAlone, testDeps } from '../../../../test/support/service.ts';
 import { lines } from './data-lines.ts';
 import { type AdminOptions, adminOf, runCommand } from './run-admin.ts';

@@ -5,8 +5,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
-import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols. One with `__type` is an error of that name. */
 export type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;

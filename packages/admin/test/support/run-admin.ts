@@ -1,7 +1,7 @@
 /** The operator's command as a user runs it, in this process. */
 import { PassThrough, Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import type { Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { createProgram, runAdmin } from '../../cli/program.ts';
 

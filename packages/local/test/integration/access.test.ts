@@ -11,12 +11,12 @@ import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { clientConfig, Endpoint, PATIENT } from '../../../../lib/dynamodb/client.ts';
+import { clientConfig, Endpoint, PATIENT } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
 import { copyService, descendantsOf, start } from '../support/start-service.ts';
+import { whileBusy } from '../support/while-busy.ts';
 
 const tablesAt = async (endpoint: string) => {
   const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));

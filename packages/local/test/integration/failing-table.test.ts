@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { browseFleet, getRumResource } from '../../../../lib/http/operations.ts';
+import { browseFleet } from '../../../../lib/operations/browse-fleet/schema.ts';
+import { getRumResource } from '../../../../lib/operations/get-rum-resource/schema.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newCaller } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live } from '../../../../test/support/fleet.ts';

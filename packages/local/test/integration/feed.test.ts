@@ -1,8 +1,8 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { recordOf } from '../../../../lib/ingest/records.ts';
+import type { Table } from '../../../../lib/table/client.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable } from '../../../../test/support/service.ts';

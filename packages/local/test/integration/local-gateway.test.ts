@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
 import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
-import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { readDeployment } from '../../deployment.ts';
@@ -14,6 +13,7 @@ import { docsPage, exactJson } from '../../docs.ts';
 import { createGateway, type Served } from '../../gateway.ts';
 import type { LocalService } from '../../local-service.ts';
 import { serveTable } from '../support/start-service.ts';
+import { whileBusy } from '../support/while-busy.ts';
 
 let table: Table;
 let service: LocalService;

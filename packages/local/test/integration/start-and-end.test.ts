@@ -140,10 +140,10 @@ describe('npm start -- --events --inspect', () => {
       return new Promise<void>((resolve) => answers.set(sent, resolve));
     };
     await send('Debugger.enable');
-    const lines = readFileSync(join(root, 'lib/http/caller.ts'), 'utf8').split('\n');
+    const lines = readFileSync(join(root, 'lib/http/app-keys.ts'), 'utf8').split('\n');
     const lineNumber = lines.findIndex((line) => line.includes("ApiError('Unauthorized')"));
     expect(lineNumber).toBeGreaterThan(0);
-    await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/http/caller\\.ts(#|$)', lineNumber });
+    await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/http/app-keys\\.ts(#|$)', lineNumber });
     const calling = callService(service.url, '/rum/resource/info', 'unknown');
     expect(await paused.promise).toBe('before');
     await send('Debugger.resume');

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
-import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
-import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
-import { whileBusy } from '../../../../test/support/while-busy.ts';
+import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
+import { steady, stepsOf, walk } from '../../../admin/test/support/walk.ts';
 import { callService, root, start, stopsOn } from '../support/start-service.ts';
+import { whileBusy } from '../support/while-busy.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, vi } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import type { Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { type LocalServiceOptions, startService } from '../../local-service.ts';

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
-import type { Key } from '../../../../lib/dynamodb/keys.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import type { Key } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { openStream } from '../../stream.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { operations } from '../../../../lib/http/operations.ts';
+import { operations } from '../../../../lib/operations/index.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { WINDOW_MINUTES } from '../../../admin/status/measured.ts';
 import { createCounters } from '../../counters.ts';
 

@@ -1,0 +1,177 @@
+/** Who calls, and what that account may do. */
+import { createHash } from 'node:crypto';
+import QuickLRU from 'quick-lru';
+import type { Deps } from '../shared/deps.ts';
+import { codePoints } from '../shared/json.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { all, EXISTS, isBelow, set } from '../table/expression.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/read.ts';
+import type { AppKeyRow } from '../table/rows.ts';
+import { updateRow } from '../table/write.ts';
+import { ApiError, refuse } from './errors.ts';
+import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
+
+const CACHE_SIZE = 10_000;
+/** How long a key that exists is cached, and a revoked one may still be accepted. */
+const KEY_MS = 30_000;
+/** How long an unknown key is cached. It is short, since the key may be created meanwhile. */
+const UNKNOWN_KEY_MS = 3_000;
+
+/** A key's last use is stored at most once in this time. */
+const USE_INTERVAL_SECONDS = 3_600;
+/** A call waits for that write at most this long. */
+const USE_TIMEOUT_MS = 100;
+
+/** The only form in which a key is stored or compared: its SHA-256, in hex. */
+export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
+
+/** The id of a key in logs and commands: the beginning of its hash. */
+export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
+
+export type AppKeys = ReturnType<typeof createAppKeys>;
+
+/** The row of a key; undefined if there is no such key. */
+type MaybeRow = AppKeyRow | undefined;
+
+interface AppKeysOptions {
+  /** A soft limit: QuickLRU keeps up to twice as many keys. */
+  cacheSize?: number;
+  /** Time limit of a lookup in milliseconds. */
+  lookupMs?: number;
+  /** Whether to store when a valid key was last used, at most once an hour. */
+  recordsUse?: boolean;
+}
+
+/**
+ * Looks app keys up, with a cache. Concurrent calls share the lookup of a key. A key that exists is cached for 30 s from the
+ * start of its lookup, an unknown one for three.
+ */
+export function createAppKeys(
+  { table, now, timeLimits }: Pick<Deps, 'table' | 'now' | 'timeLimits'>,
+  { cacheSize = CACHE_SIZE, lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
+) {
+  const lifetimeMs = (row: MaybeRow) => (row ? KEY_MS : UNKNOWN_KEY_MS);
+  const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: cacheSize });
+  const pending = new Map<string, Promise<MaybeRow>>();
+
+  async function lookUp(hash: string): Promise<MaybeRow> {
+    const sinceMs = now();
+    // Not the call's signal, since other calls may share the lookup.
+    const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
+    cache.set(hash, { row, sinceMs });
+    if (recordsUse && row && isValid(row, sinceMs)) await recordUse(table, hash, row, sinceMs);
+    return row;
+  }
+
+  function rowOf(hash: string): MaybeRow | Promise<MaybeRow> {
+    const cached = cache.get(hash);
+    if (cached && isCurrent(cached.sinceMs, lifetimeMs(cached.row), now())) return cached.row;
+    let promise = pending.get(hash);
+    if (!promise) {
+      promise = lookUp(hash).finally(() => pending.delete(hash));
+      pending.set(hash, promise);
+    }
+    return promise;
+  }
+
+  return {
+    /**
+     * The caller that an app key identifies; undefined if the key is unknown, expired or revoked, or its account is suspended.
+     * A lookup does the same work in all of these cases, so that its duration does not tell why.
+     * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
+     */
+    async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
+      const hash = hashAppKey(appKey);
+      const found = rowOf(hash);
+      const row = await (found instanceof Promise && call ? untilAborted(call.signal, found) : found);
+      if (!row || !isValid(row, now())) return undefined;
+      return {
+        accountId: row.account_id,
+        appKeyId: appKeyIdOf(hash),
+        permissions: row.permissions,
+        cursorSecret: row.cursor_secret,
+        ...(row.gateway_key !== undefined && { gatewayKey: row.gateway_key }),
+      };
+    },
+  };
+}
+
+/** Stores that a key is used, unless that was stored within the last hour. Ignores errors: the next lookup tries again. */
+async function recordUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const oneIntervalAgo = nowSeconds - USE_INTERVAL_SECONDS;
+  if (last_used_at > oneIntervalAgo) return;
+  // Another function may have stored it since this one read the row.
+  const isDue = all(EXISTS, isBelow('last_used_at', oneIntervalAgo + 1));
+  await updateRow(
+    withSignal(table, AbortSignal.timeout(USE_TIMEOUT_MS)),
+    keys.appKey(hash),
+    set({ last_used_at: nowSeconds }),
+    isDue,
+  ).catch(() => undefined);
+}
+
+/** Waits for a promise, at most until the signal aborts. @throws the signal's reason */
+function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stopWaiting = () => reject(signal.reason);
+    if (signal.aborted) stopWaiting();
+    signal.addEventListener('abort', stopWaiting, { once: true });
+    promise.then(resolve, reject);
+  });
+}
+
+function isValid(row: AppKeyRow, nowMs: number): boolean {
+  if (row.suspended || row.revoked_at !== undefined) return false;
+  return row.expires_at === undefined || nowMs < row.expires_at * 1000;
+}
+
+/** Maximum length, in code points. */
+const MAX_APP_KEY_LENGTH = 256;
+
+/**
+ * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Every
+ * invalid key gets the same `Unauthorized` response, and so do several keys.
+ */
+export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
+  async before({ event }) {
+    const appKeysSent = takeAppKeys(event);
+    const appKey = appKeysSent.length === 1 ? appKeysSent[0] : undefined;
+    const caller =
+      appKey && codePoints(appKey) <= MAX_APP_KEY_LENGTH ? await appKeys.find(appKey, event.call) : undefined;
+    if (!caller) throw new ApiError('Unauthorized');
+    event.call.caller = caller;
+  },
+});
+
+/** Refuses callers whose account lacks the permission. */
+export const permissionMiddleware = (permission: string): ApiMiddleware => ({
+  before({ event }) {
+    if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
+  },
+});
+
+/** The caller of a call that passed {@link callerMiddleware}. */
+export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
+  if (!call.caller) throw new Error('the caller middleware has not run');
+  return call.caller;
+}
+
+/** Removes every `app_key` of the query string from the event, and returns their values. */
+function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
+  const last = single?.app_key;
+  const all = multi?.app_key ?? (last === undefined ? [] : [last]);
+  if (single) delete single.app_key;
+  if (multi) delete multi.app_key;
+  return all;
+}
+
+/**
+ * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
+ * not current.
+ * @param sinceMs Unix milliseconds
+ * @param nowMs Unix milliseconds
+ */
+export const isCurrent = (sinceMs: number, lifetimeMs: number, nowMs: number) =>
+  nowMs >= sinceMs && nowMs - sinceMs < lifetimeMs;

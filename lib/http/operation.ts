@@ -1,0 +1,120 @@
+/** What an operation is, and what its handler and the checks before it know of a call. */
+import type middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { JSONSchema } from 'json-schema-to-ts';
+import type { Int64, TypeOf } from '../shared/json.ts';
+import type { Grant } from '../table/keys.ts';
+import type { Explanation } from './errors.ts';
+
+/** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
+export interface RateWindow {
+  readonly name: string;
+  readonly limit: number;
+  readonly seconds: number;
+}
+
+/** The usual throttle of the usage plan. */
+export const THROTTLE = { rate: 50, burst: 100 } as const;
+
+/**
+ * Path, permission, limits, grants, schemas and documentation of an operation. A schema with a title is published under that name. Those of
+ * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
+ */
+export interface Operation {
+  /** Also the name of the function's file. */
+  readonly name: string;
+  readonly method: 'POST';
+  readonly path: `/${string}`;
+  /** A few words, for a list of operations. */
+  readonly summary: string;
+  /** Markdown: what the schemas of request and response do not say. */
+  readonly description: string;
+  readonly tag: Tag;
+  /** The permission that the account needs; absent: any valid key may call. */
+  readonly permission?: string;
+  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
+  readonly rateWindows?: readonly [RateWindow, RateWindow];
+  /** The usage plan's throttle per account: calls a second, and burst. */
+  readonly throttle: { readonly rate: number; readonly burst: number };
+  /** What its function may do with the table: exactly the actions that it uses. */
+  readonly grants: readonly Grant[];
+  /** Whether the operation takes an `Idempotency-Key` header. */
+  readonly idempotent?: boolean;
+  /** Whether its calls change the account's data: they are refused while writes are frozen. */
+  readonly writes?: boolean;
+  readonly request: JSONSchema & { readonly properties: object };
+  /** Schema of `data` in a successful response. */
+  readonly response: JSONSchema;
+  /** Headers that only this operation's successful responses have. */
+  readonly headers?: readonly 'Age'[];
+  /** A request that the sample data can answer, and the `data` of its response. Without `data`, `infra/generate/examples.ts` computes it. */
+  readonly example: { readonly request: object; readonly data?: unknown };
+  /** Examples of this operation's own errors, and of common errors that have another message here. */
+  readonly refusals: readonly RefusalExample[];
+}
+
+/** The groups of operations in openapi.json. */
+export type Tag = 'Monitoring' | 'RUM' | 'Incidents';
+
+interface RefusalExample {
+  readonly summary: string;
+  readonly explanation: Explanation;
+}
+
+/** The validated body of an operation, with defaults filled in. */
+export type RequestOf<O extends Operation> = TypeOf<O['request']>;
+/** The `data` of an operation's response. */
+export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
+
+/** Who a valid key belongs to, and what that account may do. */
+export interface Caller {
+  readonly accountId: Int64;
+  /** The first 16 hex digits of the key's hash: identifies the key without revealing it. */
+  readonly appKeyId: string;
+  readonly permissions: readonly string[];
+  /** Signs the cursors of the account. */
+  readonly cursorSecret: Uint8Array;
+  /** The account's gateway key; absent until an operator has created it. */
+  readonly gatewayKey?: string;
+}
+
+/** One validated call of an operation. */
+export interface Call<Body> {
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Undefined if the caller sent none, or the operation takes none. */
+  readonly idempotencyKey: string | undefined;
+  /** Aborts shortly before the response is due. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/** State of one call; each middleware fills in its part. */
+export interface CallState {
+  readonly requestId: string;
+  /** When the handler started, in Unix milliseconds. */
+  readonly startedMs: number;
+  /** Aborts shortly before the response is due; never on routes without I/O. */
+  readonly signal: AbortSignal;
+  /** Set once the app key is known to be valid. */
+  caller?: Caller;
+  /** Headers of the response, whether success or failure. */
+  headers: Readonly<Record<string, string>>;
+  /** `OK` or the error code, once the response is made. */
+  code?: string;
+}
+
+/** API Gateway's event with the call's state. */
+export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & { body: unknown; call: CallState };
+
+/** What an operation returns: the `data` of the envelope, and further headers. */
+export interface Reply<Data = unknown> {
+  data: Data;
+  headers?: Record<string, string>;
+}
+
+/** middy's request. Its response is a {@link Reply} until the envelope makes it an HTTP response. */
+export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
+export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;

@@ -1,0 +1,28 @@
+/** The operations. Stack, local gateway, API reference and tests read this list; a function imports only its own operation. */
+import type { Operation } from '../http/operation.ts';
+import { browseFleet } from './browse-fleet/schema.ts';
+import { deleteWorkItem } from './delete-work-item/schema.ts';
+import { getRumResource } from './get-rum-resource/schema.ts';
+import { mergeAlerts } from './merge-alerts/schema.ts';
+
+export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
+
+export type OperationName = (typeof operations)[number]['name'];
+/** An element of {@link operations}: its name is an {@link OperationName}. */
+export type ListedOperation = Operation & { readonly name: OperationName };
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+/** The name of an operation in code and in openapi.json: `browseFleet` for `browse-fleet`. */
+export type OperationId<Name extends string = OperationName> = CamelCase<Name>;
+
+export const operationIdOf = <Name extends string>(name: Name): OperationId<Name> =>
+  name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()) as OperationId<Name>;
+
+/** The route of openapi.json, which needs no app key. */
+export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
+
+/** The method of each path that is served. A function, so that a bundle that does not call it lacks the list. */
+export const allowedMethods = (): Readonly<Record<string, string>> =>
+  Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

@@ -1,3 +1,0 @@
-/** Splits items into chunks of `size`; the last one may be smaller. */
-export const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

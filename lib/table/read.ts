@@ -1,0 +1,216 @@
+/** Reads rows: one, many by their keys, or those of a partition. */
+import {
+  type AttributeValue,
+  ProvisionedThroughputExceededException,
+  QueryCommand as RawQueryCommand,
+  type QueryCommandInput as RawQueryInput,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type BatchGetCommandInput,
+  type BatchGetCommandOutput,
+  GetCommand,
+  paginateQuery,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { chunksOf, forEach } from '../shared/concurrency.ts';
+import { toInt64 } from '../shared/json.ts';
+import { optionsOf, type Table } from './client.ts';
+import { expression, expressionsOf, projection } from './expression.ts';
+import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
+import { backoff, isThrottled, THROTTLING } from './retry.ts';
+
+/** Reads a row, strongly consistent. @returns undefined when there is none */
+export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  { client, name, signal }: Table,
+  key: KeyOf<Kind>,
+  /** Attributes to read; absent: all. */
+  attributes?: readonly Name[],
+): Promise<ReadRow<Kind, Name> | undefined> {
+  const projected = attributes && expressionsOf({ ProjectionExpression: projection(attributes) });
+  const command = new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...projected });
+  const { Item } = await client.send(command, optionsOf(signal));
+  return Item as ReadRow<Kind, Name> | undefined;
+}
+
+/** Maximum keys of one call. */
+export const MAX_BATCH = 100;
+/** Maximum attempts of a batch without a signal: about ten seconds. */
+const MAX_ATTEMPTS = 50;
+
+/** Name of a row in a {@link RowMap}. */
+export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
+
+/** Rows by {@link rowName}. */
+export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = AttributeOf<Kind>> extends Map<
+  string,
+  Key & ReadRow<Kind, Name>
+> {
+  /** The row with this key, typed by the kind of the key; undefined if it does not exist. */
+  of<Wanted extends Kind>(key: KeyOf<Wanted>): (Key & ReadRow<Wanted, Name & AttributeOf<Wanted>>) | undefined {
+    return this.get(rowName(key)) as (Key & ReadRow<Wanted, Name & AttributeOf<Wanted>>) | undefined;
+  }
+}
+
+/** The keys of one call, and what reading them returned and cost. */
+export interface ReadBatch<Kind extends RowKind> {
+  keys: readonly KeyOf<Kind>[];
+  /** Read units used: one per row for each started 4 KB, half of that if not consistent. */
+  units: number;
+}
+
+/**
+ * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
+ * aborts.
+ * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
+ * @returns the rows that exist
+ */
+export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  { client, name: tableName, signal }: Table,
+  keys: readonly KeyOf<Kind>[],
+  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
+): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
+  const rows = new RowMap<Kind, Name>();
+  const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, units: 0 }));
+  const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
+
+  async function readBatch(batch: ReadBatch<Kind>, batchSignal: AbortSignal): Promise<void> {
+    let request: BatchGetCommandInput['RequestItems'] = {
+      [tableName]: { Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer: BatchGetCommandOutput = await client.send(
+          new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
+          optionsOf(batchSignal),
+        );
+        const items = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
+        for (const item of items) rows.set(rowName(item), item);
+        for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
+        request = answer.UnprocessedKeys;
+        if (!request?.[tableName]) return;
+        if (!signal && attempt === MAX_ATTEMPTS) {
+          const { $metadata } = answer;
+          throw new ProvisionedThroughputExceededException({ $metadata, message: 'some keys stay unprocessed' });
+        }
+      } catch (error) {
+        if (!isThrottled(error) || (!signal && attempt === MAX_ATTEMPTS)) throw error;
+      }
+      await backoff(attempt, THROTTLING, batchSignal);
+    }
+  }
+
+  await forEach(batches, readBatch, { signal });
+  return { rows, batches };
+}
+
+export interface QueryOptions<Name> {
+  /** Only rows whose sort key begins with this. */
+  prefix?: string;
+  /** Only rows with this sort key or a higher one; takes precedence over `prefix`. */
+  from?: string;
+  /** Attributes to read; absent: all. */
+  attributes?: readonly Name[];
+}
+
+/** Reads the rows of a partition in ascending order, strongly consistent, a page of DynamoDB at a time. */
+export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  table: Table,
+  partition: PartitionOf<Kind>,
+  options?: QueryOptions<Name>,
+): AsyncGenerator<ReadRow<Kind, Name>> {
+  const { client, signal } = table;
+  for await (const { Items = [] } of paginateQuery({ client }, inputOf(table, partition, options), optionsOf(signal)))
+    yield* Items as ReadRow<Kind, Name>[];
+}
+
+/** Like {@link queryAll}, as an array. */
+export const queryRows = <Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  table: Table,
+  partition: PartitionOf<Kind>,
+  options?: QueryOptions<Name>,
+): Promise<ReadRow<Kind, Name>[]> => Array.fromAsync(queryAll(table, partition, options));
+
+export interface PageOptions {
+  limit: number;
+  /** The page begins after this sort key; undefined: with the first row, or the last if descending. */
+  after?: string | undefined;
+  /** Highest sort keys first. */
+  descending?: boolean;
+}
+
+/** Reads one page of a partition, strongly consistent. `next` is the `after` of the next page, which may be empty; undefined: none follows. */
+export async function queryPage<Kind extends RowKind>(
+  table: Table,
+  partition: PartitionOf<Kind>,
+  { limit, after, descending = false }: PageOptions,
+): Promise<{ rows: Stored<Kind>[]; next: string | undefined }> {
+  const command = new QueryCommand({
+    ...inputOf(table, partition),
+    Limit: limit,
+    ScanIndexForward: !descending,
+    ...(after !== undefined && { ExclusiveStartKey: { pk: partition, sk: after } }),
+  });
+  const { Items = [], LastEvaluatedKey } = await table.client.send(command, optionsOf(table.signal));
+  return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
+}
+
+function inputOf({ name }: Table, partition: string, { prefix, from, attributes }: QueryOptions<string> = {}) {
+  const prefixCondition = prefix === undefined ? undefined : expression` AND begins_with(sk, ${prefix})`;
+  const sortKeyCondition = from === undefined ? prefixCondition : expression` AND sk >= ${from}`;
+  return {
+    TableName: name,
+    ConsistentRead: true,
+    ...expressionsOf({
+      KeyConditionExpression: expression`pk = ${partition}${sortKeyCondition}`,
+      ProjectionExpression: attributes && projection(attributes),
+    }),
+  };
+}
+
+type WireRow = Record<string, AttributeValue>;
+
+/**
+ * Reads one page of a partition, eventually consistent. It converts the values itself, since the document client would copy each one
+ * again, and a page of the fleet has thousands of rows.
+ * @param keyName field of the result that gets the sort key
+ * @param attributes those to read besides the sort key
+ * @returns the rows in ascending order, and the last sort key that DynamoDB read; undefined when it knows of no further row
+ */
+export async function queryRange<Row>(
+  table: Table,
+  partition: string,
+  { after, limit }: Pick<PageOptions, 'after' | 'limit'>,
+  keyName: string,
+  attributes: readonly string[],
+): Promise<{ rows: Row[]; reached: string | undefined }> {
+  const sortKeyCondition = after === undefined ? undefined : expression` AND sk > ${{ S: after }}`;
+  const command = new RawQueryCommand({
+    TableName: table.name,
+    ...(expressionsOf({
+      KeyConditionExpression: expression`pk = ${{ S: partition }}${sortKeyCondition}`,
+      ProjectionExpression: projection(['sk', ...attributes]),
+    }) as Pick<RawQueryInput, 'KeyConditionExpression'>),
+    Limit: limit,
+  });
+  const { Items = [], LastEvaluatedKey } = await table.client.send(command, optionsOf(table.signal));
+  return { rows: Items.map((item) => plainRow(table, item, keyName) as Row), reached: LastEvaluatedKey?.sk?.S };
+}
+
+/** Converts a row. An attribute that is null counts as absent. */
+function plainRow(table: Table, item: WireRow, keyName: string): Record<string, unknown> {
+  const row: Record<string, unknown> = { [keyName]: item.sk?.S };
+  for (const name in item) {
+    const value = item[name] as AttributeValue;
+    if (name !== 'sk' && value.NULL === undefined) row[name] = plainValue(table, value);
+  }
+  return row;
+}
+
+function plainValue(table: Table, value: AttributeValue): unknown {
+  if (value.S !== undefined) return value.S;
+  if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
+  if (value.BOOL !== undefined) return value.BOOL;
+  // The service's own fields have none of the remaining types, but rows that other systems write may.
+  return table.unmarshall<{ value: unknown }>({ value }).value;
+}

@@ -1,0 +1,71 @@
+/** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { createTokenBuckets } from '../local/token-buckets.ts';
+import { createTimes, type Times } from './timings.ts';
+
+export interface MergeLoad {
+  seconds: number;
+  /** Merges of one alert that begin each second. */
+  smallPerSecond: number;
+  /** Whether these begin together at the start of the second, and not spread over it. */
+  atOnce?: boolean;
+  /** Callers that send large merges, each one merge after the other. */
+  largeCallers?: number;
+  /** Refuses merges beyond the usage plan, as API Gateway does. */
+  throttled?: boolean;
+}
+
+/** Sends a merge. @returns the status of the answer */
+type Send = (caller: number, index: number) => Promise<number>;
+
+export interface LoadResult {
+  small: { sent: number; throttled: number; refused: number; times: Times };
+  /** `upToTwoCalls` and `moreCalls` count all merges, committed or not, by the calls that they took. */
+  large: { committed: number; upToTwoCalls: number; moreCalls: number };
+}
+
+export async function runMergeLoad(
+  { seconds, smallPerSecond, atOnce = false, largeCallers = 0, throttled = false }: MergeLoad,
+  send: { small: Send; large?: Send },
+): Promise<LoadResult> {
+  const bucketOf = createTokenBuckets(1, () => performance.now());
+  const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
+  const large = { committed: 0, upToTwoCalls: 0, moreCalls: 0 };
+  const began = performance.now();
+  const isOver = () => performance.now() - began > seconds * 1000;
+
+  async function sendSmall(index: number): Promise<void> {
+    const bucket = bucketOf('account', mergeAlerts.throttle);
+    if (throttled && bucket.tokens < 1) {
+      small.throttled += 1;
+      return;
+    }
+    bucket.tokens -= 1;
+    small.sent += 1;
+    if ((await small.times.time(() => send.small(0, index))) !== 200) small.refused += 1;
+  }
+
+  async function sendLarge(merge: Send, caller: number): Promise<void> {
+    for (let index = 0; !isOver(); index += 1) {
+      let calls = 1;
+      let status = await merge(caller, index);
+      for (; status !== 200 && !isOver(); calls += 1) status = await merge(caller, index);
+      if (status === 200) large.committed += 1;
+      if (calls <= 2) large.upToTwoCalls += 1;
+      else large.moreCalls += 1;
+    }
+  }
+
+  const smallMerges: Promise<void>[] = [];
+  const { large: mergeLarge } = send;
+  const callers = mergeLarge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(mergeLarge, caller)) : [];
+  const count = smallPerSecond * seconds;
+  for (let index = 0; index < count; index += 1) {
+    const atSeconds = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;
+    await sleep(Math.max(0, began + atSeconds * 1000 - performance.now()));
+    smallMerges.push(sendSmall(index));
+  }
+  await Promise.all([...smallMerges, ...callers]);
+  return { small, large };
+}

@@ -1,0 +1,229 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { NumberValue } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { expectData } from '../../support/answers.ts';
+import { SEED } from '../../support/chance.ts';
+import {
+  type Fleet,
+  hostId,
+  hostIdsOf,
+  type Inventory,
+  inventory,
+  type Live,
+  live,
+  newFleet,
+} from '../../support/fleet.ts';
+import { newDouble, newTable, PATIENT_LIMITS } from '../../support/service.ts';
+
+let fleet: Fleet;
+const table = await newTable();
+beforeEach(async () => {
+  fleet = await newFleet(table);
+});
+
+/** Rows as another system may write them. */
+type Rows = Record<string, Record<string, unknown>>;
+const putHosts = (tenant: Fleet, rows: Rows) => tenant.putHosts(rows as Record<string, Inventory>);
+const putLive = (tenant: Fleet, rows: Rows) => tenant.putLive(rows as Record<string, Live>);
+const rowsOf = (count: number, row: () => Record<string, unknown>) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
+
+/** All pages from the first to the one without a cursor. */
+async function walk(tenant: Fleet, body: object, maxPages = 100) {
+  const pages: ReturnType<typeof expectData>[] = [];
+  for (let cursor: string | undefined; pages.length < maxPages; ) {
+    const answer = await tenant.browse({ ...body, ...(cursor && { cursor }) });
+    const page = expectData(browseFleet, answer);
+    expect(Buffer.byteLength(answer.text)).toBeLessThan(4_000_000);
+    pages.push(page);
+    cursor = page.next_cursor;
+    if (cursor === undefined) return pages;
+  }
+  throw new Error(`the walk did not end within ${maxPages} pages`);
+}
+
+describe('rows that are larger than any host needs', () => {
+  it('are cut, with the reason code value_cut; filters compare their uncut texts; a page of 100 stays below 4 MB', async () => {
+    const agent_version = '\u{1f600}'.repeat(300);
+    const codes = Array.from({ length: 40 }, (_, index) => `${index}-${'\u0001'.repeat(140)}`);
+    const host = () => inventory({ agent_version, reason_codes: codes });
+    await putHosts(fleet, { ...rowsOf(100, host), z: inventory() });
+    await putLive(fleet, rowsOf(100, live));
+    const [page] = await walk(fleet, { limit: 100, agent_versions: [agent_version] });
+    expect(page.items).toHaveLength(100);
+    expect(page.items[99]).toMatchObject({
+      agent_version: '\u{1f600}'.repeat(256),
+      servicemap: {
+        status: 'active',
+        reason_codes: [...codes.slice(0, 32).map((code) => code.slice(0, 128)), 'value_cut'],
+      },
+    });
+  });
+
+  it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
+    const slowFleet = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
+    const largeRow = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
+    await putHosts(slowFleet, rowsOf(7, largeRow));
+    await putLive(slowFleet, rowsOf(7, largeRow));
+    const pages = await walk(slowFleet, {});
+    expect(pages.flatMap(hostIdsOf)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
+    const lastPage = pages.pop();
+    expect(lastPage).toMatchObject({ truncated: false, coverage: { scanned: lastPage.items.length } });
+    expect(lastPage).not.toHaveProperty('truncation_reasons');
+    expect(pages.length).toBeGreaterThan(0);
+    for (const page of pages) {
+      const ended = { truncated: true, partial: true, truncation_reasons: ['page_size_reached'] };
+      expect(page).toMatchObject({ ...ended, coverage: { scanned: page.items.length } });
+    }
+  });
+});
+
+describe('an attribute that is null', () => {
+  it('counts as absent, whether its row is read by range or by key', async () => {
+    const withoutTimes = { ...live(), received_at_ms: null, observed_at_ms: null, health_at_ms: null };
+    const ids = ['a', 'y', 'z'];
+    await putHosts(fleet, Object.fromEntries(ids.map((id) => [id, { ...inventory(), capture_mode: null }])));
+    await putLive(fleet, Object.fromEntries(ids.map((id) => [id, withoutTimes])));
+    // Rows of hosts that are in no inventory: the row of a is read in a range, those of y and z by their keys.
+    const orphans = Array.from({ length: 160 }, (_, index) => `${index < 10 ? 'A' : 'm'}-${index}`);
+    await putLive(fleet, Object.fromEntries(orphans.map((id) => [id, live()])));
+    const [page] = await walk(fleet, { limit: 3 });
+    expect(page.items.map((item: { servicemap: object }) => item.servicemap)).toEqual(
+      ids.map(() => expect.objectContaining({ status: 'no_data', freshness_status: 'unknown' })),
+    );
+    expect(JSON.stringify(page)).not.toContain('null');
+    expect(page.coverage.failed).toBe(0);
+  });
+});
+
+describe('malformed rows', () => {
+  it('make only the status of their own hosts unavailable; the answer has their valid fields', async () => {
+    await putHosts(fleet, { ...rowsOf(3, inventory), [hostId(2)]: { ...inventory(), edge_cluster: null } });
+    await putLive(fleet, { ...rowsOf(3, live), [hostId(1)]: { ...live(), reason_codes: { not: 'a list' } } });
+    const page = expectData(browseFleet, await fleet.browse());
+    expect(page).toMatchObject({ partial: true, coverage: { scanned: 3, returned: 3, failed: 2 } });
+    const unavailable = { error_code: 'status_unavailable', node_count: 0, authoritative: false, status: 'no_data' };
+    expect(page.items).toMatchObject([
+      { servicemap: { status: 'active' } },
+      { servicemap: unavailable },
+      { edge_cluster: '', servicemap: { ...unavailable, enabled: true, snapshot_ready: true } },
+    ]);
+  });
+
+  it('are named in the log, the first ten of them, and counted', async () => {
+    const malformed = () => ({ ...inventory(), enabled: 'yes' });
+    await putHosts(fleet, rowsOf(12, malformed));
+    const { body } = await fleet.browse();
+    const lines = fleet.deps.log.lines.filter(({ message }) => message === 'host rows malformed');
+    const host_ids = Array.from({ length: 10 }, (_, index) => hostId(index));
+    expect(lines).toMatchObject([{ fields: { request_id: body.request_id, hosts: 12, host_ids } }]);
+  });
+});
+
+const anyValue = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.string({ unit: 'grapheme', maxLength: 5 }),
+  fc.constantFrom('ebpf', 'running', 'failed', 'disabled'),
+  fc.integer(),
+  fc.constantFrom(0.5, -2.25, 1e10, 1e-100),
+  fc
+    .constantFrom('1e125', '-1', '0.5', '9223372036854775807', '9223372036854775808', '-9223372036854775809')
+    .map((text) => NumberValue.from(text)),
+  fc.array(fc.oneof(fc.string({ maxLength: 3 }), fc.integer(), fc.constant(null)), { maxLength: 3 }),
+  fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), fc.integer(), { maxKeys: 2, noNullPrototype: true }),
+  fc.constantFrom(new Set(['a', 'b']), new Set([1, 2]), Buffer.from('bytes'), new Set([Buffer.from('b')])),
+);
+/** A row whose attributes are each as they should be, missing, or anything. */
+const anyRow = (row: Record<string, unknown>) =>
+  fc.record(
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        fc.oneof({ weight: 4, arbitrary: fc.constant(value) }, anyValue),
+      ]),
+    ),
+    { requiredKeys: [] },
+  );
+type RandomHost = { row: Record<string, unknown>; live: Record<string, unknown> | null };
+/** Number of random fleets that are checked at the same time. */
+const CONCURRENCY = 4;
+/** Most fleets are in memory, which takes a tenth of the work of DynamoDB Local. */
+const TABLES = [
+  { where: 'in memory', fleets: process.env.FAULTS ? 2_000 : 32, open: newDouble },
+  { where: 'in DynamoDB Local', fleets: process.env.FAULTS ? 400 : 8, open: () => table },
+];
+const anyHosts = fc.array(
+  fc.record({
+    row: anyRow(
+      inventory({
+        capability_status: 'running',
+        capture_mode: 'ebpf',
+        report_interval_ms: 60_000,
+        reason_codes: ['own'],
+      }),
+    ),
+    live: fc.option(anyRow(live({ health_at_ms: 1, reason_codes: ['slow'] }))),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+describe.each(TABLES)('whatever the host rows contain, $where,', ({ fleets, open }) => {
+  it('every page is well-formed, none is a 5xx, and a walk returns each host once', async () => {
+    let failed = 0;
+    const check = async (hosts: RandomHost[], limit: number) => {
+      const tenant = await newFleet(open(), { alone: true });
+      const named = hosts.map((host, index) => [hostId(index), host] as const);
+      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
+      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
+      const pages = await walk(tenant, { limit });
+      expect(pages.flatMap(hostIdsOf)).toEqual(named.map(([id]) => id));
+      expect(pages.reduce((sum, { coverage }) => sum + coverage.scanned, 0)).toBe(hosts.length);
+      failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
+    };
+    const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), check);
+    const numRuns = fleets / CONCURRENCY;
+    await Promise.all(
+      Array.from({ length: CONCURRENCY }, (_, index) => fc.assert(property, { numRuns, seed: SEED + index })),
+    );
+    expect(failed).toBeGreaterThan(0);
+  }, 600_000);
+});
+
+describe('the time limit of 1 s for live status', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is not used up by a slow inventory', async () => {
+    const double = newDouble();
+    const { liveStatusMs } = TIME_LIMITS;
+    const tenant = await newFleet(double, {
+      through: withSlowInventory(double, liveStatusMs),
+      browse: { size: () => 1 },
+      timeLimits: { ...PATIENT_LIMITS, liveStatusMs },
+      alone: true,
+    });
+    await putHosts(tenant, rowsOf(4, inventory));
+    await putLive(tenant, rowsOf(4, live));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const page = expectData(browseFleet, await tenant.browse());
+    expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
+  });
+});
+
+/** A client of a table in memory whose replies with inventory rows take `ms` of the test's fake timers. */
+function withSlowInventory(table: Table, ms: number): Table {
+  const client: Table['client'] = Object.create(table.client);
+  client.send = (async (command: { input: object }, options: object) => {
+    const reply = await table.client.send(command as never, options);
+    if (JSON.stringify(command.input).includes('#HOSTS"')) {
+      await eventLoopTurn();
+      vi.advanceTimersByTime(ms);
+    }
+    return reply;
+  }) as never;
+  return { ...table, client };
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type Explanation,
+  type Explanations,
+  type FieldError,
+  type FieldSchema,
+} from '../../../lib/http/errors.ts';
+import { CATALOGS, catalogFor, messageOf } from '../../../lib/http/messages/index.ts';
+import { anyText } from '../../support/chance.ts';
+
+/** Values for every explanation, and what its sentence must mention. */
+const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions: string[]] } = {
+  invalidFields: [
+    { fieldErrors: [{ field: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100 } }] },
+    ['limit', '1', '100'],
+  ],
+  malformedBody: [{ line: 7, column: 23 }, ['JSON', 'UTF-8', '7', '23']],
+  bodyNotUtf8: [undefined, ['JSON', 'UTF-8']],
+  bodyEncoded: [{ encoding: 'br' }, ['Content-Encoding', 'br']],
+  bodyTooDeep: [{ levels: 1000 }, ['1000']],
+  bodyNotObject: [undefined, ['JSON']],
+  bodyTooLarge: [{ maxBytes: 262_144 }, ['262144']],
+  invalidIdempotencyKey: [
+    { invalid: { position: 3, codePoint: 'U+00E9' } },
+    ['Idempotency-Key', '255', 'ASCII', '3', 'U+00E9'],
+  ],
+  idempotencyKeyReused: [undefined, ['Idempotency-Key']],
+  workItemNotFound: [{ workItemId: 'wi-1' }, ['wi-1']],
+  workItemTooLarge: [{ workItemId: 'wi-1' }, ['wi-1']],
+  versionDiffers: [{ given: '3', stored: '9007199254740993' }, ['3', '9007199254740993']],
+  rumResourceNotFound: [undefined, ['RUM']],
+  alertsTooLarge: [{ named: ['abc'], more: 7 }, ['abc', '7']],
+  incidentTooLarge: [{ incidentId: '64f000000000000000000001' }, ['64f000000000000000000001']],
+  mergesPending: [{ pending: 25 }, ['25']],
+  mergeTargetsNotFound: [{ named: [{ kind: 'alert', id: 'abc' }], more: 7, unread: 300 }, ['abc', '7', '300']],
+  permissionMissing: [{ permission: 'monit' }, ['monit']],
+  mergesReadTooMuch: [{ limit: 120, windowSeconds: 60 }, ['120', '60', 'Retry-After']],
+  tooFrequent: [{ limit: 30, windowSeconds: 60 }, ['30', '60', 'Retry-After']],
+  writesFrozen: [undefined, ['Retry-After']],
+  serviceMapDisabled: [undefined, []],
+  methodNotAllowed: [{ allow: 'POST' }, ['POST']],
+};
+
+describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
+  it('has a language tag that names its file and selects it', () => {
+    expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
+    expect(existsSync(`lib/http/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
+    expect(catalogFor(catalog.language)).toBe(catalog);
+  });
+
+  it('has a sentence for every code, and every explanation with its values', () => {
+    expect(Object.keys(catalog.codes).sort()).toEqual(Object.keys(ERROR_CODES).sort());
+    for (const code of Object.keys(ERROR_CODES) as ErrorCode[])
+      expect(messageOf(catalog, { code, explanation: undefined }).length).toBeGreaterThan(3);
+    expect(Object.keys(catalog.explain).sort()).toEqual(Object.keys(EXAMPLES).sort());
+    for (const [name, [values, mentions]] of Object.entries(EXAMPLES)) {
+      const text = messageOf(catalog, { code: 'BadRequest', explanation: { name, values } as Explanation });
+      for (const mention of mentions) expect(text, name).toContain(mention);
+      expect(text).not.toMatch(/undefined|null|NaN|\[object/);
+    }
+  });
+});
+
+/** Each form of a field's schema, and its description in English. */
+const FORMS: [schema: FieldSchema, english: string][] = [
+  [{}, 'a JSON value'],
+  [{ type: 'object' }, 'a JSON value'],
+  [{ type: 'boolean' }, 'true or false'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b'],
+  [{ type: 'integer' }, 'an integer'],
+  [{ type: 'integer', minimum: 0 }, 'an integer of at least 0'],
+  [{ type: 'integer', maximum: 5 }, 'an integer of at most 5'],
+  [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5'],
+  [{ type: 'integer', minimum: 3, maximum: 5, 'x-minimum-field': 'limit' }, 'an integer from 3 (limit) to 5'],
+  [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range'],
+  [{ type: 'integer', format: 'int64', minimum: 0 }, 'an integer in the int64 range, at least 0'],
+  [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9'],
+  [{ type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' }, 'an integer from -9223372036854775808 to 8'],
+  [{ type: 'string' }, 'a string'],
+  [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character'],
+  [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters'],
+  [{ type: 'string', format: 'objectid', minLength: 24 }, 'an ObjectID: a string of 24 hexadecimal digits'],
+  [
+    { type: 'string', format: 'cursor' },
+    'a next_cursor that this service returned to this account (leave it out for the first page)',
+  ],
+  [{ type: 'array' }, 'an array, each a JSON value'],
+  [{ type: 'array', minItems: 1, items: { type: 'boolean' } }, 'an array of at least 1 item, each true or false'],
+  [{ type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } }, 'an array of 1 to 3 items, each a string'],
+];
+
+describe('what a field must be', () => {
+  const messagesOf = (fieldError: FieldError) =>
+    Object.fromEntries(
+      CATALOGS.map(({ language, explain }) => [language, explain.invalidFields({ fieldErrors: [fieldError] })]),
+    );
+
+  it.each(FORMS)(
+    'is described for the schema %j in English, and with the same values in the same order in every language',
+    (schema, english) => {
+      expect(messagesOf({ field: 'f', schema }).en).toBe(`f must be ${english}.`);
+      expect(messagesOf({ field: 'f', schema, item: 2, moreItems: 1 }).en).toBe(
+        `f[2] (and 1 more) must be ${english}.`,
+      );
+      const found = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
+      const values = found.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', '));
+      for (const message of Object.values(messagesOf({ field: 'f', schema, missing: true })))
+        expect(message).toMatch(new RegExp(values.join('.*'), 's'));
+    },
+  );
+});
+
+/** A language that the service does not have: the tag is reserved for private use. */
+const UNKNOWN = 'qaa';
+/** The language that `*` selects in a header that also names English. */
+const OTHER = CATALOGS[1]?.language ?? 'en';
+/** Refuses every language but Chinese. */
+const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
+
+describe('Accept-Language', () => {
+  const selected: [language: string, ...headers: (string | undefined)[]][] = [
+    [
+      'en',
+      ...[undefined, '', 'en-GB', 'zh-TW', 'zh-Hant', UNKNOWN, '*', '*, zh;q=0.5', 'en-GB;q=0, *', 'en;q=0'],
+      ...['zh;q=0.4, en;q=0.5', 'zh-Hans;q=0, *;q=0.5, en', `${REFUSED_OTHERS}, zh-Hans;q=0, *`, ';;;,,,q='],
+    ],
+    [
+      'zh-CN',
+      ...['zh', 'ZH-cn', 'zh-SG', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-TW, zh;q=0.9'],
+      ...['not a tag at all, zh', `${REFUSED_OTHERS}, zh-Hant;q=0, *`],
+    ],
+    [OTHER, 'en;q=0, *', '*, EN;Q=0', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *', 'en;q=0, zh-Hant;q=0.5, *'],
+  ];
+  it.each(selected.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
+    '%s selects %s',
+    (header, language) => {
+      expect(catalogFor(header).language).toBe(language);
+    },
+  );
+
+  it('of any form selects some language', () => {
+    fc.assert(fc.property(anyText, (header) => CATALOGS.includes(catalogFor(header))));
+  });
+});
