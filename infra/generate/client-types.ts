@@ -57,7 +57,7 @@ function numberPaths(schemas: Record<string, Schema>): string[] {
   }
   for (const [name, { properties }] of Object.entries(schemas))
     if (name.endsWith('Envelope')) collect((properties as { data?: Schema }).data ?? {}, []);
-  return paths;
+  return [...new Set(paths)];
 }
 
 interface DescribedOperation {

@@ -79,6 +79,8 @@ describe('a role', () => {
       ),
       ...(queue ? [allow(CONSUME, queue)] : []),
       ...(name === 'ingest-records' ? [allow(['sqs:SendMessage'], 'FeedRefused.Arn')] : []),
+      ...(name === 'send-records' ? [allow(['sqs:SendMessage'], 'FeedQueue.Arn')] : []),
+      ...(name === 'send-notification' ? [allow(['sqs:SendMessage'], ['FeedQueue.Arn', 'FeedRefused.Arn'])] : []),
       ...(name === 'relay' ? RELAY : []),
     ];
     expect(statementsOf(`${id}Role`, template)).toEqual(byAction(granted));

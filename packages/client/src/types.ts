@@ -210,6 +210,47 @@ export interface MergeAlertsRequest {
    */
   title?: string;
 }
+export interface SendRecordsRequest {
+  /**
+   * 1 to 1000 records
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  records: {}[];
+}
+export interface SendRecordsResult {
+  /**
+   * How many records the feed has taken
+   */
+  accepted: number;
+}
+export interface SendNotificationRequest {
+  /**
+   * The alerts of the notification
+   */
+  alerts: unknown[];
+}
+export interface RefusedAlert {
+  /**
+   * Its place in alerts, from 0
+   */
+  index: number;
+  /**
+   * What is wrong with it
+   */
+  reason: string;
+}
+export interface SendNotificationResult {
+  /**
+   * How many alerts the feed has taken
+   */
+  accepted: number;
+  /**
+   * The alerts that could not be read; absent if there are none
+   */
+  refused?: RefusedAlert[];
+}
 export interface BrowseFleetRequest {
   /**
    * The next_cursor of the previous page, unchanged; absent or empty for the first page. Never construct one
@@ -400,6 +441,8 @@ export const PATHS = {
   getRumResource: '/rum/resource/info',
   deleteWorkItem: '/incident/work-item/delete',
   mergeAlerts: '/alert/merge',
+  sendRecords: '/feed/records',
+  sendNotification: '/feed/alertmanager',
 } as const;
 
 /** The operations that answer with data. */
@@ -408,6 +451,10 @@ export interface DataMethods {
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
   /** Read the account's RUM plan, quotas and usage. */
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
+  /** Send records to the feed. */
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
+  /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
+  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
 }
 
 /** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */
@@ -428,6 +475,8 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session_measure.used_cnt"]',
   '["session_replay.free_cnt"]',
   '["session_replay.used_cnt"]',
+  '["accepted"]',
+  '["refused","index"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',

@@ -421,6 +421,9 @@ describe('the client', () => {
     await expect(sent.client.deleteWorkItem({ work_item_id: 'w', version: 2 ** 53 })).rejects.toMatchObject({
       field: 'version',
     });
+    await expect(sent.client.sendRecords({ records: [{ owner_id: 2 ** 53 }] })).rejects.toMatchObject({
+      field: 'records.0.owner_id',
+    });
     expect(sent.bodies).toHaveLength(1);
   });
 
