@@ -159,6 +159,8 @@ it('API Gateway may call a function only for its route or as the authorizer of t
     'apigateway getrumresource POST/rum/resource/info',
     'apigateway mergealerts POST/alert/merge',
     'apigateway openapidocument GET/openapi.json',
+    'apigateway sendnotification POST/feed/alertmanager',
+    'apigateway sendrecords POST/feed/records',
     'apigateway usagekeyauthorizer ',
     'events finishmerges MergesSweep.Arn',
   ]);

@@ -4,10 +4,10 @@ import { type Feed, messagesOf } from '../../../lib/ingest/feed.ts';
 import { MAX_LINES } from '../../../lib/ingest/records.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callOperation, handlersOver, newDouble, testDeps } from '../../support/service.ts';
+import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
-const table = newDouble();
+const table = await newTable();
 const { account, appKey } = await newCaller(table);
 /** An alert as Alertmanager sends it since 0.16. */
 const ALERT = {

@@ -4,11 +4,11 @@ import type { Feed } from '../../../lib/ingest/feed.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callOperation, handlersOver, newDouble, testDeps } from '../../support/service.ts';
+import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
 const BIG = 9_007_199_254_740_993n;
-const table = newDouble();
+const table = await newTable();
 const { account, appKey } = await newCaller(table, { account_id: BIG });
 const alert = { kind: 'alert', source_id: 's', title: 'Disk full' };
 
