@@ -11,9 +11,9 @@ export const operations = [
   browseFleet,
   getRumResource,
   deleteWorkItem,
-  mergeAlerts,
-  sendRecords,
   sendNotification,
+  sendRecords,
+  mergeAlerts,
 ] as const satisfies Operation[];
 
 export type OperationName = (typeof operations)[number]['name'];

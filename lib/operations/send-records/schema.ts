@@ -36,7 +36,7 @@ export const sendRecords = {
     additionalProperties: false,
   },
   example: {
-    request: { records: [{ kind: 'alert', source_id: 'disk-7 2026-11-20', title: 'Disk 7 is full' }] },
+    request: { records: [{ kind: 'alert', alert_id: '23a5a8cc741f9d42df78f93f', title: 'Disk 7 is full' }] },
     data: { accepted: 1 },
   },
   refusals: [

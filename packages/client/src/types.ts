@@ -186,45 +186,6 @@ export interface DeleteWorkItemRequest {
    */
   version: number | bigint;
 }
-export interface MergeAlertsRequest {
-  /**
-   * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
-   *
-   * @minItems 1
-   */
-  alert_ids: string[];
-  /**
-   * The incident that takes the alerts, obtained from POST /incident/list: an ObjectID in either letter case
-   */
-  incident_id: string;
-  /**
-   * Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent
-   */
-  comment?: string;
-  /**
-   * Member id of the new owner of the incident, obtained from POST /member/list
-   */
-  owner_id?: number | bigint;
-  /**
-   * New title of the incident: at most 512 characters; empty counts as absent
-   */
-  title?: string;
-}
-export interface SendRecordsRequest {
-  /**
-   * 1 to 1000 records
-   *
-   * @minItems 1
-   * @maxItems 1000
-   */
-  records: {}[];
-}
-export interface SendRecordsResult {
-  /**
-   * How many records the feed has taken
-   */
-  accepted: number;
-}
 export interface SendNotificationRequest {
   /**
    * The alerts of the notification
@@ -250,6 +211,45 @@ export interface SendNotificationResult {
    * The alerts that could not be read; absent if there are none
    */
   refused?: RefusedAlert[];
+}
+export interface SendRecordsRequest {
+  /**
+   * 1 to 1000 records
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  records: {}[];
+}
+export interface SendRecordsResult {
+  /**
+   * How many records the feed has taken
+   */
+  accepted: number;
+}
+export interface MergeAlertsRequest {
+  /**
+   * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
+   *
+   * @minItems 1
+   */
+  alert_ids: string[];
+  /**
+   * The incident that takes the alerts, obtained from POST /incident/list: an ObjectID in either letter case
+   */
+  incident_id: string;
+  /**
+   * Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent
+   */
+  comment?: string;
+  /**
+   * Member id of the new owner of the incident, obtained from POST /member/list
+   */
+  owner_id?: number | bigint;
+  /**
+   * New title of the incident: at most 512 characters; empty counts as absent
+   */
+  title?: string;
 }
 export interface BrowseFleetRequest {
   /**
@@ -440,9 +440,9 @@ export const PATHS = {
   browseFleet: '/monit/servicemap/fleet',
   getRumResource: '/rum/resource/info',
   deleteWorkItem: '/incident/work-item/delete',
-  mergeAlerts: '/alert/merge',
-  sendRecords: '/feed/records',
   sendNotification: '/feed/alertmanager',
+  sendRecords: '/feed/records',
+  mergeAlerts: '/alert/merge',
 } as const;
 
 /** The operations that answer with data. */
@@ -451,10 +451,10 @@ export interface DataMethods {
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
   /** Read the account's RUM plan, quotas and usage. */
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
-  /** Send records to the feed. */
-  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
   /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
   sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
+  /** Send records to the feed. */
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
 }
 
 /** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */
