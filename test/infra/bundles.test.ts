@@ -57,11 +57,13 @@ const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'delete-work-item': 239,
   'merge-alerts': 262,
   'finish-merges': 202,
-  'ingest-records': 381,
+  'send-records': 410,
+  'send-notification': 411,
+  'ingest-records': 383,
   relay: 240,
   'usage-key-authorizer': 190,
-  'fallback-route': 33,
-  'openapi-document': 43,
+  'fallback-route': 34,
+  'openapi-document': 50,
 };
 
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */

@@ -70,6 +70,8 @@ const bothWindows = (id: string) =>
 const sum = (...metrics: string[]) => metrics.map((metric) => `FILL(${metric}, 0)`).join(' + ');
 const concurrent = 'Maximum AWS/Lambda ConcurrentExecutions';
 
+const READ_NOTHING = ['fallback-route', 'openapi-document'];
+
 const CONDITIONS = {
   // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
   ErrorBudgetFast: bothWindows('ErrorBudgetFast'),
@@ -82,9 +84,9 @@ const CONDITIONS = {
   // Without dimensions it is the account's metric, not a function's.
   ConcurrencyNearLimit: `${concurrent} / SERVICE_QUOTA(${concurrent}) >= 0.8, 2 × 60 s`,
   FunctionsThrottled: `${sum(
-    ...[...functionsOf(template).keys()].map(
-      (name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`,
-    ),
+    ...[...functionsOf(template).keys()]
+      .filter((name) => !READ_NOTHING.includes(name))
+      .map((name) => `Sum AWS/Lambda Throttles FunctionName=${idOfFunction(name)}Function`),
   )} >= 1, 2 × 60 s`,
   TableThrottled: `${sum(
     ...['Read', 'Write'].map((access) => `Sum AWS/DynamoDB ${access}ThrottleEvents TableName=Table`),
