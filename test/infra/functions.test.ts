@@ -22,7 +22,7 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['send-records', 29, 512, { ...SETTINGS, FEED_URL: 'FeedQueue' }],
-  ['send-notification', 29, 512, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
+  ['send-notification', 29, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
   ['relay', 60, 512, { ...SETTINGS, ...RELAY }],
