@@ -67,6 +67,13 @@ export class ServiceStack extends Stack {
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
+    // `grantSendMessages` would allow more actions.
+    for (const name of ['send-records', 'send-notification'] as const) {
+      functions[name].addEnvironment('FEED_URL', ingestQueues.queue.queueUrl);
+      ingestQueues.queue.grant(functions[name], 'sqs:SendMessage');
+    }
+    functions['send-notification'].addEnvironment('REFUSED_URL', ingestQueues.refused.queueUrl);
+    ingestQueues.refused.grant(functions['send-notification'], 'sqs:SendMessage');
     const { api, url, domain, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
       functions,

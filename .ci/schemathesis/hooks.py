@@ -15,6 +15,8 @@ REFUSALS = {
     "deleteWorkItem": [("ResourceNotFound", ""), ("InvalidParameter", "version must be the stored version")],
     "mergeAlerts": [("ResourceNotFound", "")],
     "getRumResource": [],
+    "sendNotification": [],
+    "sendRecords": [("InvalidParameter", "records[")],
 }
 
 

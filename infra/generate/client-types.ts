@@ -10,8 +10,9 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Whether an int64 may be too large for a double: any in a request may, in a response only ids. Counts, times and days are small. */
-const mayExceedDouble = (isRequest: boolean, field: string) => isRequest || field.endsWith('_id');
+/** Whether an int64 may be too large for a double: any in a request may, in a response only what others set. Counts, times and days are small. */
+const mayExceedDouble = (isRequest: boolean, field: string) =>
+  isRequest || field.endsWith('_id') || field === 'report_interval_ms';
 
 /** Adds a number's range and default to its description, since json-schema-to-typescript omits both. */
 function withRange(schema: Schema): Schema {
@@ -56,7 +57,7 @@ function numberPaths(schemas: Record<string, Schema>): string[] {
   }
   for (const [name, { properties }] of Object.entries(schemas))
     if (name.endsWith('Envelope')) collect((properties as { data?: Schema }).data ?? {}, []);
-  return paths;
+  return [...new Set(paths)];
 }
 
 interface DescribedOperation {

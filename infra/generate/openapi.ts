@@ -16,6 +16,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Monitoring: 'Hosts and the state of their network-topology collection',
   RUM: 'Real-user monitoring: plan, quotas, usage',
   Incidents: 'Alerts, incidents and work items',
+  Feed: 'Records and alerts from other systems',
 };
 
 /** What the document says about a status in addition to its codes. */
@@ -134,7 +135,7 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Four operations, all `POST` with a JSON body of at most 256 KiB and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
+        'Operations, all `POST` with a JSON body of at most 256 KiB (unless one says otherwise) and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
         '`error.code` is the authoritative signal, the HTTP status is informational, and `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },

@@ -42,6 +42,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     try {
       return parseJson(text);
     } catch {
+      if (text.startsWith('\ufeff')) throw refuse('bodyWithMark');
       throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
     }
   }

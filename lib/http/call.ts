@@ -48,7 +48,9 @@ export function createOperationHandler<Body, Data>(
     .use(deadlineMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
-  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  chain
+    .use(bodyMiddleware({ ...deps.settings, ...operation }))
+    .use(validateMiddleware(operation.request, validate, crossCheck));
   if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
   if (checkAvailable) chain.before(checkAvailable);
   const { rateWindows } = operation;

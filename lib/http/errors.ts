@@ -32,6 +32,7 @@ const REFUSALS = {
   invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: FieldError[] }>,
   malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
   bodyNotUtf8: 'InvalidParameter' as CodeWith<undefined>,
+  bodyWithMark: 'InvalidParameter' as CodeWith<undefined>,
   bodyEncoded: 'BadRequest' as CodeWith<{ encoding: string }>,
   bodyTooDeep: 'InvalidParameter' as CodeWith<{ levels: number }>,
   bodyNotObject: 'InvalidParameter' as CodeWith<undefined>,
@@ -44,6 +45,8 @@ const REFUSALS = {
   workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
+  /** `problems`: the first, each with its record; `more`: how many other records have problems. */
+  invalidRecords: 'InvalidParameter' as CodeWith<{ problems: readonly string[]; more: number }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
   /** `named`: the ids that the message names; `more`: how many others there are. */
   alertsTooLarge: 'BadRequest' as CodeWith<{ named: readonly string[]; more: number }>,

@@ -36,6 +36,8 @@ export interface Operation {
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The usage plan's throttle per account: calls a second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
+  /** Largest request body, decoded; absent: that of the setting. */
+  readonly maxBodyBytes?: number;
   /** What its function may do with the table: exactly the actions that it uses. */
   readonly grants: readonly Grant[];
   /** Whether the operation takes an `Idempotency-Key` header. */
@@ -54,7 +56,7 @@ export interface Operation {
 }
 
 /** The groups of operations in openapi.json. */
-export type Tag = 'Monitoring' | 'RUM' | 'Incidents';
+export type Tag = 'Monitoring' | 'RUM' | 'Incidents' | 'Feed';
 
 interface RefusalExample {
   readonly summary: string;

@@ -9,7 +9,7 @@ import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import { type MessageOrigin, type Queues, refusalOf } from './queues.ts';
-import { type FeedRecord, recordOf } from './records.ts';
+import { type FeedRecord, MAX_RECORDS, recordOf } from './records.ts';
 import { byRow, writeAccepted } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */
@@ -19,8 +19,6 @@ const CONCURRENCY = { small: 32, large: 2 } as const;
 /** Characters of a large record. */
 const LARGE = 8_192;
 const MAX_KNOWN_ACCOUNTS = 10_000;
-/** Maximum number of records of a message. */
-const MAX_RECORDS = 1_000;
 /** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */

@@ -4,8 +4,17 @@ import { browseFleet } from './browse-fleet/schema.ts';
 import { deleteWorkItem } from './delete-work-item/schema.ts';
 import { getRumResource } from './get-rum-resource/schema.ts';
 import { mergeAlerts } from './merge-alerts/schema.ts';
+import { sendNotification } from './send-notification/schema.ts';
+import { sendRecords } from './send-records/schema.ts';
 
-export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
+export const operations = [
+  browseFleet,
+  getRumResource,
+  deleteWorkItem,
+  sendNotification,
+  sendRecords,
+  mergeAlerts,
+] as const satisfies Operation[];
 
 export type OperationName = (typeof operations)[number]['name'];
 /** An element of {@link operations}: its name is an {@link OperationName}. */

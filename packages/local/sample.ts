@@ -225,7 +225,7 @@ export function sampleData(nowMs: number, { reporting = false } = {}): string[] 
   const intervalMs = reporting ? SAMPLE_INTERVAL_MS : LONG_INTERVAL_MS;
   const nowSeconds = Math.floor(nowMs / 1000);
   return [
-    line('account', { name: 'Northwind Platform', permissions: ['monit'] }),
+    line('account', { name: 'Northwind Platform', permissions: ['monit', 'feed'] }),
     line('account', { name: 'Contoso Trial', permissions: [] }, 2),
     line('app_key', { app_key: DEMO_KEYS.demo }),
     line('app_key', { app_key: DEMO_KEYS.withoutPermission }, 2),

@@ -99,6 +99,8 @@ describe('the stage', () => {
       setting('/~1monit~1servicemap~1fleet', 'POST', 1000, 2000),
       setting('/~1rum~1resource~1info', 'POST', 1000, 2000),
       setting('/~1incident~1work-item~1delete', 'POST', 1000, 2000),
+      setting('/~1feed~1alertmanager', 'POST', 1000, 2000),
+      setting('/~1feed~1records', 'POST', 1000, 2000),
       setting('/~1alert~1merge', 'POST', 1000, 2000),
     ]);
   });

@@ -59,6 +59,8 @@ const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'delete-work-item': 275,
   'merge-alerts': 293,
   'finish-merges': 236,
+  'send-records': 450,
+  'send-notification': 450,
   'ingest-records': 421,
   relay: 277,
   'usage-key-authorizer': 228,

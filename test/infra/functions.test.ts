@@ -29,6 +29,8 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['get-rum-resource', 29, 512, SETTINGS],
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
+  ['send-records', 29, 512, { ...SETTINGS, FEED_URL: 'FeedQueue' }],
+  ['send-notification', 29, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['ingest-records', 60, 1_769, { ...SETTINGS, ...INGEST }],
   ['relay', 60, 512, { ...SETTINGS, ...RELAY }],

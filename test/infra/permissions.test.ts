@@ -81,6 +81,8 @@ describe('a role', () => {
       ),
       ...(queue ? [allow(CONSUME, queue)] : []),
       ...(name === 'ingest-records' ? [allow(['sqs:SendMessage'], 'FeedRefused.Arn')] : []),
+      ...(name === 'send-records' ? [allow(['sqs:SendMessage'], 'FeedQueue.Arn')] : []),
+      ...(name === 'send-notification' ? [allow(['sqs:SendMessage'], ['FeedQueue.Arn', 'FeedRefused.Arn'])] : []),
       ...(name === 'relay' ? RELAY : []),
     ];
     expect(statementsOf(`${id}Role`, template)).toEqual(byAction(granted));
@@ -194,6 +196,8 @@ it('API Gateway may call a function only for its route or as the authorizer of t
     'apigateway getrumresource POST/rum/resource/info',
     'apigateway mergealerts POST/alert/merge',
     'apigateway openapidocument GET/openapi.json',
+    'apigateway sendnotification POST/feed/alertmanager',
+    'apigateway sendrecords POST/feed/records',
     'apigateway usagekeyauthorizer ',
     'events finishmerges MergesSweep.Arn',
   ]);

@@ -8,6 +8,8 @@ export const OPERATIONS = [
   ['POST /monit/servicemap/fleet', 'browse-fleet'],
   ['POST /rum/resource/info', 'get-rum-resource'],
   ['POST /incident/work-item/delete', 'delete-work-item'],
+  ['POST /feed/alertmanager', 'send-notification'],
+  ['POST /feed/records', 'send-records'],
   ['POST /alert/merge', 'merge-alerts'],
 ] as const;
 

@@ -11,7 +11,6 @@ import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { textOf } from '../support/documents.ts';
-import { recordFrom } from '../support/feed.ts';
 import { newTable, stored } from '../support/service.ts';
 
 const documents = [
@@ -88,31 +87,4 @@ it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Pytho
   const key = keys.hostStatus(ACCOUNT, 'fra-1-edge-0001');
   const row = { node_count: 12, edge_count: 18 };
   await expect.poll(() => stored(table, key), { timeout: 10_000 }).toMatchObject(row);
-});
-
-/** Prometheus, "Alerting: configuration", `<webhook_config>`: version 4 of the payload, with the fields that are read. */
-const notification = (status: string, endsAt: string) => ({
-  version: '4',
-  status,
-  alerts: [
-    {
-      ...{ status, startsAt: '2026-02-06T13:08:45.828Z', endsAt, fingerprint: '1a30ba71cca2921f' },
-      ...{ labels: { alertname: 'ProbeFailure' }, annotations: { summary: 'BlackBox probe failure' } },
-    },
-  ],
-});
-
-it('examples/feed: an alert of Alertmanager becomes an alert, and its resolution changes the title', async () => {
-  // TypeScript does not look for the types of a path in a variable: the example is JavaScript and has none.
-  const examplePath = '../../examples/feed/alertmanager.mjs';
-  const { recordsOf } = (await import(examplePath)) as { recordsOf(notified: object, account: number): object[] };
-  const readRecord = (payload: object) => recordFrom(recordsOf(payload, 1)[0] ?? {}, Date.parse('2026-02-07'));
-  const firing = readRecord(notification('firing', '0001-01-01T00:00:00Z'));
-  const resolved = readRecord(notification('resolved', '2026-02-06T13:30:00Z'));
-  const ids = [firing, resolved].map(({ entity }) => entity.alert_id);
-  expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), ids[0]]);
-  expect([firing, resolved]).toMatchObject([
-    { atMs: Date.parse('2026-02-06T13:08:45.828Z'), entity: { title: 'BlackBox probe failure' } },
-    { atMs: Date.parse('2026-02-06T13:30:00Z'), entity: { title: 'BlackBox probe failure (resolved)' } },
-  ]);
 });

@@ -241,7 +241,11 @@ export async function putAppKey(
   row: Partial<AppKeyRow> & { account_id: Int64 },
   appKey = newAppKey(),
 ): Promise<string> {
-  const full: AppKeyRow = { permissions: ['monit'], cursor_secret: Buffer.from(`secret of ${row.account_id}`), ...row };
+  const full: AppKeyRow = {
+    permissions: ['monit', 'feed'],
+    cursor_secret: Buffer.from(`secret of ${row.account_id}`),
+    ...row,
+  };
   await put(table, keys.appKey(hashAppKey(appKey)), { ...full });
   return appKey;
 }

@@ -81,6 +81,8 @@ export const catalog: Catalog = {
     malformedBody: ({ line, column }) =>
       `Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Fehler in Zeile ${line}, Spalte ${column}.`,
     bodyNotUtf8: () => 'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: er ist kein UTF-8.',
+    bodyWithMark: () =>
+      'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Bitte die Bytereihenfolge-Marke (U+FEFF) am Anfang entfernen.',
     bodyEncoded: ({ encoding }) =>
       `Der Inhalt der Anfrage ist mit Content-Encoding ${encoding} nicht lesbar. Bitte ohne Content-Encoding senden.`,
     bodyTooDeep: ({ levels }) => `Der Inhalt der Anfrage darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
@@ -95,6 +97,7 @@ export const catalog: Catalog = {
       `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
+    invalidRecords: ({ problems, more }) => `${problems.join('; ')}${andMore(more)}. Kein Datensatz wurde übernommen.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Nicht gefunden: ${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,

@@ -78,6 +78,8 @@ export const catalog: Catalog = {
     malformedBody: ({ line, column }) =>
       `The request body must be valid JSON in UTF-8: it has a syntax error at line ${line}, column ${column}.`,
     bodyNotUtf8: () => 'The request body must be valid JSON in UTF-8: it is not UTF-8.',
+    bodyWithMark: () =>
+      'The request body must be valid JSON in UTF-8: remove the byte order mark (U+FEFF) at its start.',
     bodyEncoded: ({ encoding }) =>
       `The request body cannot be read with Content-Encoding ${encoding}. Send it without Content-Encoding.`,
     bodyTooDeep: ({ levels }) => `The request body may be nested at most ${levels} levels deep. Reduce the nesting.`,
@@ -92,6 +94,8 @@ export const catalog: Catalog = {
       `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
+    invalidRecords: ({ problems, more }) =>
+      `${problems.join('; ')}${more > 0 ? `; and ${more} more records` : ''}. No record was taken.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Not found: ${named.map(({ kind, id }) => `${kind} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,

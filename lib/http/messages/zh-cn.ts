@@ -85,6 +85,7 @@ export const catalog: Catalog = {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
     malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
     bodyNotUtf8: () => '请求体必须是格式正确的 UTF-8 JSON：它不是 UTF-8。',
+    bodyWithMark: () => '请求体必须是格式正确的 UTF-8 JSON：请去掉开头的字节顺序标记（U+FEFF）。',
     bodyEncoded: ({ encoding }) => `无法按 Content-Encoding ${encoding} 读取请求体，请不要使用 Content-Encoding。`,
     bodyTooDeep: ({ levels }) => `请求体的嵌套不得超过 ${levels} 层。`,
     bodyNotObject: () => '请求体必须是 JSON 对象。',
@@ -95,6 +96,8 @@ export const catalog: Catalog = {
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
+    invalidRecords: ({ problems, more }) =>
+      `${problems.join('；')}${more > 0 ? `；另有 ${more} 条记录` : ''}。未接收任何记录。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `不存在：${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,

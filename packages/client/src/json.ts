@@ -37,9 +37,15 @@ export function jsonText(value: unknown): string | undefined {
   return `{${members.join(',')}}`;
 }
 
-/** The first field of a request with a number that is an integer beyond 2^53, and so may have been rounded. */
-export const roundedField = (request: object): string | undefined =>
-  Object.entries(request).find(([, value]) => Number.isInteger(value) && !Number.isSafeInteger(value))?.[0];
+/** The path of the first number of a request that is an integer beyond 2^53, and so may have been rounded. */
+export function roundedField(request: object): string | undefined {
+  for (const [field, value] of Object.entries(request)) {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) return field;
+    const inner = typeof value === 'object' && value !== null ? roundedField(value) : undefined;
+    if (inner !== undefined) return `${field}.${inner}`;
+  }
+  return undefined;
+}
 
 /** The path of the first bigint of an answer where the type has a number, such as `data.items[3].servicemap.node_count`. */
 export function bigintField(value: unknown, path = 'data', names: readonly string[] = []): string | undefined {

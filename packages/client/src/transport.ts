@@ -210,8 +210,7 @@ function readResponse(
   clean: (text: string) => string,
 ): Answer | ApiError {
   const envelope = envelopeOf(text);
-  const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
-  const retryAfter = Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  const retryAfter = retryAfterOf(headers);
   if (envelope?.error) {
     const { code, message } = envelope.error;
     const requestId = clean(envelope.request_id);
@@ -227,6 +226,15 @@ function readResponse(
   const field = bigintField(envelope.data);
   if (field !== undefined) return new InexactNumberError(clean(field), '', target);
   return { data: envelope.data, headers };
+}
+
+/** The seconds of `Retry-After`, which may be an HTTP date. That is compared with the answer's own `Date`, if it has one. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('Retry-After') ?? '';
+  const seconds = /^\d+$/.test(value)
+    ? Number(value)
+    : Math.ceil((Date.parse(value) - (Date.parse(headers.get('Date') ?? '') || Date.now())) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 interface Envelope {

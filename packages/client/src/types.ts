@@ -186,6 +186,47 @@ export interface DeleteWorkItemRequest {
    */
   version: number | bigint;
 }
+export interface SendNotificationRequest {
+  /**
+   * The alerts of the notification
+   */
+  alerts: unknown[];
+}
+export interface RefusedAlert {
+  /**
+   * Its place in alerts, from 0
+   */
+  index: number;
+  /**
+   * What is wrong with it
+   */
+  reason: string;
+}
+export interface SendNotificationResult {
+  /**
+   * How many alerts the feed has taken
+   */
+  accepted: number;
+  /**
+   * The alerts that could not be read; absent if there are none
+   */
+  refused?: RefusedAlert[];
+}
+export interface SendRecordsRequest {
+  /**
+   * 1 to 1000 records
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  records: {}[];
+}
+export interface SendRecordsResult {
+  /**
+   * How many records the feed has taken
+   */
+  accepted: number;
+}
 export interface MergeAlertsRequest {
   /**
    * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
@@ -268,7 +309,7 @@ export interface ServiceMapCapability {
   /**
    * Configured reporting interval in milliseconds; 60000 is assumed when absent
    */
-  report_interval_ms?: number;
+  report_interval_ms?: number | bigint;
   /**
    * The agent has produced at least one full snapshot
    */
@@ -399,6 +440,8 @@ export const PATHS = {
   browseFleet: '/monit/servicemap/fleet',
   getRumResource: '/rum/resource/info',
   deleteWorkItem: '/incident/work-item/delete',
+  sendNotification: '/feed/alertmanager',
+  sendRecords: '/feed/records',
   mergeAlerts: '/alert/merge',
 } as const;
 
@@ -408,6 +451,10 @@ export interface DataMethods {
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
   /** Read the account's RUM plan, quotas and usage. */
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
+  /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
+  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
+  /** Send records to the feed. */
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
 }
 
 /** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */
@@ -428,7 +475,8 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session_measure.used_cnt"]',
   '["session_replay.free_cnt"]',
   '["session_replay.used_cnt"]',
-  '["items","servicemap","report_interval_ms"]',
+  '["accepted"]',
+  '["refused","index"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',

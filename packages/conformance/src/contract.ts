@@ -73,6 +73,8 @@ export const DATA: Readonly<Record<string, object>> = {
   '/rum/resource/info': rumRecord,
   '/incident/work-item/delete': object({}),
   '/alert/merge': { type: 'null' },
+  '/feed/records': object({ accepted: natural }),
+  '/feed/alertmanager': object({ accepted: natural }, { refused: listOf(object({ index: natural, reason: text })) }),
 };
 
 /** The table of error codes. */

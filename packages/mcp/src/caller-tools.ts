@@ -8,7 +8,7 @@ import {
   type GetRumResourceRequest,
   type MergeAlertsRequest,
 } from '../../client/src/index.ts';
-import { type InputSchema, type Tool, tool } from './tool.ts';
+import { type InputSchema, int64, type Tool, tool } from './tool.ts';
 
 const schemas: Readonly<Record<string, unknown>> = openapi.components.schemas;
 
@@ -18,7 +18,8 @@ function resolved(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   if ('$ref' in schema) return resolved(schemas[String(schema.$ref).split('/').at(-1) ?? '']);
   const standard = Object.entries(schema).filter(([key]) => !key.startsWith('x-') && key !== 'format');
-  return Object.fromEntries(standard.map(([key, value]) => [key, resolved(value)]));
+  const members = Object.fromEntries(standard.map(([key, value]) => [key, resolved(value)]));
+  return 'format' in schema && schema.format === 'int64' ? int64(members) : members;
 }
 
 const requestSchema = (name: keyof typeof openapi.components.schemas) => resolved(schemas[name]) as InputSchema;

@@ -85,15 +85,18 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
       return invalidParameter(`There is no tool ${name}. Tools that write require --allow-writes.`);
     const problem = tool.check(args);
     if (problem !== undefined) return invalidParameter(problem);
+    const exact = tool.exact(args);
     try {
-      if (tool.question && !(await isAgreed(server, tool.question(args), signal)))
+      if (tool.question && !(await isAgreed(server, tool.question(exact), signal)))
         return failureResult(new Error('The user did not agree: nothing was written. Do not repeat the call.'));
-      return dataResult(await tool.run(args, signal));
+      return dataResult(await tool.run(exact, signal));
     } catch (error) {
       return failureResult(error);
     }
   });
   await server.connect(new StdioServerTransport());
+  // Aborts the calls under way: nobody waits for their answers any more.
+  process.stdin.once('end', () => void server.close());
 }
 
 try {

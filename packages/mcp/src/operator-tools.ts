@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseJson } from '../../client/src/json.ts';
-import { type Tool, tool } from './tool.ts';
+import { int64, type Tool, tool } from './tool.ts';
 
 const TIMEOUT_MS = 50_000;
 
@@ -73,13 +73,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
       inputSchema: {
         type: 'object',
         properties: {
-          account_id: {
-            type: 'integer',
-            minimum: 1,
-            // A larger number may have been rounded to the id of another account.
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'of the incident; operator_find returns it',
-          },
+          account_id: int64({ minimum: 1, description: 'of the incident; operator_find returns it' }),
           incident_id: OBJECT_ID,
           alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MAX_ALERTS },
         },

@@ -14,14 +14,26 @@ export interface Tool {
   readonly question?: (args: Arguments) => string[];
   /** Says what is wrong with the arguments; undefined if nothing is. */
   check(args: Arguments): string | undefined;
+  /** The arguments that `run` and `question` take: with integers in place of strings of digits. */
+  exact(args: Arguments): Arguments;
   /** @returns the answer, a JSON value */
   run(args: Arguments, signal: AbortSignal): Promise<unknown>;
 }
 
 const validator = new AjvJsonSchemaValidator();
 
+/** An argument that may exceed 2^53, where JSON loses digits of a number: a string of digits keeps them. */
+export const int64 = (schema: object) => ({ ...schema, type: ['integer', 'string'], pattern: '^-?[0-9]{1,19}$' });
+
 /** Makes a tool that refuses arguments that its schema does not have. */
-export function tool(definition: Omit<Tool, 'check'>): Tool {
+export function tool(definition: Omit<Tool, 'check' | 'exact'>): Tool {
+  const properties: Record<string, { type?: unknown; minimum?: number }> = definition.inputSchema.properties;
+  const exact = (args: Arguments) =>
+    Object.fromEntries(
+      Object.entries(args).map(([name, value]) =>
+        Array.isArray(properties[name]?.type) ? [name, BigInt(value as string | number)] : [name, value],
+      ),
+    );
   const inputSchema = { ...definition.inputSchema, additionalProperties: false };
   const validate = validator.getValidator(inputSchema);
   return {
@@ -31,8 +43,16 @@ export function tool(definition: Omit<Tool, 'check'>): Tool {
       const result = validate(args);
       if (!result.valid) return result.errorMessage;
       const rounded = roundedField(args);
-      return rounded && `${rounded} is beyond 2^53, so it may have been rounded.`;
+      if (rounded !== undefined)
+        return `${rounded} is beyond 2^53, so it may have been rounded: pass it as a string of digits.`;
+      const outside = Object.entries(exact(args)).find(
+        ([name, value]) =>
+          typeof value === 'bigint' &&
+          (BigInt.asIntN(64, value) !== value || value < (properties[name]?.minimum ?? value)),
+      );
+      return outside && `${outside[0]} is out of range.`;
     },
+    exact,
   };
 }
 

@@ -105,7 +105,7 @@ describe('a warm handler', () => {
       await putAppKey(table, { account_id: account, revoked_at: 1 }, appKey); // just after the row was read
       clock.now += lookUpMs;
     });
-    expect(await find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
+    expect(await find(appKey)).toMatchObject({ accountId: account, permissions: ['monit', 'feed'] });
     stopIntercepting();
     clock.now += trustedMs;
     expect(await find(appKey)).toBeDefined();

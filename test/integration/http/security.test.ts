@@ -67,6 +67,16 @@ const REQUESTS: Readonly<Record<OperationName, Requests>> = {
     foreign: { alert_ids: [otherTenant.alert], incident_id: otherTenant.incident },
     foreignCode: 'ResourceNotFound',
   },
+  'send-records': {
+    valid: { records: [{ kind: 'alert', source_id: 's', title: 't' }] },
+    foreign: { records: [{ kind: 'alert', source_id: 's', title: 't', account_id: otherTenant.account }] },
+    foreignCode: 'InvalidParameter',
+  },
+  'send-notification': {
+    valid: { alerts: [] },
+    foreign: { alerts: [], account_id: otherTenant.account },
+    foreignCode: 'OK',
+  },
 };
 
 /** All rows but the rate counts. */

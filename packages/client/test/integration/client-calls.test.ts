@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
@@ -136,6 +140,29 @@ describe('the command', () => {
     expect(JSON.parse((await run([...merge, '--json'])).out)).toEqual(merged);
     expect((await stored(table, keys.alert(ACCOUNT, id('c')))).incident_id).toBe(id('a'));
     expect((await run(merge)).out).toBe('1 alert had been merged before\n');
+  });
+
+  it('reads the ids of a file as the examples do: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
+    const bodies: string[] = [];
+    const server = createServer(async (request, response) => {
+      bodies.push((await Array.fromAsync(request)).join(''));
+      response.end('{"request_id":"r","data":null}');
+    });
+    onTestFinished(() => void server.close());
+    const env = { ...process.env, APP_KEY: appKey, BASE_URL: `http://127.0.0.1:${await listen(server)}` };
+    const ids = Array.from({ length: 9_000 }, (_, index) => index.toString(16).padStart(24, '0'));
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'ids-'));
+    const file = join(folder.path, 'ids.txt');
+    const exec = promisify(execFile);
+    await exec('npm', ['run', '--silent', 'build', '-w', 'packages/client']);
+    for (const text of [`\ufeff${ids.join('\r\n')}\r\n`, `\n\n${ids.join('\n \t\n')}`]) {
+      writeFileSync(file, text);
+      bodies.length = 0;
+      await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
+      await exec('node', ['examples/node/merge-from-file.mjs', id('a'), file], { env });
+      await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
+      expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ alert_ids: ids, incident_id: id('a') }));
+    }
   });
 
   it.each<[args: string[], env: NodeJS.ProcessEnv, code: number, err: RegExp]>([

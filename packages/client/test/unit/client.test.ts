@@ -144,6 +144,18 @@ describe('the client', () => {
     expect(Math.floor(elapsed() / 10_000)).toBe(12);
   });
 
+  it('waits until the date of Retry-After, by the clock of the answer', async () => {
+    const headers = { 'Retry-After': 'Wed, 21 Oct 2015 07:28:30 GMT', Date: 'Wed, 21 Oct 2015 07:28:00 GMT' };
+    const { client, waitsMs } = clientOver(
+      oneByOne(
+        () => refusal('ServiceUnavailable', 503, headers),
+        () => ok({}),
+      ),
+    );
+    await client.getRumResource();
+    expect(Math.floor((waitsMs()[0] ?? 0) / 1_000)).toBe(30);
+  });
+
   it('spreads callers that were refused together', async () => {
     const waits = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -397,6 +409,8 @@ describe('the client', () => {
       resource_name: 'n',
     });
     const inexact = clientOver(answer('{"items":[{},{"servicemap":{"node_count":9007199254740993}}]}'));
+    const interval = clientOver(answer('{"items":[{"servicemap":{"report_interval_ms":9007199254740993}}]}'));
+    expect((await interval.client.browseFleet()).items[0]?.servicemap.report_interval_ms).toBe(9007199254740993n);
     const error = await errorOf(inexact.client.browseFleet());
     expect(error).toBeInstanceOf(InexactNumberError);
     expect(error).toMatchObject({ field: 'data.items[1].servicemap.node_count' });
@@ -406,6 +420,9 @@ describe('the client', () => {
     expect(sent.bodies).toEqual(['{"work_item_id":"w","version":9007199254740993}']);
     await expect(sent.client.deleteWorkItem({ work_item_id: 'w', version: 2 ** 53 })).rejects.toMatchObject({
       field: 'version',
+    });
+    await expect(sent.client.sendRecords({ records: [{ owner_id: 2 ** 53 }] })).rejects.toMatchObject({
+      field: 'records.0.owner_id',
     });
     expect(sent.bodies).toHaveLength(1);
   });

@@ -104,9 +104,14 @@ export const decisions = {
     for (const [raw, ...position] of [
       ['{', '1', '2'],
       ['{\n  "a": 1,\r\n}', '3', '1'],
-      ['\ufeff{}', '1', '1'],
+      ['\ufeff{}', 'U+FEFF'],
     ] as const)
       for (const number of position) refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter', number);
+  },
+  'The two operations of the feed require the permission Feed Write': async (api) => {
+    const as = api.need('otherKey');
+    for (const path of ['/feed/records', '/feed/alertmanager'])
+      refused(await api.call(path, {}, { as }), 'AccessDenied', 'feed');
   },
   'A body may be nested 1,000 levels deep': async (api) => {
     const nested = (levels: number, open: string, close: string) => ({

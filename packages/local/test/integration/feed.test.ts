@@ -1,13 +1,15 @@
 /** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
+
 import { hash } from 'node:crypto';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordOf } from '../../../../lib/ingest/records.ts';
 import type { Table } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { newTable } from '../../../../test/support/service.ts';
+import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectFeed } from '../../../admin/feed/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
@@ -85,6 +87,36 @@ describe("the feed's queue", () => {
     const { Attributes } = await sqs.getQueueAttributes({ QueueUrl: QueueUrl(), AttributeNames: ['All'] });
     expect(Number(Attributes?.VisibilityTimeout)).toBeGreaterThan(60);
     expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedRefused$/);
+  });
+
+  it('gets what comes over HTTPS, and keeps alerts that cannot be read', async () => {
+    const appKey = newAppKey();
+    const lines = [
+      { kind: 'account', account_id: account, name: 'A', permissions: ['feed'] },
+      { kind: 'app_key', account_id: account, app_key: appKey },
+    ].map((line) => JSON.stringify(line));
+    await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
+    const post = async (path: string, body: object) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const url = `${service.url}${path}?app_key=${appKey}`;
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    const { account_id: _account, ...host } = hostRecord('over-https');
+    expect(await post('/feed/records', { records: [host] })).toMatchObject({ data: { accepted: 1 } });
+    await expect.poll(() => hostIds(), SOON).toEqual(['over-https']);
+    const alert = { fingerprint: 'f', startsAt: '2026-02-06T13:08:45.828Z', labels: { alertname: 'Down' } };
+    const notified = await post('/feed/alertmanager', { alerts: [alert, 'unreadable'] });
+    expect(notified).toMatchObject({ data: { accepted: 1, refused: [{ index: 1 }] } });
+    const alertId = hash('sha256', `${account} alertmanager f 2026-02-06T13:08:45.828Z`, 'hex').slice(0, 24);
+    await expect.poll(() => stored(table, keys.alert(account, alertId)), SOON).toMatchObject({ title: 'Down' });
+    const { Messages } = await sqs.receiveMessage({
+      QueueUrl: service.queueUrls.FeedRefusedUrl,
+      MessageAttributeNames: ['All'],
+    });
+    expect(Messages).toMatchObject([
+      { Body: '"unreadable"', MessageAttributes: { reason: { StringValue: 'alerts[1]: an alert must be an object' } } },
+    ]);
+    await sqs.purgeQueue({ QueueUrl: service.queueUrls.FeedRefusedUrl }).catch(() => undefined);
   });
 
   it('refuses the query protocol, which a web page of another origin can send', async () => {

@@ -41,7 +41,7 @@ describe('npm start', () => {
       .filter((line) => line.startsWith('curl '));
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
-    expect(curls).toHaveLength(4);
+    expect(curls).toHaveLength(6);
     expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', service.url))).toEqual(curls);
     const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
     for (const [index, curl] of curls.entries()) {

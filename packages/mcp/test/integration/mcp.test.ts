@@ -1,6 +1,8 @@
 /** The server as an assistant uses it: the MCP SDK's client starts it and calls its tools. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
@@ -21,6 +24,8 @@ const MAIN = 'packages/mcp/src/main.ts';
 const ACCOUNT = 7;
 /** The id of another account, which a number of JavaScript would round. */
 const LARGE_ACCOUNT = '9007199254740993';
+/** A member whose id a number of JavaScript would round. */
+const LARGE_MEMBER = '9007199254740995';
 /** An override of the direction of text, a letter as an invisible tag, a space without width. */
 const UGLY = '1\u202e\u{e0041}\u200b';
 const appKey = newAppKey();
@@ -35,6 +40,7 @@ beforeAll(async () => {
     line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
     line({ kind: 'app_key', app_key: appKey }),
     line({ kind: 'member', member_id: 5, name: 'n' }),
+    `{"kind":"member","account_id":${ACCOUNT},"member_id":${LARGE_MEMBER},"name":"n"}`,
     line({ kind: 'alert', alert_id: id('c'), title: 't' }),
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
@@ -161,12 +167,48 @@ describe('the MCP server', () => {
     const version = async () => (await stored(table, keys.workItem(ACCOUNT, 'w'))).version;
     expect(await writer.call('delete_work_item', { work_item_id: 'w', version: 1 })).toMatchObject({ isError: true });
     expect(await version()).toBe(1);
-    const rounded = await writer.call('delete_work_item', { work_item_id: 'w', version: 2 ** 53 });
-    expect(rounded.answer.error.message).toMatch(/2\^53/);
+    for (const wrong of [2 ** 53, '9223372036854775808', '0', '1.0']) {
+      const { answer } = await writer.call('delete_work_item', { work_item_id: 'w', version: wrong });
+      expect(answer.error.code).toBe('InvalidParameter');
+    }
     expect(questions).toHaveLength(4);
     const { answer } = await writer.call('delete_work_item', { work_item_id: 'w', version: 1 });
     expect(answer).toEqual({ deleted: true });
     expect(await version()).toBe(2);
+  });
+
+  it('shows and sets an owner beyond 2^53 exactly, given as a string of digits', async () => {
+    let shown = '';
+    await using writer = await connect([MAIN, '--allow-writes'], (question) => {
+      shown = question;
+      return 'accept';
+    });
+    const merge = { alert_ids: [id('b')], incident_id: id('a'), owner_id: LARGE_MEMBER };
+    expect((await writer.call('merge_alerts', merge)).isError).toBe(false);
+    expect(shown).toContain(`\nNew owner: member ${LARGE_MEMBER}\n`);
+    expect((await stored(table, keys.incident(ACCOUNT, id('a')))).owner_id).toBe(BigInt(LARGE_MEMBER));
+  });
+
+  it('aborts the calls under way when its input ends', async () => {
+    let calls = 0;
+    const server = createServer((_request, response) => {
+      calls += 1;
+      child.stdin.end();
+      response.writeHead(503, { 'Retry-After': '5' });
+      response.end('{"request_id":"r","error":{"code":"ServiceUnavailable","message":"later"}}');
+    });
+    const port = await listen(server);
+    const env = { ...process.env, BASE_URL: `http://127.0.0.1:${port}`, APP_KEY: appKey };
+    const child = spawn(process.execPath, [MAIN], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+    const clientInfo = { name: 'test', version: '1' };
+    for (const message of [
+      { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+      { id: 2, method: 'tools/call', params: { name: 'get_rum_resource', arguments: {} } },
+    ])
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    await once(child, 'exit');
+    server.close();
+    expect(calls).toBe(1);
   });
 
   it('writes at once for an assistant that cannot pass on questions: only its own approval protects', async () => {

@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+import { codePoints } from '../../shared/json.ts';
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
+const RESOLVED = ' (resolved)';
+const MAX_TITLE = 512;
+
+/** Labels or annotations, in the order of their names; none if they are absent or null. */
+const textsOf = (value: unknown): Map<string, string> =>
+  new Map(
+    Object.entries(typeof value === 'object' && value !== null ? value : {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, text]) => [name, String(text)]),
+  );
+
+/** The record of an alert of a notification. @throws TypeError that says why it cannot be read */
+export function alertRecord(alert: unknown): object {
+  if (typeof alert !== 'object' || alert === null) throw new TypeError('an alert must be an object');
+  const { status, fingerprint, startsAt, labels, annotations } = alert as Partial<Record<string, unknown>>;
+  const startMs = RFC_3339.test(String(startsAt)) ? Date.parse(String(startsAt).toUpperCase()) : Number.NaN;
+  if (Number.isNaN(startMs)) throw new TypeError('startsAt must be a time of RFC 3339');
+  const [labelTexts, notes] = [textsOf(labels), textsOf(annotations)];
+  const text = [
+    notes.get('summary'),
+    labelTexts.get('alertname'),
+    notes.get('description'),
+    Array.from(labelTexts, ([name, value]) => `${name}=${value}`).join(', '),
+  ].find((candidate) => candidate?.trim());
+  if (text === undefined) throw new TypeError('it has no summary, alertname, description or label');
+  const identity =
+    typeof fingerprint === 'string' && fingerprint
+      ? fingerprint
+      : hash('sha256', JSON.stringify([...labelTexts]), 'hex');
+  const end = status === 'resolved' ? RESOLVED : '';
+  return {
+    kind: 'alert',
+    source_id: `alertmanager ${identity} ${new Date(startMs).toISOString()}`,
+    title: `${cut(text.toWellFormed(), MAX_TITLE - end.length)}${end}`,
+  };
+}
+
+const cut = (text: string, length: number) =>
+  codePoints(text) > length ? Array.from(text).slice(0, length).join('') : text;

@@ -1,0 +1,56 @@
+import { createOperationHandler } from '../../http/call.ts';
+import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
+import type { Feed } from '../../ingest/feed.ts';
+import { recordOf } from '../../ingest/records.ts';
+import type { Deps } from '../../shared/deps.ts';
+import { messageText } from '../../shared/sqs.ts';
+import { alertRecord } from './alert-record.ts';
+import { sendNotification } from './schema.ts';
+import { validate } from './validate-send-notification.ts';
+
+/** How many refused alerts a message's reason names, and with how many characters. */
+const TOLD = { alerts: 10, characters: 200 } as const;
+
+/** Sends the alerts of a notification to the feed, and those that cannot be read to the queue of refused records. */
+const createSendNotification =
+  ({ now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>, feed: Feed) =>
+  async ({
+    body,
+    caller,
+    requestId,
+    signal,
+  }: Call<RequestOf<typeof sendNotification>>): Promise<Reply<ResponseOf<typeof sendNotification>>> => {
+    const { accountId } = caller;
+    const sentMs = now();
+    const lines: string[] = [];
+    const unread: string[] = [];
+    const refused: { index: number; reason: string }[] = [];
+    for (const [index, alert] of body.alerts.entries()) {
+      try {
+        const line = messageText({ account_id: accountId, at_ms: sentMs, ...alertRecord(alert) });
+        const checked = recordOf(line, { sentMs, messageId: requestId, line: index + 1 });
+        if ('problem' in checked) throw new TypeError(checked.problem);
+        lines.push(line);
+      } catch (error) {
+        unread.push(messageText(alert));
+        refused.push({ index, reason: (error as Error).message.slice(0, TOLD.characters) });
+      }
+    }
+    const { truncatedAlerts } = body as { truncatedAlerts?: unknown };
+    if (Number(truncatedAlerts) > 0)
+      log.warn('notification truncated', { account_id: String(accountId), truncated_alerts: Number(truncatedAlerts) });
+    const sender = { accountId, requestId, sentMs, signal };
+    if (refused.length === 0) {
+      await feed.send(lines, sender);
+      return { data: { accepted: lines.length } };
+    }
+    // The refused first: nobody sends them again after a success.
+    const reasons = refused.slice(0, TOLD.alerts).map(({ index, reason }) => `alerts[${index}]: ${reason}`);
+    await feed.refuse(unread, reasons.join('; '), sender);
+    metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
+    await feed.send(lines, sender);
+    return { data: { accepted: lines.length, refused } };
+  };
+
+export const createSendNotificationHandler = (deps: Deps, feed: Feed): Handler =>
+  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, feed) }, deps);

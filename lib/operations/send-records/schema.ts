@@ -1,0 +1,52 @@
+import { type Operation, THROTTLE } from '../../http/operation.ts';
+
+export const sendRecords = {
+  name: 'send-records',
+  method: 'POST',
+  path: '/feed/records',
+  summary: 'Send records to the feed',
+  description:
+    'Requires the permission Feed Write (`feed`).\n\n' +
+    'The records of feed.schema.json, of this account: `account_id` may be left out, and `at_ms` is by default the arrival of the call. ' +
+    'All are taken or none; `InvalidParameter` names the first that cannot be. Once taken, they are applied within seconds. ' +
+    'After a 503 send them again: repeated records change nothing.',
+  tag: 'Feed',
+  permission: 'feed',
+  throttle: THROTTLE,
+  grants: [{ actions: ['GetItem'], on: ['appKey'] }],
+  request: {
+    title: 'SendRecordsRequest',
+    type: 'object',
+    required: ['records'],
+    properties: {
+      records: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 1000,
+        items: { type: 'object' },
+        description: '1 to 1000 records',
+      },
+    },
+  },
+  response: {
+    title: 'SendRecordsResult',
+    type: 'object',
+    required: ['accepted'],
+    properties: { accepted: { type: 'integer', minimum: 0, description: 'How many records the feed has taken' } },
+    additionalProperties: false,
+  },
+  example: {
+    request: { records: [{ kind: 'alert', alert_id: '23a5a8cc741f9d42df78f93f', title: 'Disk 7 is full' }] },
+    data: { accepted: 1 },
+  },
+  refusals: [
+    {
+      summary: 'The account lacks the permission Feed Write',
+      explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
+    },
+    {
+      summary: 'A record has no title',
+      explanation: { name: 'invalidRecords', values: { problems: ['records[0]: title is required'], more: 0 } },
+    },
+  ],
+} as const satisfies Operation;

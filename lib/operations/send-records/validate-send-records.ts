@@ -1,0 +1,45 @@
+// Generated from schema.ts by `npm run generate`: do not edit.
+// @ts-nocheck
+const validate = validate10;
+var stdin_default = validate10;
+function validate10(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null, errors = 0;
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    if (data.records === void 0) {
+      const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "records" } };
+      vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
+    }
+    if (data.records !== void 0) {
+      let data0 = data.records;
+      if (Array.isArray(data0)) {
+        if (data0.length > 1e3) {
+          const err1 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/maxItems", keyword: "maxItems", params: { limit: 1e3 } };
+          vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
+        }
+        if (data0.length < 1) {
+          const err2 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/minItems", keyword: "minItems", params: { limit: 1 } };
+          vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
+        }
+        const len0 = data0.length;
+        for (let i0 = 0; i0 < len0; i0++) {
+          let data1 = data0[i0];
+          if (!(data1 && typeof data1 == "object" && !Array.isArray(data1))) {
+            const err3 = { instancePath: instancePath + "/records/" + i0, schemaPath: "#/properties/records/items/type", keyword: "type", params: { type: "object" } };
+            vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
+          }
+        }
+      } else {
+        const err4 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/type", keyword: "type", params: { type: "array" } };
+        vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
+      }
+    }
+  } else {
+    const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
+  }
+  return validate10.errors = vErrors, errors === 0;
+}
+export {
+  stdin_default as default,
+  validate
+};
