@@ -217,7 +217,7 @@ describe('wrong use', () => {
   it.each([
     ['account create x --name n', /It must be a positive integer\./],
     ['account create 5', /required option '--name <name>' not specified/],
-    ['account grant 5 monti', /It must be one of: monit\./],
+    ['account grant 5 monti', /It must be one of: monit, feed\./],
     ['app-key issue --account 5 --expires soon', /It must be a duration such as 30s, 10m, 24h or 90d\./],
     [`app-key issue --account 5 --note ${'n'.repeat(513)}`, /It must have 0 to 512 characters\./],
     ['show incident 5 --account 5', NO_OBJECT_ID],

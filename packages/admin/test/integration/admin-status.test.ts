@@ -131,6 +131,8 @@ describe('admin status of a stack', () => {
           { operation: 'browse-fleet', calls: 50, failed: 5, p99_ms: 81 },
           { operation: 'get-rum-resource', calls: 0, failed: 0 },
           { operation: 'delete-work-item', calls: 0, failed: 0 },
+          { operation: 'send-notification', calls: 0, failed: 0 },
+          { operation: 'send-records', calls: 0, failed: 0 },
           { operation: 'merge-alerts', calls: 1, failed: 1 },
         ],
         dynamodb: { throttled: 4, latency_ms: { Query: 3 } },

@@ -106,6 +106,8 @@ it('admin status shows that calls fail although the service answers', async () =
     // The command's own call may be among them.
     { operation: 'get-rum-resource', failed: 0 },
     { operation: 'delete-work-item', calls: 0 },
+    { operation: 'send-notification', calls: 0 },
+    { operation: 'send-records', calls: 0 },
     { operation: 'merge-alerts', calls: 0 },
   ]);
 });
