@@ -195,7 +195,14 @@ onSchedules(
     const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
       const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
       const deps = testDeps(through, { now: () => NOW });
-      const call = { body, caller, requestId: 'r', idempotencyKey: undefined, signal: AbortSignal.timeout(60_000) };
+      const call = {
+        body,
+        caller,
+        requestId: 'r',
+        arrivedMs: 0,
+        idempotencyKey: undefined,
+        signal: AbortSignal.timeout(60_000),
+      };
       return createMergeAlerts(deps, LIMITS)(call as never);
     };
     if (each.isMerged) {

@@ -64,6 +64,7 @@ async function newWorld(alertCount: number) {
       body,
       caller: { accountId: tenant.account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() },
       requestId: randomUUID(),
+      arrivedMs: 0,
       idempotencyKey: key,
       signal: AbortSignal.timeout(60_000),
     });

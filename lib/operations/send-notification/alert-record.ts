@@ -10,7 +10,7 @@ const textsOf = (value: unknown): Map<string, string> =>
   new Map(
     Object.entries(typeof value === 'object' && value !== null ? value : {})
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, text]) => [name, String(text)]),
+      .flatMap(([name, text]) => (text === null ? [] : [[name, String(text)]])),
   );
 
 /** The record of an alert of a notification. @throws TypeError that says why it cannot be read */
@@ -27,10 +27,9 @@ export function alertRecord(alert: unknown): object {
     Array.from(labelTexts, ([name, value]) => `${name}=${value}`).join(', '),
   ].find((candidate) => candidate?.trim());
   if (text === undefined) throw new TypeError('it has no summary, alertname, description or label');
-  const identity =
-    typeof fingerprint === 'string' && fingerprint
-      ? fingerprint
-      : hash('sha256', JSON.stringify([...labelTexts]), 'hex');
+  const isIdentified = typeof fingerprint === 'string' && fingerprint !== '';
+  if (!isIdentified && labelTexts.size === 0) throw new TypeError('it has no fingerprint and no label');
+  const identity = isIdentified ? fingerprint : hash('sha256', JSON.stringify([...labelTexts]), 'hex');
   const end = status === 'resolved' ? RESOLVED : '';
   return {
     kind: 'alert',

@@ -13,15 +13,15 @@ const TOLD = { alerts: 10, characters: 200 } as const;
 
 /** Sends the alerts of a notification to the feed, and those that cannot be read to the queue of refused records. */
 const createSendNotification =
-  ({ now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>, feed: Feed) =>
+  ({ log, metrics }: Pick<Deps, 'log' | 'metrics'>, feed: Feed) =>
   async ({
     body,
     caller,
     requestId,
+    arrivedMs: sentMs,
     signal,
   }: Call<RequestOf<typeof sendNotification>>): Promise<Reply<ResponseOf<typeof sendNotification>>> => {
     const { accountId } = caller;
-    const sentMs = now();
     const lines: string[] = [];
     const unread: string[] = [];
     const refused: { index: number; reason: string }[] = [];

@@ -4,7 +4,7 @@ import { type Feed, messagesOf } from '../../../lib/ingest/feed.ts';
 import { MAX_RECORDS } from '../../../lib/ingest/records.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
 const table = await newTable();
@@ -21,7 +21,7 @@ const ALERT = {
 };
 
 /** Sends a notification to queues that keep their lines, or to one that fails. */
-async function notify(body: object, failing?: keyof Feed) {
+async function notify(body: object, failing?: keyof Feed, arrivedMs?: number) {
   const [sent, refused]: [string[], string[]] = [[], []];
   const take = (name: keyof Feed, queue: string[], lines: readonly string[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
@@ -32,7 +32,9 @@ async function notify(body: object, failing?: keyof Feed) {
     refuse: async (lines, reason) => take('refuse', refused, [...lines, reason]),
   };
   const deps = testDeps(table, { now: () => NOW });
-  const answer = await callOperation(handlersOver(deps, { feed }), sendNotification, { appKey, body });
+  const event = eventFor(sendNotification, { appKey, body });
+  if (arrivedMs !== undefined) event.requestContext.requestTimeEpoch = arrivedMs;
+  const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
   return { answer, refused, log: deps.log, records: sent.map((line) => JSON.parse(line)) };
 }
 
@@ -51,6 +53,11 @@ it('makes a record of each alert, of the account and the arrival', async () => {
       source_id: 'alertmanager 9a1c0f3f6ed1c1a4 2025-06-15T14:30:00.123Z',
     },
   ]);
+});
+
+it('has the time of the arrival, although its function started later', async () => {
+  const { records } = await notify({ alerts: [ALERT] }, undefined, NOW - 1_500);
+  expect(records[0].at_ms).toBe(NOW - 1_500);
 });
 
 it('is the same alert over all notifications, with or without fingerprint, and another when it fires again', async () => {
@@ -76,6 +83,7 @@ it.each<[what: string, fields: object, title: string]>([
     { status: 'resolved', annotations: { summary: '🔥'.repeat(600) } },
     `${'🔥'.repeat(501)} (resolved)`,
   ],
+  ['alertname if the summary is null', { annotations: { summary: null } }, 'DiskFull'],
   ['a summary that was cut inside an emoji', { annotations: { summary: 'Hot \ud83d' } }, 'Hot \ufffd'],
   ['its summary although it starts in minutes', { startsAt: new Date(NOW + 600_000).toISOString() }, 'Disk 7 is full'],
 ])('has the title of %s', async (_what, fields, title) => {
@@ -83,7 +91,7 @@ it.each<[what: string, fields: object, title: string]>([
 });
 
 it('keeps an alert that cannot be read where it can be seen, and takes its neighbours', async () => {
-  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { startsAt: ALERT.startsAt, fingerprint: 'f' }];
+  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, fingerprint: '', labels: {} }];
   const { answer, records, refused } = await notify({ alerts: [ALERT, ...unreadable, ALERT] });
   expect(answer.body.data).toMatchObject({ accepted: 2, refused: [1, 2, 3].map((index) => ({ index })) });
   expect(records).toHaveLength(2);
@@ -98,8 +106,8 @@ it.each<[queue: keyof Feed]>([['send'], ['refuse']])('answers 503 with Retry-Aft
   expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '1']);
 });
 
-it.each([{}, { alerts: 'none' }, { alerts: null }, { message: 'ok', state: 'alerting' }])(
-  'answers 400 to %j',
+it.each([{}, { alerts: 'none' }, { alerts: null }, { message: 'ok', state: 'alerting' }, { alerts: Array(25_001) }])(
+  'answers 400 to what is no notification: %#',
   async (body) => {
     const { answer } = await notify(body);
     expect([answer.status, answer.body.error?.code]).toEqual([400, 'InvalidParameter']);
