@@ -57,15 +57,15 @@ const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'browse-fleet': 300,
   'get-rum-resource': 281,
   'delete-work-item': 275,
-  'merge-alerts': 293,
+  'merge-alerts': 295,
   'finish-merges': 236,
-  'send-records': 450,
-  'send-notification': 450,
-  'ingest-records': 421,
-  relay: 277,
+  'send-records': 452,
+  'send-notification': 453,
+  'ingest-records': 430,
+  relay: 278,
   'usage-key-authorizer': 228,
-  'fallback-route': 33,
-  'openapi-document': 43,
+  'fallback-route': 34,
+  'openapi-document': 50,
 };
 
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */

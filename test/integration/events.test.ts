@@ -148,7 +148,8 @@ describe('the events of an account', () => {
       await load({ ...item, ...deleted, work_item_id: 'elsewhere', kind: 'work_item', account_id: account });
     await load({ ...item, work_item_id: 'y', deleted_at_ms: 1_700_000_000_000 });
 
-    const events = await eventsOf(account);
+    // Each load deletes it again: a repetition of the event, with the same id.
+    const events = [...new Map((await eventsOf(account)).map((event) => [event.detail.id, event])).values()];
     expectValid(events);
     const operator = { by: expect.stringMatching(/^operator ./) };
     expect(

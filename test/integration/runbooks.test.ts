@@ -1,4 +1,5 @@
 /** Each alarm of the template has a runbook, and each runbook of docs/operate.md works word for word. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
 import { steady, stepsOf, walk } from '../../packages/admin/test/support/walk.ts';
@@ -41,7 +42,10 @@ describe('a runbook', () => {
       ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
       ...{ sequence: 1_795_000_000_000, error_name: 'AlertsTooLargeError' },
     },
-    'ingest-records': { level: 'WARN', message: 'ingest failed', error_name: 'AccessDeniedException', records: 3 },
+    'ingest-records': {
+      ...{ level: 'WARN', message: 'ingest failed', message_id: randomUUID(), receives: 2 },
+      ...{ error_name: 'AccessDeniedException', records: 3 },
+    },
     relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },
     'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },
   };

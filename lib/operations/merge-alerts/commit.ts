@@ -97,6 +97,7 @@ export async function commitAndMove<Result>(
 /** Changes title and owner if they are as read, since the entry records the previous values. */
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
+  if (title === undefined && owner_id === undefined) return [];
   // Records of the feed from before this entry do not change them again.
   const order = orderOfTime(entry.sequence);
   const laterOf = (stored?: Order) => (stored && isBefore(order, stored) ? stored : order);
@@ -105,7 +106,6 @@ function incidentActions({ account, entry, incident }: PreparedEntry): Action[] 
     ...(owner_id !== undefined && { owner_id, owner_order: laterOf(incident.owner_order) }),
   };
   const names = Object.keys(changes) as (keyof typeof changes)[];
-  if (names.length === 0) return [];
   return [
     updateAction(
       keys.incident(account, incidentId),

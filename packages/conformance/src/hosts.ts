@@ -6,6 +6,9 @@ const INTERVAL_MS = 12 * 3_600_000;
 /** An integer that a double cannot hold. */
 export const BIG = 9_007_199_254_740_993n;
 
+/** As far ahead of the import as a report's times may be, or a little less. */
+const AHEAD_MS = 4 * 60_000;
+
 type Report = Omit<HostStatusRow, 'host_id'>;
 
 export interface CertifiedHost {
@@ -47,14 +50,15 @@ const silent = (changes: Partial<Inventory> = {}): Inventory => ({
 });
 
 const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });
-const BIG_INTERVAL = { report_interval_ms: BIG, reason_codes: ['own'] };
+/** The longest interval that an import takes: a week. */
+const LONGEST = { report_interval_ms: 604_800_000, reason_codes: ['own'] };
 
 /** Agent versions and clusters are chosen so that a filter by prefix would match too many. */
 const FLEET: [name: string, status: string, Inventory, live?: (nowMs: number) => Report][] = [
   ['active', 'active', running('2.0', 'core'), snapshot(1_000)],
   ['active-polling', 'active', running('2.0', 'core', { capture_mode: 'polling' }), snapshot(2_000)],
   ['active-aging', 'active', running('2.0.1', 'core'), snapshot(1.5 * INTERVAL_MS)],
-  ['active-big', 'active', running('2.0.1', 'core-b', BIG_INTERVAL), snapshot(3_000, { reason_codes: ['reported'] })],
+  ['active-longest', 'active', running('2.0.1', 'core-b', LONGEST), snapshot(3_000, { reason_codes: ['reported'] })],
   ['stale', 'stale', running('2.0.1', 'core-b'), OUTDATED],
   ['degraded-health', 'degraded', running('2.1', 'core-b'), snapshot(1_000, {}, 500)],
   ['degraded-truncated', 'degraded', running('2.1', 'core-b'), snapshot(1_000, { snapshot_truncated: true })],
@@ -67,7 +71,7 @@ const FLEET: [name: string, status: string, Inventory, live?: (nowMs: number) =>
   ['no-data', 'no_data', silent()],
   ['fresh-late', 'active', running('2.2', 'core-d'), snapshot(1.9 * INTERVAL_MS)],
   ['stale-early', 'stale', running('2.2', 'core-d'), snapshot(2.1 * INTERVAL_MS)],
-  ['ahead', 'active', running('2.2', 'core-d'), snapshot(-INTERVAL_MS)],
+  ['ahead', 'active', running('2.2', 'core-d'), snapshot(-AHEAD_MS)],
   ['no-interval', 'stale', silent({ capability_status: 'running', snapshot_ready: true }), snapshot(600_000)],
 ];
 

@@ -13,7 +13,7 @@ import { callOperation, handlersOver, newTable, testDeps } from '../../support/s
 const NOW = 1_795_231_227_854;
 
 const table = await newTable();
-await loadData(table, 'test', sampleData(NOW), { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
+await loadData(table, 'test', sampleData(NOW), { nowMs: NOW, gatewayKeys: createLocalGatewayKeys(table) });
 const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
 /** A cursor differs each time: it is encrypted with a random nonce. */

@@ -140,6 +140,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('every metric that alarms and dashboard read is written', () => {
   const names = new Set(writtenLines.flatMap(metricsOf).map(([metric]) => metric));
   const read = metricsReadFrom(inject('template'));
-  expect(read).toHaveLength(8);
+  expect(read).toHaveLength(9);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

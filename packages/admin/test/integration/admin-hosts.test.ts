@@ -17,7 +17,13 @@ async function newFleet(inventoryTimes: Record<string, number>) {
   });
   const statusLine = (host_id: string) => {
     const received_at_ms = Date.now() - 120 * MINUTE_MS;
-    return { kind: 'host_status', account_id: account, host_id, ...live({ received_at_ms }), at_ms: received_at_ms };
+    return {
+      kind: 'host_status',
+      account_id: account,
+      host_id,
+      ...live({ received_at_ms, observed_at_ms: received_at_ms }),
+      at_ms: received_at_ms,
+    };
   };
   const write = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
   await write(

@@ -48,7 +48,7 @@ describe('npm run certify', () => {
 
   it.each([
     ['a key that is not accepted', { APP_KEY: 'wrong' }, undefined, /does not accept this app key \(401\): check/],
-    ['an empty key', { APP_KEY: '' }, undefined, /^The app key is empty: set APP_KEY/],
+    ['an empty key, which counts as none', { APP_KEY: '' }, undefined, /^No app key given: set APP_KEY/],
     ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
     ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^No answer from http:\/\/127\.0\.0\.1:9/],
   ])('stops with one message at %s', async (_what, { URL = service.url, ...env }: NodeJS.ProcessEnv, run, sentence) => {
