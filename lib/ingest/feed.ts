@@ -2,8 +2,7 @@ import { ApiError } from '../http/errors.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Log } from '../shared/log.ts';
 import { createSqsClient, type QueueMessage, sendMessages } from '../shared/sqs.ts';
-import { refusalOf } from './queues.ts';
-import { MAX_RECORDS } from './records.ts';
+import { MAX_RECORDS, refusalOf } from './queues.ts';
 
 /** The call that sends. Messages have its account as their group. */
 export interface Sender {

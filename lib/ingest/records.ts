@@ -20,8 +20,6 @@ export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined
     undefined,
   );
 
-/** Maximum number of records of a message. */
-export const MAX_RECORDS = 1_000;
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
