@@ -101,6 +101,8 @@ export interface IncidentRow {
 export interface IncidentChange {
   sequence: number;
   old_title?: string;
+  old_title_order?: Uint8Array;
+  old_owner_order?: Uint8Array;
   /** null: it had none. */
   old_owner_id?: Int64 | null;
   /** Sequence of the change before this one: shows whether a restored table lacks entries. */

@@ -6,7 +6,7 @@ import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
 import { backoff, CONFLICT } from '../../table/retry.ts';
-import type { HistoryEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
+import type { HistoryEntry, IncidentChange, IncidentRow, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
 export interface Move {
@@ -135,13 +135,20 @@ export async function readLog(table: Table, account: Int64, after: LogPosition, 
 export const inOrder = (entries: readonly Entry[]): Entry[] =>
   entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
 
-/** The `last_change` of an incident: the entry that changes it, the values before, and the previous change. */
+/**
+ * The `last_change` of an incident: the entry that changes it, the values before, and the previous change.
+ * @param before the orders before it
+ */
 export const changeOf = (
   { sequence, new_title, old_title, new_owner_id, old_owner_id }: HistoryEntry,
+  { title_order, owner_order }: Pick<IncidentRow, 'title_order' | 'owner_order'>,
   previous?: Pick<IncidentChange, 'sequence'>,
 ): IncidentChange => ({
   sequence,
   ...(previous && { previous_sequence: previous.sequence }),
-  ...(new_title !== undefined && { old_title: old_title ?? '' }),
-  ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
+  ...(new_title !== undefined && { old_title: old_title ?? '', ...(title_order && { old_title_order: title_order }) }),
+  ...(new_owner_id !== undefined && {
+    old_owner_id: old_owner_id ?? null,
+    ...(owner_order && { old_owner_order: owner_order }),
+  }),
 });
