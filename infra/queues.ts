@@ -1,4 +1,4 @@
-/** The queues that invoke functions: one for large merges, one for the records that other systems send. */
+/** The queues of large merges and of the records that other systems send. The queue of events is in `relay.ts`. */
 
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';

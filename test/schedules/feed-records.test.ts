@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAccepted } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { type Entry, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
+import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
@@ -142,7 +142,7 @@ function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
 function withOthers(
   model: Map<string, Fields>,
   stored: ReadonlyMap<string, Fields>,
-  entries: readonly Entry[],
+  entries: readonly EntryWithMoves[],
   records: readonly FeedRecord[],
 ) {
   for (const { entry, moves } of entries) {

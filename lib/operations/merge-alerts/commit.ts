@@ -21,7 +21,7 @@ import {
   updateAction,
 } from '../../table/write.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
-import { changeOf, type Entry, entryRow } from './entry.ts';
+import { changeOf, type EntryWithMoves, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';
 import { type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
 
@@ -34,7 +34,7 @@ export interface Idempotency {
 }
 
 /** A merge or undo that is ready to be committed. */
-export interface PreparedEntry extends Entry {
+export interface PreparedEntry extends EntryWithMoves {
   account: Int64;
   /** The rows of its alerts, as read. A small commit is conditional on them. */
   rows: Assignments;
@@ -59,7 +59,7 @@ export interface CommitOptions<Result> extends MergeLimits {
 
 /** A committed entry. `unfinished`: why the rows of some of its alerts are not written yet; finish-merges writes them. */
 export interface CommittedEntry {
-  committed: Entry;
+  committed: EntryWithMoves;
   unfinished?: { error: unknown };
 }
 

@@ -1,5 +1,5 @@
 import { laterOrder } from '../../../lib/ingest/order.ts';
-import { changeOf, type Entry } from '../../../lib/operations/merge-alerts/entry.ts';
+import { changeOf, type EntryWithMoves } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -20,7 +20,10 @@ interface Fields {
  * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
  * that changed it and the values before that, so that values which others wrote later are kept.
  */
-export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
+export function* checkIncidents(
+  { account, incidents }: MergeRows,
+  entries: readonly EntryWithMoves[],
+): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
     const { last_change: recorded } = incident;
@@ -64,7 +67,7 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
 }
 
 /** The entries that changed title or owner of an incident, ascending. */
-const changesOf = (entries: readonly Entry[], incidentId: string): HistoryEntry[] =>
+const changesOf = (entries: readonly EntryWithMoves[], incidentId: string): HistoryEntry[] =>
   entries
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)
