@@ -1,0 +1,116 @@
+/**
+ * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
+ * each; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md.
+ */
+import { strict as assert } from 'node:assert';
+import { hash } from 'node:crypto';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../packages/local/dynamodb-local.ts';
+import { DEMO_KEYS } from '../packages/local/sample.ts';
+import { root, shell, startServer, startService, until } from './support/processes.ts';
+
+const ACCOUNT = 1;
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'new-user-'));
+const folder = temporary.path;
+await using service = await startService();
+const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
+
+/** What a document shows that fits the pattern, as far as its first group. */
+function shown(document: string, pattern: RegExp): string {
+  const [, text] = pattern.exec(readFileSync(join(root, document), 'utf8')) ?? [];
+  assert.ok(text, `${document} does not show ${pattern}`);
+  return text;
+}
+
+async function signIn() {
+  const [, address = ''] = /^Console +(\S+)$/m.exec(service.output) ?? [];
+  const { headers } = await fetch(address, { redirect: 'manual' });
+  const home = new URL(headers.get('location') ?? '', address);
+  const [cookie = ''] = headers.getSetCookie();
+  /** Waits until the console finds the id, with this text. */
+  return (id: string, text: string) =>
+    until(`the console shows ${id} with ${text}`, async () => {
+      const page = await fetch(new URL(`find?id=${id}`, home), { headers: { Cookie: cookie } });
+      return (await page.text()).includes(text);
+    });
+}
+const expectFound = await signIn();
+
+/** On a busy machine a call may be answered with 503. */
+const PATIENT_CURL = 'curl() { command curl --retry 3 "$@"; }';
+/** Makes a call as README.md shows it. @returns what it sent */
+async function call(path: string) {
+  const curl = shown('README.md', new RegExp(`^(curl \\S+ '[^']+${path}\\?.*)$`, 'm'));
+  const answer = await shell(`${PATIENT_CURL}\n${curl.replace('http://127.0.0.1:3000', service.url)}`);
+  assert.ok('data' in JSON.parse(answer), answer);
+  return JSON.parse(/-d '(.*)'$/.exec(curl)?.[1] ?? '');
+}
+
+async function sendMergeAndUndo(): Promise<void> {
+  for (const path of ['/monit/servicemap/fleet', '/rum/resource/info', '/incident/work-item/delete']) await call(path);
+  const { alerts } = await call('/feed/alertmanager');
+  await expectFound(alertmanagerId(alerts[0]), alerts[0].annotations.summary);
+  const { records } = await call('/feed/records');
+  await expectFound(records[0].alert_id, `${records[0].title}; in no incident`);
+  const { alert_ids, incident_id: incident } = await call('/alert/merge');
+  for (const id of alert_ids) await expectFound(id, `in incident ${incident}`);
+  const admin = shown('docs/operate.md', /^(admin\(\).*)$/m);
+  const undo = shown('docs/operate.md', /^(ENTRY=.*\nadmin merge undo .*)$/m)
+    .replaceAll(/\b[0-9a-f]{24}\b/g, incident)
+    .replaceAll(/--account \d+/g, `--account ${ACCOUNT}`);
+  assert.match(await shell(`${admin}\n${undo}`, { SERVICE_URL: service.url }), /^2 of 2 alerts moved back\./);
+  for (const id of alert_ids) await expectFound(id, 'in no incident');
+  reportDone('the calls of the README, and the undo of the merge');
+}
+
+/** The id of an alert of Alertmanager, as docs/feed.md says. */
+function alertmanagerId({ fingerprint, startsAt }: { fingerprint: string; startsAt: string }): string {
+  return hash('sha256', `${ACCOUNT} alertmanager ${fingerprint} ${startsAt}`, 'hex').slice(0, 24);
+}
+
+/** @returns the address of its API */
+async function startAlertmanager() {
+  const download = 'apt-get download prometheus-alertmanager';
+  await shell(`cd '${folder}' && { ${download} || { apt-get update && ${download}; }; } && dpkg-deb -x *.deb .`);
+  const receivers = shown('docs/feed.md', /```yaml\n(receivers:.*?)```/s)
+    .replace('https://ADDRESS', service.url)
+    .replace('KEY', DEMO_KEYS.demo);
+  const route = 'route: { receiver: incidents, group_wait: 0s, group_interval: 1s }';
+  writeFileSync(join(folder, 'config.yml'), `${route}\n${receivers}`);
+  const address = `127.0.0.1:${await freePort()}`;
+  const options = `--config.file=config.yml --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
+  // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
+  const line = `mount --bind usr/share /usr/share && exec usr/bin/prometheus-alertmanager ${options}`;
+  const server = startServer('unshare', ['--map-root-user', '--mount', 'sh', '-c', line], {
+    cwd: folder,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  await until('Alertmanager is ready', () =>
+    fetch(`http://${address}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return { ...server, url: `http://${address}/api/v2/alerts` };
+}
+
+async function receiveFromAlertmanager(): Promise<void> {
+  await using alertmanager = await startAlertmanager();
+  const alert = { labels: { alertname: 'DiskFull', instance: 'db-9' }, annotations: { summary: 'Disk 9 is full' } };
+  const post = async (times: object) => {
+    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+    const response = await fetch(alertmanager.url, { ...request, body: JSON.stringify([{ ...alert, ...times }]) });
+    assert.equal(response.status, 200, await response.text());
+  };
+  await post({});
+  const [fired] = (await (await fetch(alertmanager.url)).json()) as [{ fingerprint: string; startsAt: string }];
+  await expectFound(alertmanagerId(fired), 'Disk 9 is full; in no incident');
+  await post({ startsAt: fired.startsAt, endsAt: new Date().toISOString() });
+  await expectFound(alertmanagerId(fired), 'Disk 9 is full (resolved); in no incident');
+  reportDone('an alert of Alertmanager arrives and is resolved');
+}
+
+await sendMergeAndUndo();
+await receiveFromAlertmanager();
