@@ -16,7 +16,7 @@ export const MAX_FIELD_NAME = 128;
 /** The smallest magnitude that DynamoDB stores. */
 export const SMALLEST_NUMBER = 1e-130;
 /** Names that a work item's further fields must not have, since the service has attributes of these names. */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'feed_order', 'deletion_order'];
 /** How many problems of a line are told, and how many characters of each. */
 const TOLD = { problems: 10, characters: 200 } as const;
 
