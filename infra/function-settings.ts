@@ -3,15 +3,16 @@ import type { FunctionName } from './grants.ts';
 
 type PerFunction<Value> = Readonly<Partial<Record<FunctionName, Value>>>;
 
-/** Lambda allots CPU in proportion: one vCPU for 1,769 MB. docs/performance.md says why operations have 512 MB. */
+/** Lambda allots CPU in proportion: one vCPU for 1,769 MB. 512 is a guess, not measured on AWS. */
 const DEFAULT_MEMORY_MB = 512;
 const MEMORY_MB: PerFunction<number> = {
   'fallback-route': 256,
   'openapi-document': 256,
+  // Work in bulk: a whole vCPU.
   'finish-merges': 1_769,
+  'ingest-records': 1_769,
   // 25,000 alerts, the most that a notification may have, take 0.3 s of a vCPU.
   'send-notification': 1_769,
-  'ingest-records': 1_769,
 };
 
 export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEFAULT_MEMORY_MB;
@@ -19,7 +20,8 @@ export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEF
 /**
  * Shares of the concurrent executions that the setting `reservedConcurrency` reserves. A share is both a guarantee and a limit: the
  * authorizer and the reads need the guarantee; merges, and the routes without authorizer, need the limit. The other functions use the
- * account's unreserved concurrency, which is at least 100.
+ * AWS account's unreserved concurrency, which is at least 100. The shares add up to 1 and must not exceed it. `MIN_RESERVED` is 1 divided by
+ * the smallest.
  */
 const CONCURRENCY_SHARES: PerFunction<number> = {
   'usage-key-authorizer': 0.3,
@@ -33,12 +35,12 @@ const CONCURRENCY_SHARES: PerFunction<number> = {
 /** If fewer executions were reserved, the smallest share would round to 0, and Lambda would refuse every call of that function. */
 export const MIN_RESERVED = 20;
 
-/** The executions that are reserved for a function; undefined if it uses the account's unreserved concurrency. */
+/** The executions that are reserved for a function; undefined if it uses the AWS account's unreserved concurrency. */
 export function reservedExecutions(name: FunctionName, reserved: number): number | undefined {
   const share = CONCURRENCY_SHARES[name];
   return reserved === 0 || share === undefined ? undefined : Math.floor(share * reserved);
 }
 
 /** How many executions all functions together reserve: at most `reserved`, since each share is rounded down. */
-export const reservedInAll = (reserved: number): number =>
+export const totalReserved = (reserved: number): number =>
   Object.values(CONCURRENCY_SHARES).reduce((sum, share) => sum + Math.floor(share * reserved), 0);

@@ -8,7 +8,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
-import { aliases } from './left-out.ts';
+import { aliases } from './replaced-modules.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 import { LEADING_KEYS } from './table-definition.ts';

@@ -7,9 +7,9 @@ import type { Construct } from 'constructs';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
-  /** The queues from which messages are processed. */
+  /** The queues to which a redrive sends messages back. */
   readonly sources: readonly IQueue[];
-  /** The queues that an operator empties. */
+  /** The queues of failed or refused messages, which an operator reads, redrives or empties. */
   readonly deadLetters: readonly IQueue[];
   readonly logs: readonly ILogGroup[];
 }
@@ -28,32 +28,33 @@ export function createOperatorPolicy(
   return new ManagedPolicy(scope, 'Operator', {
     description: 'Operate the service by its admin command',
     statements: [
+      // Nearly every command.
       allow(
         ['BatchGetItem', 'ConditionCheckItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'Scan', 'UpdateItem'].map(
           (action) => `dynamodb:${action}`,
         ),
         [table.tableArn],
       ),
-      allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']),
-      allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])),
-      allow(['sqs:SendMessage'], arnsOf(sources)),
+      allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']), // relay replay
+      allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status
+      allow(['sqs:SendMessage'], arnsOf(sources)), // redrive, relay replay
       allow(
         [
-          ...['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'],
-          ...['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'],
+          ...['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
+          ...['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive
         ],
         arnsOf(deadLetters),
       ),
       allow(
-        ['apigateway:DELETE', 'apigateway:GET', 'apigateway:POST'],
+        ['apigateway:DELETE', 'apigateway:GET', 'apigateway:POST'], // account create, gateway-keys, import
         [apiGateway('apikeys'), apiGateway('apikeys/*'), apiGateway('usageplans'), apiGateway('usageplans/*')],
       ),
       allow(
-        ['logs:FilterLogEvents'],
+        ['logs:FilterLogEvents'], // logs, status
         logs.map(({ logGroupArn }) => logGroupArn),
       ),
-      allow(['cloudformation:DescribeStacks'], [stackId]),
-      // These have no resources of their own.
+      allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
+      // For status. They have no resources of their own.
       allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
     ],
   });

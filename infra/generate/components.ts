@@ -13,13 +13,13 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
  * fields.
  * @param named receives the components, by title
  */
-export function publish(schema: unknown, named: Map<string, Schema>): unknown {
-  if (Array.isArray(schema)) return schema.map((element) => publish(element, named));
+export function addComponents(schema: unknown, named: Map<string, Schema>): unknown {
+  if (Array.isArray(schema)) return schema.map((element) => addComponents(element, named));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { title, additionalProperties: _closed, ...rest } = schema as Schema;
-  const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value, named)]));
+  const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, addComponents(value, named)]));
   // In `properties`, `title` is not a title but a property of that name.
-  if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: publish(title, named) };
+  if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: addComponents(title, named) };
   const existing = named.get(title);
   if (existing && JSON.stringify(existing) !== JSON.stringify(inner))
     throw new Error(`two schemas have the title ${title}`);

@@ -1,4 +1,4 @@
-/** The examples of openapi.json, made from the sample data. Tests run each of them. */
+/** The examples of openapi.json, made from the sample data. `description.test.ts` runs those of success, except `next_cursor`. */
 import { codeOf, ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { messageOf } from '../../lib/http/messages/index.ts';
@@ -19,7 +19,7 @@ const sampleRow = (kind: string, hostId?: string) =>
   sample.find((row) => row.kind === kind && row.account_id === 1 && (hostId === undefined || row.host_id === hostId));
 const rum = { ...sampleRow('rum_resource'), ...sampleRow('rum_usage') };
 
-/** The `data` of the examples that are computed from the sample. */
+/** The `data` of examples whose rows come from the sample; the rest is written by hand. */
 const COMPUTED: Partial<Record<OperationName, unknown>> = {
   'browse-fleet': {
     items: [
@@ -72,17 +72,14 @@ const COMMON_EXAMPLES = {
   ServiceUnavailable: { summary: 'DynamoDB does not answer', message: en.codes.ServiceUnavailable },
 } as const satisfies Partial<Record<ErrorCode, ErrorExample>>;
 
-/** An error code that an operation can answer. */
-export type AnsweredCode = keyof typeof COMMON_EXAMPLES | 'ResourceNotFound' | 'AccessDenied';
-
-/** An example of each error code that an operation can answer, in the order of `ERROR_CODES`. */
-export function errorExamples({ refusals }: Operation): [code: AnsweredCode, example: ErrorExample][] {
+/** An example of each error code that an operation can answer, in the order of `ERROR_CODES`: of its refusals with the same code the last. */
+export function errorExamples({ refusals }: Operation): [code: ErrorCode, example: ErrorExample][] {
   const examples: Partial<Record<ErrorCode, ErrorExample>> = { ...COMMON_EXAMPLES };
   for (const { summary, explanation } of refusals) {
     const code = codeOf(explanation.name);
     examples[code] = { summary, message: messageOf(en, { code, explanation }) };
   }
-  return (Object.keys(ERROR_CODES) as AnsweredCode[]).flatMap((code) => {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).flatMap((code) => {
     const example = examples[code];
     return example ? [[code, example]] : [];
   });

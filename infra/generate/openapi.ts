@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
 import type { Tag } from '../../lib/http/operation.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
-import { ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, publish, schemaRef } from './components.ts';
+import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
 import { errorExamples, exampleData, REQUEST_ID } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
@@ -64,18 +64,21 @@ export function openApiDocument(): object {
   const schemas = new Map<string, Record<string, unknown>>(Object.entries(ENVELOPE_SCHEMAS));
   const responses = new Map<string, object>();
 
-  /** Adds a response as a component. Operations share it if it is the same; if it differs, its name contains the operation. */
+  /**
+   * Adds a response as a component. The first operation with a status gives its response the plain name, which the others share if theirs is
+   * the same; if it differs, its name contains the operation.
+   */
   function responseRef(operation: ListedOperation, status: number, response: object): object {
     const common = STATUS_CODES[status]?.replaceAll(' ', '') ?? String(status);
-    const isSame = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
-    const name = isSame(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
+    const isFreeOrSame = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
+    const name = isFreeOrSame(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
     responses.set(name, response);
     return { $ref: `#/components/responses/${name}` };
   }
 
   function responsesOf(operation: ListedOperation): object {
     const { name, response, rateWindows } = operation;
-    const schema = publish(
+    const schema = addComponents(
       {
         title: `${capital(operationIdOf(name))}Envelope`,
         type: 'object',
@@ -117,7 +120,7 @@ export function openApiDocument(): object {
       ],
       requestBody: {
         required: 'required' in request,
-        content: { 'application/json': { schema: publish(request, schemas), example: example.request } },
+        content: { 'application/json': { schema: addComponents(request, schemas), example: example.request } },
       },
       responses: responsesOf(operation),
       ...(permission && { 'x-permission': permission }),

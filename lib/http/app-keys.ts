@@ -9,7 +9,7 @@ import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import type { AppKeyRow } from '../table/rows.ts';
 import { updateRow } from '../table/write.ts';
-import { ApiError, refuse } from './errors.ts';
+import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
 const CACHE_SIZE = 10_000;
@@ -148,7 +148,7 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
 /** Refuses callers whose account lacks the permission. */
 export const permissionMiddleware = (permission: string): ApiMiddleware => ({
   before({ event }) {
-    if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
+    if (!callerOf(event).permissions.includes(permission)) throw refusal('permissionMissing', { permission });
   },
 });
 

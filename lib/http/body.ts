@@ -3,7 +3,7 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
 import { depthOf, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
-import { ApiError, type FieldError, type FieldSchema, refuse } from './errors.ts';
+import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
@@ -42,8 +42,8 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     try {
       return parseJson(text);
     } catch {
-      if (text.startsWith('\ufeff')) throw refuse('bodyWithMark');
-      throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
+      if (text.startsWith('\ufeff')) throw refusal('bodyWithMark');
+      throw refusal('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
     }
   }
 
@@ -51,12 +51,12 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     try {
       const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
       if (text === '') return {};
-      if (mayBeDeep(text) && depthOf(text) > MAX_LEVELS) throw refuse('bodyTooDeep', { levels: MAX_LEVELS });
+      if (mayBeDeep(text) && depthOf(text) > MAX_LEVELS) throw refusal('bodyTooDeep', { levels: MAX_LEVELS });
       return parse(text);
     } catch (error) {
       const encoding = headerListOf(event, 'content-encoding')?.trim();
       if (!encoding || /^identity$/i.test(encoding) || !isUnreadable(error)) throw error;
-      throw refuse('bodyEncoded', { encoding });
+      throw refusal('bodyEncoded', { encoding });
     }
   }
 
@@ -65,7 +65,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
       const type = headerOf(event, 'content-type')?.trim() ?? '';
       if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
       const body = read(event);
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refusal('bodyNotObject');
       event.body = body;
     },
   };
@@ -78,12 +78,12 @@ const isUnreadable = (error: unknown) =>
 function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
   if (typeof body !== 'string') return '';
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
-  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes) throw refuse('bodyTooLarge', { maxBytes });
+  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes) throw refusal('bodyTooLarge', { maxBytes });
   if (!bytes) return body;
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refuse('bodyNotUtf8');
+    throw refusal('bodyNotUtf8');
   }
 }
 
@@ -118,7 +118,7 @@ export function validateMiddleware<Body>(
       const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
       fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
       fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors), event));
-      if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
+      if (fieldErrors.length > 0) throw refusal('invalidFields', { fieldErrors });
     },
   };
 }

@@ -13,12 +13,15 @@ import {
   type Validator,
   validateMiddleware,
 } from './body.ts';
-import { ApiError, ERROR_CODES, isRefusedBySetting, refuse } from './errors.ts';
+import { ApiError, ERROR_CODES, isRefusedBySetting, refusal } from './errors.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 
-/** An operation is cancelled this long before the function's time-out, so that its caller gets a response. Milliseconds. */
+/**
+ * Last resort for an operation that ignores its signal, which aborts long before (`callMs`): its caller gets a 503 this long before the
+ * function's time-out, in milliseconds. The operation itself is not cancelled.
+ */
 const EARLY_MS = 500;
 /** `Retry-After` in seconds while writes are frozen. */
 const RETRY_FROZEN_SECONDS = '60';
@@ -35,7 +38,7 @@ export interface Implementation<Body, Data> {
 
 /**
  * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
- * whether the operation is available, exact rate limit, Idempotency-Key. API Gateway has checked path and method.
+ * whether writes are frozen, whether the operation is available, exact rate limit, Idempotency-Key. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,
@@ -59,7 +62,7 @@ export function createOperationHandler<Body, Data>(
 }
 
 function refuseFrozenWrite(): never {
-  throw refuse('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+  throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
@@ -218,7 +221,7 @@ export function idempotencyKeyOf(event: ApiEvent): string | undefined {
   if (key === undefined) return undefined;
   const invalid = firstInvalidCharacter(key);
   if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || invalid)
-    throw refuse('invalidIdempotencyKey', { invalid });
+    throw refusal('invalidIdempotencyKey', { invalid });
   return key;
 }
 

@@ -132,12 +132,12 @@ export class ApiError extends Error {
 export const isRefusedBySetting = (error: unknown): boolean =>
   error instanceof ApiError && ['writesFrozen', 'serviceMapDisabled'].includes(error.explanation?.name ?? '');
 
-type RefuseArguments<K extends RefusalName> = Explanations[K] extends undefined
+type RefusalArguments<K extends RefusalName> = Explanations[K] extends undefined
   ? [values?: undefined, headers?: Record<string, string>]
   : [values: Explanations[K], headers?: Record<string, string>];
 
 /** Builds the {@link ApiError} of a refusal. */
-export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: RefuseArguments<K>): ApiError =>
+export const refusal = <K extends RefusalName>(name: K, ...[values, headers]: RefusalArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);
 
 /** The messages of a language. To add one, export `catalog` from a file of `messages/` named by its tag, and list it in `index.ts` there. */

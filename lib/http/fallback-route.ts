@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
 import { envelopeMiddleware } from './call.ts';
-import { ApiError, refuse } from './errors.ts';
+import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, Handler, Reply } from './operation.ts';
 
 /**
@@ -19,6 +19,6 @@ export function createFallbackRoute(
   return chain.handler(({ resource }) => {
     const allow = allowedMethods[resource];
     if (allow === undefined) throw new ApiError('RouteNotFound');
-    throw refuse('methodNotAllowed', { allow }, { Allow: allow });
+    throw refusal('methodNotAllowed', { allow }, { Allow: allow });
   }) as unknown as Handler;
 }

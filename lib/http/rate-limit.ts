@@ -8,7 +8,7 @@ import { getRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
 import { callerOf, isCurrent } from './app-keys.ts';
-import { refuse } from './errors.ts';
+import { refusal } from './errors.ts';
 import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
@@ -150,7 +150,7 @@ export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'n
     call.headers = { ...call.headers, ...rateLimitHeaders(windows, atMs) };
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
-    throw refuse('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
+    throw refusal('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
   },
 });
 

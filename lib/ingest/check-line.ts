@@ -15,8 +15,11 @@ export const MAX_DEPTH = 31;
 export const MAX_FIELD_NAME = 128;
 /** The smallest magnitude that DynamoDB stores. */
 export const SMALLEST_NUMBER = 1e-130;
-/** Names that a work item's further fields must not have, since the service has attributes of these names. */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
+/**
+ * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
+ * dropped or checked later.
+ */
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'feed_order', 'deletion_order'];
 /** How many problems of a line are told, and how many characters of each. */
 const TOLD = { problems: 10, characters: 200 } as const;
 
@@ -41,10 +44,10 @@ export function entityOf<OfKind extends Kind>(
 ): { problems: string[]; entity?: Entity<OfKind> } {
   if (Buffer.byteLength(text) > MAX_LINE_BYTES) return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
   let parsed: unknown;
-  let isComplete = true;
+  let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
     parsed = parseJson(text, () => {
-      isComplete = false;
+      hasProto = true;
     });
   } catch {
     if (depthOf(text) > MAX_DEPTH) return { problems: [`a line ${DEPTH_PROBLEM}`] };
@@ -52,7 +55,7 @@ export function entityOf<OfKind extends Kind>(
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
   }
-  const problems = isComplete ? problemsOf(parsed, kinds) : [`a line ${NAME_PROBLEM}`];
+  const problems = hasProto ? [`a line ${NAME_PROBLEM}`] : problemsOf(parsed, kinds);
   return problems.length === 0 ? { problems, entity: parsed as Entity<OfKind> } : { problems };
 }
 
@@ -136,6 +139,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
 function problemText(error: ErrorObject, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
+  // Only `retired` has a `const`; `schemaOf` has chosen the schema by it.
   if (keyword === 'const') return `${instancePath.slice(1)} must be true or false`;
   const fieldError = fieldErrorOf(error, fields);
   const { field, schema } = fieldError;

@@ -55,11 +55,13 @@ async function retire(table: Table, record: FeedRecord): Promise<boolean> {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
     const stored: Row = row ?? {};
     // A part of a later report stays.
-    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(({ name }) => stored[name] && isBefore(stored[name], order));
+    const isRemoved = ({ orderAttribute: name }: Pick<Part, 'orderAttribute'>) =>
+      stored[name] && isBefore(stored[name], order);
+    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(isRemoved);
     if (removed.length === 0) return isDeleted || done;
-    const update = set(Object.assign({}, ...removed.map(({ name, fields }) => ({ ...fields, [name]: undefined }))));
-    const isAsStored = all(...removed.map(({ name }) => is(name, stored[name])));
-    if ((await updateRow(table, status, update, isAsStored)).done) return true;
+    const removal = removed.map(({ orderAttribute, fields }) => ({ ...fields, [orderAttribute]: undefined }));
+    const isAsStored = all(...removed.map(({ orderAttribute: name }) => is(name, stored[name])));
+    if ((await updateRow(table, status, set(Object.assign({}, ...removal)), isAsStored)).done) return true;
   }
 }
 
@@ -73,16 +75,16 @@ const DEFAULTS: Row = Object.fromEntries(
 );
 /** The parts of a status row without values, besides the reason codes, whose order is that of the latest report. */
 const SNAPSHOT = {
-  name: 'snapshot_order',
+  orderAttribute: 'snapshot_order',
   fields: { ...Object.fromEntries(SNAPSHOT_FIELDS.map((name) => [name, undefined])), ...DEFAULTS },
 };
-const HEALTH = { name: 'health_order', fields: { health_at_ms: undefined } };
+const HEALTH = { orderAttribute: 'health_order', fields: { health_at_ms: undefined } };
 
 /** What a report replaces. */
 function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
   const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
   const ttl = ttlOf(order, STATUS_DAYS);
-  const parts: Part[] = [{ name: 'feed_order', order, fields: { reason_codes, ttl } }];
+  const parts: Part[] = [{ orderAttribute: 'feed_order', order, fields: { reason_codes, ttl } }];
   if (health_at_ms !== undefined) parts.push({ ...HEALTH, order, fields: { health_at_ms, ttl } });
   if (SNAPSHOT_FIELDS.every((name) => fields[name] === undefined)) return parts;
   const hasSnapshot = ['observed_at_ms', 'node_count', 'edge_count'].some((name) => fields[name] !== undefined);

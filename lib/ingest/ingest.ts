@@ -10,7 +10,7 @@ import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import { MAX_RECORDS, type MessageOrigin, type Queues, refusalOf } from './queues.ts';
 import { type FeedRecord, recordOf } from './records.ts';
-import { byRow, writeAccepted } from './write-records.ts';
+import { byRow, writeAllButRefused } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */
 const STOP_EARLY_MS = { table: 15_000, queues: 3_000 } as const;
@@ -91,7 +91,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     );
     const write = (records: readonly FeedRecord[]) =>
       attempt(records, async (table) => {
-        const { isChanged, refused } = await writeAccepted(table, records);
+        const { isChanged, refused } = await writeAllButRefused(table, records);
         counts.records += records.length - refused.length;
         if (!isChanged) counts.late += records.length - refused.length;
         for (const record of refused) refuse(lineOf(record), 'DynamoDB cannot store it');

@@ -9,12 +9,12 @@ import { isBefore, type Order } from './order.ts';
 /** Fields that are written together. */
 export interface Part {
   /** The attribute that stores the order of the latest record that wrote the part. */
-  readonly name: string;
+  readonly orderAttribute: string;
   readonly order: Order;
   /** A field without a value is removed. */
   readonly fields: Row;
   /** An attribute that ends all writing of this part. */
-  readonly unless?: string;
+  readonly endedBy?: string;
 }
 
 /** For rows that a retirement deletes. */
@@ -25,14 +25,14 @@ interface Creation {
   defaults: Row;
 }
 
-/** The latest of the parts of each name. */
+/** Of the parts with the same attribute, the latest. */
 export const latestParts = (parts: readonly Part[]): Part[] =>
   parts
     .toSorted((a, b) => Buffer.compare(b.order, a.order))
-    .filter((part, index, all) => all.findIndex(({ name }) => name === part.name) === index);
+    .filter(({ orderAttribute: name }, index, all) => all.findIndex((part) => part.orderAttribute === name) === index);
 
-const isLater = (stored: Row, { name, order, unless }: Part) =>
-  isBefore(stored[name], order) && (unless === undefined || stored[unless] === undefined);
+const isLater = (stored: Row, { orderAttribute, order, endedBy }: Part) =>
+  isBefore(stored[orderAttribute], order) && (endedBy === undefined || stored[endedBy] === undefined);
 
 /**
  * Writes the parts that are later than the stored ones. The first attempt is one write without a read: it succeeds if all are later and,
@@ -46,18 +46,18 @@ export async function writeParts(
   creation?: Creation,
 ): Promise<boolean> {
   for (let wanted = parts; wanted.length > 0; ) {
-    const inOrder = wanted.flatMap(({ name, order, unless }) => [
-      creation ? expression`${attribute(name)} < ${order}` : isBelow(name, order),
-      ...(unless === undefined ? [] : [is(unless, undefined)]),
+    const inOrder = wanted.flatMap(({ orderAttribute, order, endedBy }) => [
+      creation ? expression`${attribute(orderAttribute)} < ${order}` : isBelow(orderAttribute, order),
+      ...(endedBy === undefined ? [] : [is(endedBy, undefined)]),
     ]);
     const { done, row } = await updateRow(table, key, updateOf(wanted), all(...inOrder), RETURN_STORED);
     if (done) return true;
     const stored: Row = row ?? {};
     wanted = wanted.filter((part) => isLater(stored, part));
     if (wanted.length === 0) return false;
-    const asRead = wanted.flatMap(({ name, unless }) => [name, ...(unless === undefined ? [] : [unless])]);
+    const asRead = wanted.flatMap(({ orderAttribute: name, endedBy }) => (endedBy ? [name, endedBy] : [name]));
     const isAsStored = all(...asRead.map((name) => is(name, stored[name])));
-    if (!creation || wanted.every(({ name }) => stored[name] !== undefined)) {
+    if (!creation || wanted.every(({ orderAttribute }) => stored[orderAttribute] !== undefined)) {
       if ((await updateRow(table, key, updateOf(wanted), isAsStored)).done) return true;
       continue;
     }
@@ -74,6 +74,7 @@ export async function writeParts(
 }
 
 function updateOf(parts: readonly Part[], defaults: Row = {}) {
-  const written: Row = Object.assign({}, ...parts.map(({ name, order, fields }) => ({ ...fields, [name]: order })));
+  const rows = parts.map(({ orderAttribute, order, fields }) => ({ ...fields, [orderAttribute]: order }));
+  const written: Row = Object.assign({}, ...rows);
   return set(written, Object.fromEntries(Object.entries(defaults).filter(([name]) => !(name in written))));
 }

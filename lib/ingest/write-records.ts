@@ -22,8 +22,8 @@ export const writeRow = (table: Table, records: readonly FeedRecord[]): Promise<
   return WRITERS[latest.entity.kind](table, records, latest);
 };
 
-/** {@link writeRow}. If DynamoDB refuses a record, the others are still written. */
-export async function writeAccepted(
+/** Does what {@link writeRow} does; if DynamoDB refuses that, writes the records one by one, so that only the ones it cannot store are left out. */
+export async function writeAllButRefused(
   table: Table,
   records: readonly FeedRecord[],
 ): Promise<{ isChanged: boolean; refused: readonly FeedRecord[] }> {
@@ -33,7 +33,7 @@ export async function writeAccepted(
     if ((error as Error).name !== 'ValidationException') throw error;
     if (records.length === 1) return { isChanged: false, refused: records };
     const results = [];
-    for (const record of records) results.push(await writeAccepted(table, [record]));
+    for (const record of records) results.push(await writeAllButRefused(table, [record]));
     return {
       isChanged: results.some(({ isChanged }) => isChanged),
       refused: results.flatMap(({ refused }) => refused),
@@ -53,7 +53,11 @@ interface StoredItem extends WorkItemRow {
   deletion_order?: Order;
 }
 
-/** A record that deletes the item prevails over all that do not. One whose time is not later than an undone deletion does nothing. */
+/**
+ * A record that deletes the item prevails over all that do not. After a deletion was undone, a record does nothing unless it is later
+ * than `undone_deletion.at_ms`, the item's former `deleted_at_ms`, and than `deletion_order`, which has the `at_ms` of the record that deleted
+ * it. The two may differ.
+ */
 async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
   const deletion = latestOf(records.filter(isDeletion));
@@ -62,13 +66,15 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
   return (change !== undefined && (await changeWorkItem(table, change))) || isDeleted;
 }
 
+const NO_UNDONE_DELETION = expression`attribute_not_exists(undone_deletion)`;
+
 async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
   const { order, atMs } = record;
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
-  const isNotUndone = all(expression`attribute_not_exists(undone_deletion)`, isBelow('deletion_order', order));
+  const isLatest = all(NO_UNDONE_DELETION, isBelow('deletion_order', order));
   const isAfterUndone = all(expression`undone_deletion.at_ms < ${atMs}`, isBelow('deletion_order', orderOfTime(atMs)));
-  const condition = expression`${isNotByCaller} AND ((${isNotUndone}) OR (${isAfterUndone}))`;
+  const condition = expression`${isNotByCaller} AND ((${isLatest}) OR (${isAfterUndone}))`;
   return (await putRow(table, { ...rowOf(record), deletion_order: order }, condition)).done;
 }
 
@@ -77,7 +83,6 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
   const { entity, order, atMs } = record;
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
-  const isNeverRestored = expression`attribute_not_exists(undone_deletion)`;
   for (let stored: StoredItem | undefined; ; ) {
     const undone = stored?.undone_deletion;
     const kept = undone && {
@@ -88,7 +93,7 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
     };
     const condition = stored
       ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
-      : all(isAlive, isNeverRestored, isBelow('feed_order', order));
+      : all(isAlive, NO_UNDONE_DELETION, isBelow('feed_order', order));
     const { done, row: found } = await putRow(table, { ...rowOf(record), ...kept }, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
@@ -100,22 +105,22 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
   }
 }
 
-/** Replaces title and owner. A merge that changes one stores its sequence as the order: records from before it are earlier. */
+/** Replaces title and owner, each unless a merge changed it later: a merge's sequence is its time in milliseconds, stored as the order. */
 const writeIncident: Writer = (table, _records, { entity, order }) => {
   const { owner_id, ...fields } = fieldsOf(entity);
-  const title = { name: 'title_order', order, fields };
-  return writeParts(table, keyOf(entity), [title, { name: 'owner_order', order, fields: { owner_id } }]);
+  const title = { orderAttribute: 'title_order', order, fields };
+  return writeParts(table, keyOf(entity), [title, { orderAttribute: 'owner_order', order, fields: { owner_id } }]);
 };
 
-/** Replaces the fields, and the incident until a merge has written the row. */
+/** Replaces the fields and, until a merge has taken the alert (`moved_sequence`), its incident. */
 const writeAlert: Writer = (table, records, latest) => {
   const parts = records.flatMap(({ entity, atMs, order }): Part[] => {
     const { incident_id, incident_at_ms = atMs, ...fields } = fieldsOf(entity);
-    const content = { name: 'feed_order', order, fields };
+    const content = { orderAttribute: 'feed_order', order, fields };
     const incident = {
-      name: 'incident_order',
+      orderAttribute: 'incident_order',
       order: orderAt(Number(incident_at_ms), order),
-      unless: 'moved_sequence',
+      endedBy: 'moved_sequence',
     };
     return incident_id === undefined ? [content] : [content, { ...incident, fields: { incident_id } }];
   });

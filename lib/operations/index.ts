@@ -1,4 +1,7 @@
-/** The operations. Stack, local gateway, API reference and tests read this list; a function imports only its own operation. */
+/**
+ * The operations. Stack, local gateway, API reference and tests read this list; of the functions only those that load `lib/ingest/kinds.ts` do.
+ * The others import only their own operation.
+ */
 import type { Operation } from '../http/operation.ts';
 import { browseFleet } from './browse-fleet/schema.ts';
 import { deleteWorkItem } from './delete-work-item/schema.ts';
@@ -32,6 +35,6 @@ export const operationIdOf = <Name extends string>(name: Name): OperationId<Name
 /** The route of openapi.json, which needs no app key. */
 export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 
-/** The method of each path that is served. A function, so that a bundle that does not call it lacks the list. */
+/** The method of each path that is served. Computed on call, so that esbuild drops it from bundles that do not call it. */
 export const allowedMethods = (): Readonly<Record<string, string>> =>
   Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

@@ -66,7 +66,10 @@ function printCause(message: string, { cause, error_name, request_id }: Record<s
 /** Milliseconds. In DynamoDB's region a connection and a read take about 10 ms; to wait longer does not help the first call. */
 const MAX_WARM_UP_MS = 100;
 
-/** Opens connections and compiles the read path by reading a row that does not exist. Ignores errors: the first call reports them. */
+/**
+ * Opens connections, and compiles the read path, by reading an app key that does not exist. A function without that grant gets AccessDenied,
+ * which opens the connection just as well. Errors are ignored: a real one meets the first call, too.
+ */
 async function warmUp(table: Table, connections: number): Promise<void> {
   const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(noop));
   await Promise.race([Promise.all(reads), sleep(MAX_WARM_UP_MS, undefined, { ref: false })]);

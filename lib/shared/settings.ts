@@ -12,7 +12,10 @@ type SettingSpec =
 export const SETTINGS = {
   /** Largest request body, decoded. The entry of a larger merge would not fit into one row. */
   maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 384 * 1024 },
-  /** Whether operations that write are refused, as before a restore. */
+  /**
+   * Whether deletions and merges are refused and records of the feed wait in their queue, as before a restore. Large merges that are already
+   * committed are still finished.
+   */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
-import { aliases } from '../../infra/left-out.ts';
+import { aliases } from '../../infra/replaced-modules.ts';
 import { DEMO_KEYS } from '../local/sample.ts';
 import { createRecorder, linesFor, SUBJECTS } from './functions/subjects.ts';
 import type { Figure } from './run.ts';

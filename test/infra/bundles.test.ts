@@ -12,7 +12,7 @@ import { App } from 'aws-cdk-lib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
-import { aliases, CREDENTIALS, HTTP } from '../../infra/left-out.ts';
+import { aliases, CREDENTIALS, NODE_HTTP } from '../../infra/replaced-modules.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { parseJson } from '../../lib/shared/json.ts';
@@ -209,7 +209,7 @@ describe('every bundle, started as Lambda would', () => {
   });
 });
 
-describe('what the bundles leave out (infra/left-out.ts)', () => {
+describe('what the bundles leave out (infra/replaced-modules.ts)', () => {
   /** A bundle of a function that leaves out these modules alone. */
   async function bundleWithout(...modules: string[]) {
     const outfile = join(folder, `without-${modules.join('-').replaceAll(/\W/g, '_')}.mjs`);
@@ -233,7 +233,7 @@ describe('what the bundles leave out (infra/left-out.ts)', () => {
   });
 
   it('node:http still loads undici, unless it is left out', async () => {
-    const [whole, without] = await Promise.all([bundleWithout(CREDENTIALS), bundleWithout(CREDENTIALS, HTTP)]);
+    const [whole, without] = await Promise.all([bundleWithout(CREDENTIALS), bundleWithout(CREDENTIALS, NODE_HTTP)]);
     expect(await loadedBy(whole.outfile)).toContain('undici');
     expect(await loadedBy(without.outfile)).not.toContain('undici');
   });

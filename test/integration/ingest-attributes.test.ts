@@ -83,7 +83,7 @@ describe('attributes of the service', () => {
     [
       'work_item',
       item,
-      { ...reserved, deletion_order: 1, large: true },
+      { ...reserved, deletion_order: 1 },
       { deleted_request_id: 'r', undone_deletion: { version: 1, at_ms: 1, by: 'k' } },
     ],
   ])(

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
-import { byRow, writeAccepted } from '../../lib/ingest/write-records.ts';
+import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
@@ -220,7 +220,7 @@ onSchedules(
       for (let its = fate; !isOver; its = lives)
         await schedule.start(async (table) => {
           if (isImport) await Promise.all(batch.map((record) => writeRecord(table, record)));
-          else await Promise.all(byRow(batch).map((group) => writeAccepted(table, group)));
+          else await Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
           isOver = true;
         }, its);
     };

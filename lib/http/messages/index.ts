@@ -20,7 +20,10 @@ function languageAndScript(tag: string): string | undefined {
 
 const CATALOGS_BY_SCRIPT = new Map(CATALOGS.map((catalog) => [languageAndScript(catalog.language), catalog]));
 
-/** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
+/**
+ * Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. Stricter than
+ * {@link catalogFor}, and only for `*` (RFC 9110, 12.5.4): there `en-GB` finds `en`; here it does not exclude it from `*`.
+ */
 function isNamedBy(range: string, language: string): boolean {
   try {
     const [wanted, offered] = [new Intl.Locale(range), new Intl.Locale(language)];

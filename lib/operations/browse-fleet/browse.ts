@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { callerOf } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
-import { type FieldError, refuse } from '../../http/errors.ts';
+import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type FleetHost, type FleetStatus, fleetHost, type HostRow, UNREADABLE } from './host.ts';
@@ -61,7 +61,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
   /** Refuses every call while the subsystem is switched off. */
   function checkAvailable(): void {
     if (!settings.serviceMapEnabled)
-      throw refuse('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+      throw refusal('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
 
   async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {

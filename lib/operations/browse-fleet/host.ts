@@ -52,7 +52,7 @@ export const STATUS_SCHEMA = {
 export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
 export const UNREADABLE = Symbol('status unreadable');
-/** The status of a host: undefined if it never reported, {@link UNREADABLE} if it could not be read or is malformed. */
+/** What is known of the host's report: undefined if it never reported, {@link UNREADABLE} if the row could not be read or is malformed. */
 export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 
 /** Checks an attribute. One with a `fallback` is required; the fallback replaces a missing or malformed value. */
@@ -152,7 +152,7 @@ const NO_REPORT: Omit<HostStatusRow, 'host_id'> = {
 /** Age of a snapshot in milliseconds, never below 0. */
 const ageOf = (receivedAtMs: Int64, nowMs: number) => (receivedAtMs >= nowMs ? 0 : nowMs - Number(receivedAtMs));
 
-/** The status of a host, the rule of `docs/decisions.md` that decided it, and the reason codes that the rule adds. */
+/** The *derived* status of a host, the rule of `docs/decisions.md` that decided it, and the reason codes that the rule adds. */
 export interface Derived {
   status: FleetStatus;
   rule: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
@@ -168,23 +168,24 @@ export function deriveStatus(
   live: Omit<HostStatusRow, 'host_id'> | undefined,
   nowMs: number,
 ): Derived {
-  const { capability_status: capability } = host;
-  const { received_at_ms: receivedAtMs, health_at_ms: healthAtMs, ...snapshot } = live ?? NO_REPORT;
+  const { capability_status: capabilityStatus } = host;
+  const { received_at_ms: receivedAtMs, health_at_ms: healthAtMs, ...flags } = live ?? NO_REPORT;
 
-  if (capability === 'unsupported') return { rule: 1, status: 'unsupported', reasons: ['capability_unsupported'] };
-  if (!host.enabled || capability === 'disabled')
+  if (capabilityStatus === 'unsupported')
+    return { rule: 1, status: 'unsupported', reasons: ['capability_unsupported'] };
+  if (!host.enabled || capabilityStatus === 'disabled')
     return { rule: 2, status: 'disabled', reasons: ['collection_disabled'] };
-  if (capability === 'failed') return { rule: 3, status: 'degraded', reasons: ['collection_failed'] };
+  if (capabilityStatus === 'failed') return { rule: 3, status: 'degraded', reasons: ['collection_failed'] };
   if (receivedAtMs === undefined) {
-    if (!host.snapshot_ready && (capability !== undefined || healthAtMs !== undefined))
+    if (!host.snapshot_ready && (capabilityStatus !== undefined || healthAtMs !== undefined))
       return { rule: 4, status: 'initializing', reasons: ['snapshot_pending'] };
     if (healthAtMs !== undefined) return { rule: 5, status: 'degraded', reasons: ['snapshot_missing'] };
     return { rule: 6, status: 'no_data', reasons: ['no_reports'] };
   }
   if (!isFresh(host, receivedAtMs, nowMs)) return { rule: 7, status: 'stale', reasons: ['snapshot_stale'] };
   const impaired = [
-    snapshot.snapshot_truncated && 'snapshot_truncated',
-    snapshot.snapshot_degraded && 'snapshot_degraded',
+    flags.snapshot_truncated && 'snapshot_truncated',
+    flags.snapshot_degraded && 'snapshot_degraded',
     healthAtMs !== undefined && healthAtMs > receivedAtMs && 'health_newer_than_snapshot',
   ].filter((reason) => reason !== false);
   if (impaired.length > 0) return { rule: 8, status: 'degraded', reasons: impaired };
@@ -207,11 +208,16 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
   const report = unreadable ? undefined : live;
   const { received_at_ms: receivedAtMs, observed_at_ms: observedAtMs } = report ?? {};
   const { status, reasons } = deriveStatus(host, report, nowMs);
-  const snapshot = report ?? NO_REPORT;
-  const { texts, codes, isCut } = boundedTexts(host, report);
+  const reportOrNone = report ?? NO_REPORT;
+  const { texts, shownCodes, isCut } = boundedTexts(host, report);
   const { agent_version, edge_cluster, capability_status, capture_mode } = texts;
   const reasonCodes = [
-    ...new Set([...codes, ...reasons, ...(unreadable ? ['status_unavailable'] : []), ...(isCut ? ['value_cut'] : [])]),
+    ...new Set([
+      ...shownCodes,
+      ...reasons,
+      ...(unreadable ? ['status_unavailable'] : []),
+      ...(isCut ? ['value_cut'] : []),
+    ]),
   ];
   return {
     host_id: host.host_id,
@@ -224,14 +230,14 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
       ...(capture_mode !== undefined && { capture_mode }),
       ...(host.report_interval_ms !== undefined && { report_interval_ms: host.report_interval_ms }),
       snapshot_ready: host.snapshot_ready,
-      authoritative: snapshot.authoritative,
-      graph_available: snapshot.graph_available,
+      authoritative: reportOrNone.authoritative,
+      graph_available: reportOrNone.graph_available,
       freshness_status: receivedAtMs === undefined ? 'unknown' : isFresh(host, receivedAtMs, nowMs) ? 'fresh' : 'stale',
       ...(receivedAtMs !== undefined && { max_age_ms: ageOf(receivedAtMs, nowMs) }),
       ...(observedAtMs !== undefined && { observed_at_ms: observedAtMs }),
       ...(receivedAtMs !== undefined && { received_at_ms: receivedAtMs }),
-      node_count: snapshot.node_count,
-      edge_count: snapshot.edge_count,
+      node_count: reportOrNone.node_count,
+      edge_count: reportOrNone.edge_count,
       ...(reasonCodes.length > 0 && { reason_codes: reasonCodes }),
       ...(unreadable && { error_code: 'status_unavailable' as const }),
     },
@@ -259,6 +265,6 @@ function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
     capture_mode: bounded(host.capture_mode),
   };
   const reported = [...new Set([...(host.reason_codes ?? []), ...(report?.reason_codes ?? [])])];
-  const codes = reported.slice(0, MAX_REASON_CODES).map((code) => bounded(code, MAX_REASON_CODE_LENGTH));
-  return { texts, codes, isCut: isCut || reported.length > MAX_REASON_CODES };
+  const shownCodes = reported.slice(0, MAX_REASON_CODES).map((code) => bounded(code, MAX_REASON_CODE_LENGTH));
+  return { texts, shownCodes, isCut: isCut || reported.length > MAX_REASON_CODES };
 }

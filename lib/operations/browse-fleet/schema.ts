@@ -30,7 +30,7 @@ const fleetStatus = {
     '- `no_data`: no report at all',
 } as const;
 
-const capability = {
+const serviceMap = {
   title: 'ServiceMapCapability',
   type: 'object',
   description:
@@ -113,7 +113,7 @@ const fleetPage = {
           host_id: textField('Stable identifier of the host'),
           agent_version: textField('Agent version that the host reports'),
           edge_cluster: textField('Name of the edge cluster that the host belongs to'),
-          servicemap: capability,
+          servicemap: serviceMap,
         },
       },
     },

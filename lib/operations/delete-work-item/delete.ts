@@ -1,5 +1,5 @@
 import { createOperationHandler } from '../../http/call.ts';
-import { type ApiError, refuse } from '../../http/errors.ts';
+import { type ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
@@ -34,7 +34,7 @@ function createDeleteWorkItem({ table, now }: Deps) {
       },
     }).catch((error: unknown) => {
       // Other systems write the row, too.
-      throw isRowTooLarge(error) ? refuse('workItemTooLarge', { workItemId }) : error;
+      throw isRowTooLarge(error) ? refusal('workItemTooLarge', { workItemId }) : error;
     });
     if (!done && !isDone(row, deletion)) throw refusalOf(row, workItemId, version);
     return { data: {} };
@@ -62,8 +62,8 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
 
 /** Why the deletion was not applied. */
 function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version: Int64): ApiError {
-  if (!stored || stored.deleted_at_ms !== undefined) return refuse('workItemNotFound', { workItemId });
-  return refuse('versionDiffers', { given: String(version), stored: String(stored.version) });
+  if (!stored || stored.deleted_at_ms !== undefined) return refusal('workItemNotFound', { workItemId });
+  return refusal('versionDiffers', { given: String(version), stored: String(stored.version) });
 }
 
 export const createDeleteWorkItemHandler = (deps: Deps): Handler =>

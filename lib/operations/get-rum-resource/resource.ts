@@ -1,7 +1,7 @@
 import QuickLRU from 'quick-lru';
 import { isCurrent } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
-import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
+import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
@@ -15,7 +15,7 @@ type RumResource = ResponseOf<typeof getRumResource>;
 
 type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 
-/** Used until the metering system has written the row. */
+/** For fields that the metering system has not written. */
 const NO_USAGE: RumUsage = {
   session_limit_reached: false,
   'session_investigate.used_cnt': 0,
@@ -48,8 +48,8 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
 
 /**
  * Reads the RUM record and the usage of the caller's account, in one call to DynamoDB. The record may come from a cache: it is at most
- * 60 s old, and the header `Age` has its age in seconds. With a missing or malformed field the call fails with
- * `InternalError`, since a made-up quota would mislead; the log names the fields.
+ * 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
+ * is malformed, the call fails with `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
 export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACHED_RECORDS) {
   const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
@@ -60,7 +60,7 @@ export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACH
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
-    if (!record || record.deleted) throw refuse('rumResourceNotFound');
+    if (!record || record.deleted) throw refusal('rumResourceNotFound');
     const cached = { record, readAtMs };
     records.set(String(account), cached);
     return { cached, usage: usageOf(usage) };

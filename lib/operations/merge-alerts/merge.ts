@@ -1,6 +1,6 @@
 import QuickLRU from 'quick-lru';
 import { createOperationHandler } from '../../http/call.ts';
-import { refuse } from '../../http/errors.ts';
+import { refusal } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
@@ -81,9 +81,9 @@ export async function previewMerge(
 
 /** Translates an error into the caller's refusal; any other error is returned as it is. */
 function refusalOf(error: unknown, incidentId: string): unknown {
-  if (error instanceof AlertsTooLargeError) return refuse('alertsTooLarge', namedAndMore(error.alertIds));
+  if (error instanceof AlertsTooLargeError) return refusal('alertsTooLarge', namedAndMore(error.alertIds));
   // Of the other rows that a merge commits, only the incident's has data of other systems.
-  return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
+  return isRowTooLarge(error) ? refusal('incidentTooLarge', { incidentId }) : error;
 }
 
 export const createMergeAlertsHandler = (deps: Deps, limits?: MergeLimits): Handler =>

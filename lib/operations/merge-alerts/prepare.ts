@@ -1,7 +1,7 @@
 /** Prepares the entry of a merge: reads and checks all that it depends on. */
 
 import { createHash } from 'node:crypto';
-import { type Explanations, refuse } from '../../http/errors.ts';
+import { type Explanations, refusal } from '../../http/errors.ts';
 import type { Call, RequestOf } from '../../http/operation.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import { CONCURRENCY } from '../../shared/concurrency.ts';
@@ -102,7 +102,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
     const order = currentOrder ?? mergeOrderOf(rows.of(orderKey));
     const pendingCount = order.pending?.length ?? 0;
     if (large && pendingCount >= MAX_PENDING)
-      throw refuse('mergesPending', { pending: pendingCount }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
+      throw refusal('mergesPending', { pending: pendingCount }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
     const pending = await readEntries(table, account, (orderBefore ?? order).pending, knownEntries);
     const resolved = resolve(assignments, pending);
     const atMs = deps.now();
@@ -168,7 +168,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
         takenUnits = expectedUnits;
         if (refusedBy) {
           const { limit, seconds: windowSeconds } = refusedBy.window;
-          throw refuse('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
+          throw refusal('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
         }
       }
       if (isMissing) {
@@ -182,7 +182,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
   function wasCommitted(): boolean {
     const row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined = idempotency && rows.of(idempotency.key);
     if (!idempotency || !row || row.ttl <= idempotency.nowSeconds) return false;
-    if (row.body_hash !== idempotency.bodyHash) throw refuse('idempotencyKeyReused');
+    if (row.body_hash !== idempotency.bodyHash) throw refusal('idempotencyKeyReused');
     return true;
   }
 
@@ -198,7 +198,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
       else missing.push({ kind: 'alert', id: key.sk });
     }
     if (!ownerKeys.every((key) => rows.of(key))) missing.push({ kind: 'member', id: String(owner) });
-    if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
+    if (!incident || missing.length > 0) throw refusal('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
     return { incident, assignments };
   }
 

@@ -1,5 +1,5 @@
 import { createOperationHandler } from '../../http/call.ts';
-import { ApiError, refuse } from '../../http/errors.ts';
+import { ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
 import { type Feed, messagesOf } from '../../ingest/feed.ts';
 import { problemOf } from '../../ingest/records.ts';
@@ -28,7 +28,7 @@ const createSendRecords =
       lines.push(line);
     }
     if (problems.length > 0)
-      throw refuse('invalidRecords', {
+      throw refusal('invalidRecords', {
         problems: problems.slice(0, TOLD),
         more: Math.max(0, problems.length - TOLD),
       });

@@ -1,5 +1,5 @@
 /** What the settings of a deployment require of its AWS account and region. The settings are read as the CDK reads them. */
-import { MIN_RESERVED, reservedInAll } from '../../../infra/function-settings.ts';
+import { MIN_RESERVED, totalReserved } from '../../../infra/function-settings.ts';
 import {
   type DeploymentSettings,
   DeploymentSettingsError,
@@ -56,7 +56,7 @@ export function concurrencyFindings(
 ): Finding[] {
   const found = `${all} executions at once, ${free} of them not reserved`;
   const available = isDeployed ? all : free;
-  const toReserve = reservedInAll(reserved);
+  const toReserve = totalReserved(reserved);
   const reservable = Math.max(0, available - UNRESERVED);
   const unreserved = available - Math.min(toReserve, reservable);
   const cap = Math.max(MIN_CAP, Math.floor(unreserved / 4));

@@ -16,7 +16,7 @@ const table = await newTable();
 await loadData(table, 'test', sampleData(NOW), { nowMs: NOW, gatewayKeys: createLocalGatewayKeys(table) });
 const handlers = handlersOver(testDeps(table, { now: () => NOW }));
 
-/** A cursor differs each time: it is encrypted with a random nonce. */
+/** A cursor differs with each load of the sample: it is signed with the account's secret, which is random. */
 const withoutCursor = (data: unknown) =>
   data && typeof data === 'object' && 'next_cursor' in data ? { ...data, next_cursor: 'opaque' } : data;
 

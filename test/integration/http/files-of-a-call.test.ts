@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, expect, it } from 'vitest';
-import { aliases } from '../../../infra/left-out.ts';
+import { aliases } from '../../../infra/replaced-modules.ts';
 import type { OperationName } from '../../../lib/operations/index.ts';
 import { linesFor, SUBJECTS } from '../../../packages/bench/functions/subjects.ts';
 import { eventOf, startBenchService } from '../../../packages/bench/service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../../lib/http/call.ts';
-import { ApiError, ERROR_CODES, refuse } from '../../../lib/http/errors.ts';
+import { ApiError, ERROR_CODES, refusal } from '../../../lib/http/errors.ts';
 import { isUnavailable } from '../../../lib/table/retry.ts';
 import { CODES } from '../../../packages/conformance/src/contract.ts';
 
@@ -13,8 +13,8 @@ const named = (name: string, more: object = {}) => Object.assign(new Error('secr
 
 describe('the answer to a thrown error', () => {
   it('is the error itself if it is an ApiError', () => {
-    const refusal = refuse('rumResourceNotFound');
-    expect(toApiError(refusal)).toBe(refusal);
+    const error = refusal('rumResourceNotFound');
+    expect(toApiError(error)).toBe(error);
   });
 
   it('is ServiceUnavailable with Retry-After when a dependency is down, throttled or slow', () => {

@@ -1,13 +1,14 @@
 /**
- * Modules that the bundles leave out: esbuild's option `alias` replaces them by this file. `test/infra/bundles.test.ts` fails when that no
- * longer saves anything; esbuild fails when a bundle imports a name that this file does not export.
+ * Replaces modules in the bundles: esbuild's `alias` resolves both to *this file*, so the last two exports are what bundled packages get.
+ * Nothing imports them by path; do not delete them. `test/infra/bundles.test.ts` fails when that no longer saves anything; esbuild fails when
+ * a bundle imports a name that this file does not export.
  */
 import { fileURLToPath } from 'node:url';
 
-export const [CREDENTIALS, HTTP] = ['@aws-sdk/credential-provider-node', 'node:http'] as const;
+export const [CREDENTIALS, NODE_HTTP] = ['@aws-sdk/credential-provider-node', 'node:http'] as const;
 
 /** The value of esbuild's option `alias`. */
-export const aliases = (modules: readonly string[] = [CREDENTIALS, HTTP]) =>
+export const aliases = (modules: readonly string[] = [CREDENTIALS, NODE_HTTP]) =>
   Object.fromEntries(modules.map((name) => [name, fileURLToPath(import.meta.url)]));
 
 /**
