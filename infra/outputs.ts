@@ -98,6 +98,7 @@ export function addOutputs(
   );
   add('FeedRefusedUrl', ingestQueues.refused.queueUrl, 'Queue of refused records, with reasons');
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
+  add('RelayEventsUrl', relay.eventsQueue.queueUrl, 'Queue of events that wait for the bus');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
   add('OperatorPolicyArn', operatorPolicy.managedPolicyArn, 'Policy that allows what the admin command does');
   if (dashboard) {

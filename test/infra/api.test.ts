@@ -61,6 +61,7 @@ it('the outputs are those that commands and other stacks read; the address has n
     DeadLettersUrl: 'MergesDeadLetters',
     MergeQueueUrl: 'MergesQueue',
     EventBusName: 'RelayBus',
+    RelayEventsUrl: 'RelayEvents',
     RelayDeadLettersUrl: 'RelayDeadLetters',
     FeedUrl: 'FeedQueue',
     FeedArn: 'FeedQueue.Arn',

@@ -92,7 +92,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
     throw new CliError(`Stack ${stack} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
   const url = outputs.get('Url');
   const mergeDeadLettersUrl = outputs.get('DeadLettersUrl');
-  const eventBus = outputs.get('EventBusName');
+  const eventsUrl = outputs.get('RelayEventsUrl');
   const mergeQueueUrl = outputs.get('MergeQueueUrl');
   const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
   return {
@@ -100,10 +100,10 @@ async function connectStack(stack: string, region: string | undefined): Promise<
     ...connectFeed(outputs, region),
     ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
     ...(url && { url }),
-    ...(eventBus &&
+    ...(eventsUrl &&
       mergeQueueUrl &&
       deadLettersUrl && {
-        relay: { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl },
+        relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
       }),
     outputs,
     measure() {

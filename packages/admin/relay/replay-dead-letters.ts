@@ -3,10 +3,10 @@
 import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { createDestinations } from '../../../lib/events/destinations.ts';
 import { type ServiceEvent, writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
+import { createSqsClient, messageText, sendMessages } from '../../../lib/shared/sqs.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey } from '../../../lib/table/keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
@@ -24,7 +24,8 @@ const COUNT_SECONDS = 30;
 /** The stack's resources that a replay uses, from its outputs. */
 export interface RelayResources {
   readonly region: string;
-  readonly eventBus: string;
+  /** Only relay may publish on the bus: it publishes what this queue has. */
+  readonly eventsUrl: string;
   readonly mergeQueueUrl: string;
   readonly deadLettersUrl: string;
 }
@@ -54,17 +55,24 @@ export interface LeftLetter {
  */
 export async function replayRelay(
   table: Table,
-  { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
+  { region, eventsUrl, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
   audit?: Pick<Audit, 'around'>,
 ): Promise<{ letters: number; left: LeftLetter[] }> {
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
-  const { send, publish } = createDestinations({ eventBus, region });
+  const sqs = createSqsClient({ region });
+  const sendTo = (url: string, bodies: readonly string[]) =>
+    sendMessages(
+      sqs,
+      url,
+      bodies.map((MessageBody) => ({ MessageBody })),
+    );
+  const sendEvents = (events: readonly ServiceEvent[]) => sendTo(eventsUrl, events.map(messageText));
   const relay = createRelay(
     { table, log: SILENT.log },
     {
-      merges: (bodies) => send(mergeQueueUrl, bodies),
-      events: publish,
+      merges: (bodies) => sendTo(mergeQueueUrl, bodies),
+      events: sendEvents,
       // What cannot be relayed stays in the letter that it is in.
       deadLetters: async (bodies) => bodies.map(() => false),
     },
@@ -94,14 +102,15 @@ export async function replayRelay(
     await audit?.around([...accounts], `${available.length} dead letters`, () =>
       forEachLetter(available, async ({ ReceiptHandle, records, events }) => {
         const { batchItemFailures } = await relay({ Records: records });
-        const published = await publish(events);
-        if (batchItemFailures.length > 0 || published.includes(false)) throw new CliError('Relaying failed again.');
+        const sent = await sendEvents(events);
+        if (batchItemFailures.length > 0 || sent.includes(false)) throw new CliError('Relaying failed again.');
         await queues.deleteMessage({ QueueUrl, ReceiptHandle });
       }),
     );
     return { letters: messages.length, left };
   } finally {
     queues.destroy();
+    sqs.destroy();
     streams.destroy();
   }
 }

@@ -10,7 +10,7 @@ import { createAudit } from '../../cli/audit-trail.ts';
 import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterJsonAws } from '../support/aws.ts';
 
-/** Lets the SDK of this process use an SQS with these dead letters, an EventBridge, and a stream with these records. */
+/** Lets the SDK of this process use an SQS with these dead letters, and a stream with these records. Nobody may publish on the bus. */
 async function enterAws(letters: (object | string | null)[], records: DynamoDBRecord[]) {
   const queue = new Map(letters.map((letter, index) => [String(index), JSON.stringify(letter)]));
   const sent: string[] = [];
@@ -22,25 +22,21 @@ async function enterAws(letters: (object | string | null)[], records: DynamoDBRe
       })),
     }),
     DeleteMessage: ({ ReceiptHandle }) => ({ deleted: queue.delete(String(ReceiptHandle)) }),
-    SendMessageBatch: ({ Entries }) => ({
+    SendMessageBatch: ({ Entries, QueueUrl }) => ({
       Successful: (Entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => {
-        sent.push(MessageBody);
+        if (String(QueueUrl).endsWith('/events')) details.push(JSON.parse(MessageBody).detail);
+        else sent.push(MessageBody);
         return { Id, MessageId: Id, MD5OfMessageBody: hash('md5', MessageBody) };
       }),
     }),
-    PutEvents: ({ Entries }) => ({
-      Entries: (Entries as { Detail: string }[]).map(({ Detail }) => {
-        details.push(JSON.parse(Detail));
-        return { EventId: 'e' };
-      }),
-    }),
+    PutEvents: () => ({ __type: 'AccessDeniedException' }),
     GetShardIterator: ({ ShardId }) =>
       String(ShardId).endsWith('Exception') ? { __type: ShardId } : { ShardIterator: ShardId },
     GetRecords: ({ ShardIterator }) => ({ Records: ShardIterator === 'kept' ? records : [] }),
   });
   onTestFinished(leave);
-  const urls = { mergeQueueUrl: `${url}/1/merges`, deadLettersUrl: `${url}/1/dead` };
-  return { queue, sent, details, resources: { region: 'eu-west-1', eventBus: 'bus', ...urls } };
+  const urls = { mergeQueueUrl: `${url}/1/merges`, eventsUrl: `${url}/1/events`, deadLettersUrl: `${url}/1/dead` };
+  return { queue, sent, details, resources: { region: 'eu-west-1', ...urls } };
 }
 
 it('relays what dead letters contain or point to, and names each that stays, and why', async () => {
