@@ -14,6 +14,9 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
 // With faults DynamoDB Local answers some hundred thousand calls: there optimizing takes less time than it saves.
 if (process.env.FAULTS) process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC';
 
+/** It replaces a module of Node, which must not be loaded before. */
+const VIRTUAL_TIME = 'test/faults/merge-fairness.test.ts';
+
 export default defineConfig({
   test: {
     // No test changes a module's state, so that those which a worker has loaded serve file after file.
@@ -27,11 +30,13 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     projects: [
       { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
+      { test: { name: 'virtual time', include: [VIRTUAL_TIME], isolate: true } },
       { test: { name: 'infra', include: ['test/infra/**/*.test.ts'] } },
       {
         test: {
           name: 'integration',
           include: ['test/{integration,faults,schedules}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
+          exclude: [VIRTUAL_TIME],
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
         },
       },

@@ -7,7 +7,7 @@ import { operations } from '../lib/operations/index.ts';
 import { METRICS } from '../lib/shared/log.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
-import { eventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import { operationalEventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
 
 export interface DashboardProps {
   readonly api: RestApi;
@@ -36,8 +36,8 @@ export function addDashboard(
         graph('Calls and errors', [api.metricCount(), api.metricClientError(), api.metricServerError()]),
         perOperation('p99, ms', (fn) => fn.metricDuration({ statistic: Stats.p(99) })),
         graph('Merges: left pending, finished late, dead letters', [
-          eventMetric('merge_left_pending'),
-          eventMetric('merge_finished_late'),
+          operationalEventMetric('merge_left_pending'),
+          operationalEventMetric('merge_finished_late'),
           mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible(),
         ]),
       ],
@@ -57,7 +57,7 @@ export function addDashboard(
             serviceMetric(METRICS.calls, { operation: name, code: 'RequestTooFrequently' }),
           ),
         ),
-        graph('Accounts without a gateway key', [eventMetric('account_without_gateway_key')]),
+        graph('Accounts without a gateway key', [operationalEventMetric('account_without_gateway_key')]),
         graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),
       ],
       [heading('What does it cost?')],

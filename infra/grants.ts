@@ -27,10 +27,10 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['GetItem'], on: ['merges', 'history'] },
-    { actions: ['Query'], on: ['accounts', 'log'] },
-    { actions: ['BatchGetItem'], on: ['alerts', 'merges'] },
-    { actions: ['UpdateItem'], on: ['alerts', 'merges', 'history'] },
+    { actions: ['GetItem'], on: ['mergeOrder', 'history'] },
+    { actions: ['Query'], on: ['accountList', 'log'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'mergeOrder'] },
+    { actions: ['UpdateItem'], on: ['alerts', 'mergeOrder', 'history'] },
   ],
   'ingest-records': [
     { actions: ['GetItem'], on: ['account'] },

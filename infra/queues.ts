@@ -1,4 +1,4 @@
-/** The queues that invoke functions: one for large merges, one for the records that other systems send. */
+/** The queues of large merges and of the records that other systems send. The queue of events is in `relay.ts`. */
 
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -9,6 +9,7 @@ import { MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { MAX_MESSAGE_BYTES } from '../lib/ingest/feed.ts';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
 import { failedDeliveries } from './stack-metrics.ts';
@@ -84,8 +85,6 @@ const RECORDS = {
    * delays messages longer each time: 100 attempts take half a day or more. So an outage of six hours loses nothing.
    */
   maxReceiveCount: 100,
-  /** 16 KiB below SQS's limit, so that a message that is refused as a whole fits into the other queue with its reason. */
-  maxMessageBytes: (1024 - 16) * 1024,
   /** Node then frees memory early: any batch fits into 256 MB. */
   nodeOptions: '--max-semi-space-size=2 --max-old-space-size=128',
 } as const;
@@ -117,7 +116,7 @@ export class IngestQueues extends Construct {
     super(scope, id);
     this.refused = createQueue(this, 'Refused');
     this.queue = createQueue(this, 'Queue', {
-      maxMessageSizeBytes: RECORDS.maxMessageBytes,
+      maxMessageSizeBytes: MAX_MESSAGE_BYTES,
       visibilityTimeout: Duration.seconds(RECORDS.timeoutsUntilRetry * RECORDS.timeout.toSeconds()),
       deadLetterQueue: { queue: this.refused, maxReceiveCount: RECORDS.maxReceiveCount },
     });

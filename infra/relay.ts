@@ -14,12 +14,13 @@ import { failedDeliveries } from './stack-metrics.ts';
 const ANY_VALUE = [{ exists: true }];
 
 /**
- * Filters of the stream, one for each kind of change that is relayed. Other changes do not invoke the function, and cost nothing. No
- * filter uses `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
+ * Filters of the stream, one for each kind of change that is relayed. Most other changes do not invoke the function, and cost nothing.
+ * Some pass, such as updates of history entries and `completed` of an undo: `eventOf` and `largeMergeKeyOf` drop them. No filter uses
+ * `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's history
-  { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large merge is complete
+  { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large entry is finished
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
 ];
@@ -31,7 +32,7 @@ const NEW_IMAGES = [
 const MAX_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
 /** An event that EventBridge does not take is tried every six function time-outs, as AWS recommends: 100 attempts take ten hours. */
-const EVENTS = { visibilityTimeout: Duration.minutes(6), maxReceiveCount: 100 } as const;
+const EVENTS_RETRY = { visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes()), maxReceiveCount: 100 } as const;
 
 export interface RelayProps {
   readonly create: CreateFunction;
@@ -48,21 +49,21 @@ export class Relay extends Construct {
   readonly bus: EventBus;
   readonly deadLetters: Queue;
   /** Events that wait for the bus. */
-  readonly events: Queue;
+  readonly eventsQueue: Queue;
   readonly failedEvents: Metric;
 
   constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
-    const { visibilityTimeout, maxReceiveCount } = EVENTS;
-    this.events = createQueue(this, 'Events', {
+    const { visibilityTimeout, maxReceiveCount } = EVENTS_RETRY;
+    this.eventsQueue = createQueue(this, 'Events', {
       visibilityTimeout,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
     });
     this.lambda = create('relay', 'Send large merges to their queue, and events to the bus', TIMEOUT, {
       EVENT_BUS: this.bus.eventBusName,
-      EVENTS_URL: this.events.queueUrl,
+      EVENTS_URL: this.eventsQueue.queueUrl,
       MERGE_QUEUE_URL: mergeQueue.queueUrl,
       RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
     });
@@ -78,7 +79,8 @@ export class Relay extends Construct {
         conditions: { ArnNotEquals: { 'aws:PrincipalArn': this.lambda.role?.roleArn } },
       }),
     );
-    for (const queue of [mergeQueue, this.events, this.deadLetters]) queue.grantSendMessages(this.lambda);
+    // Not only `sqs:SendMessage`: for the dead letters, `SqsDlq` below allows the rest anyway, so one statement suffices.
+    for (const queue of [mergeQueue, this.eventsQueue, this.deadLetters]) queue.grantSendMessages(this.lambda);
     // On the stream's ARN, as `DynamoEventSource` grants it, this action allows nothing.
     this.lambda.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
     this.lambda.addEventSource(
@@ -92,7 +94,7 @@ export class Relay extends Construct {
         onFailure: new SqsDlq(this.deadLetters),
       }),
     );
-    const source = new SqsEventSource(this.events, {
+    const source = new SqsEventSource(this.eventsQueue, {
       maxConcurrency: 2,
       reportBatchItemFailures: true,
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },

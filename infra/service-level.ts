@@ -12,7 +12,7 @@ import {
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
-import { eventMetric } from './stack-metrics.ts';
+import { operationalEventMetric } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -49,7 +49,7 @@ export function addServiceLevelAlarms(
         alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
         metric: new MathExpression({
           expression,
-          usingMetrics: { ...usingMetrics, switchedOff: eventMetric('refused_by_setting').with({ period }) },
+          usingMetrics: { ...usingMetrics, switchedOff: operationalEventMetric('refused_by_setting').with({ period }) },
           period,
           label: 'Failed calls, a share of all',
         }),

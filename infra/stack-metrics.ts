@@ -8,7 +8,10 @@ import { METRICS, type OperationalEvent, SERVICE } from '../lib/shared/log.ts';
 
 export const PERIOD = Duration.minutes(1);
 
-/** The namespace of the service's own metrics. It contains the stack's name, so that two stacks do not share metrics and alarms. */
+/**
+ * The namespace of the service's own metrics. It contains the stack's name, so that two stacks do not share metrics and alarms.
+ * Lazy, since a constant has no stack; uncached, since one process may synthesize several stacks.
+ */
 export const metricsNamespace = Lazy.uncachedString({
   produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
 });
@@ -23,13 +26,17 @@ export const serviceMetric = (metricName: string, dimensionsMap: Record<string, 
     period: PERIOD,
   });
 
-export const eventMetric = (event: OperationalEvent) => serviceMetric(METRICS.events, { event });
+/** Counts something that an operator must know (`OperationalEvent`); not the events that relay publishes. */
+export const operationalEventMetric = (event: OperationalEvent) => serviceMetric(METRICS.events, { event });
 
 /** Counts reads or writes of rows that DynamoDB throttled: a request for many rows can count more than once. */
 export const throttleEvents = (table: ITableV2, access: 'Read' | 'Write') =>
   table.metric(`${access}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
 
-/** Counts each delivery of a message that a function reported as failed, or for which it could not be called. */
+/**
+ * Counts each delivery of a message that a function reported as failed, or for which it could not be called. Lambda counts them only for a
+ * source with `EVENT_COUNT` in its `metricsConfig`.
+ */
 export const failedDeliveries = ({ eventSourceMappingId }: SqsEventSource): Metric =>
   new Metric({
     namespace: 'AWS/Lambda',

@@ -41,6 +41,7 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
+    // Filled by `create`, which the constructs below call, too: complete only after queues and relay.
     const functions = {} as Record<FunctionName, LambdaFunction>;
     const create: CreateFunction = (name, description, timeout, variables) => {
       const usesTable = GRANTS[name].length > 0;
@@ -81,7 +82,7 @@ export class ServiceStack extends Stack {
     });
     const operatorPolicy = createOperatorPolicy(this, {
       table,
-      sources: [mergeQueue.queue, ingestQueues.queue, relay.events],
+      sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
       logs: [accessLog, ...Object.values(functions).map(({ logGroup }) => logGroup)],
     });

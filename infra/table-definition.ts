@@ -10,9 +10,12 @@ export const TABLE = {
   streamView: 'NEW_IMAGE',
 } as const;
 
-/** Patterns of `dynamodb:LeadingKeys` for the partition keys that `lib/table/keys.ts` builds. */
+/**
+ * Patterns of `dynamodb:LeadingKeys` for the partition keys of `lib/table/keys.ts` that functions may be granted. Those of audit entries are
+ * left out: only the operator's policy reaches them.
+ */
 export const LEADING_KEYS = {
-  accounts: 'ACCOUNTS',
+  accountList: 'ACCOUNTS',
   account: 'ACCOUNT#*#ACCOUNT',
   appKey: 'APP_KEY#*',
   hosts: 'ACCOUNT#*#HOSTS',
@@ -23,9 +26,10 @@ export const LEADING_KEYS = {
   incidents: 'ACCOUNT#*#INCIDENTS',
   alerts: 'ACCOUNT#*#ALERTS#*',
   members: 'ACCOUNT#*#MEMBERS',
+  /** `FEED` is what the contract calls an incident's history, not the queue of records. */
   history: 'ACCOUNT#*#FEED#*',
   log: 'ACCOUNT#*#LOG',
-  merges: 'ACCOUNT#*#MERGES',
+  mergeOrder: 'ACCOUNT#*#MERGES',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',
   rate: 'ACCOUNT#*#RATE#*',
 } as const satisfies Record<KeyKind, string>;

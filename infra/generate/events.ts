@@ -25,7 +25,12 @@ const COMMON = {
   at_ms: { ...count, description: 'Unix milliseconds' },
   by: { type: 'string', description: 'The id of an app key, or `operator` followed by who the operator is' },
 };
-const REQUEST = { request_id: { type: 'string', description: 'The request_id of the call' } };
+const REQUEST = {
+  request_id: {
+    type: 'string',
+    description: "The request_id of the call; of an operator's merge or undo, a random id",
+  },
+};
 const COMMAND = { command: { type: 'string', description: "The operator's command, such as `app-key issue`" } };
 
 interface EventDescription {
@@ -82,6 +87,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     required: { ...historyEntry, alerts: { ...count, description: 'How many alerts moved' } },
     sample: { ...call, ...merge, alerts: 5_000 },
   },
+  // Only operators undo merges. The cause is a request_id, since the history entry stores that and no command.
   MergeUndone: {
     description: 'A merge was undone: alerts went back to where it took them from.',
     cause: REQUEST,

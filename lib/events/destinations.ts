@@ -35,7 +35,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     ...(endpoint && { endpoint, credentials: LOCAL_CREDENTIALS }),
   });
 
-  // If a call fails, none of its messages or events counts as accepted.
+  // A failed call is not thrown, since others may have succeeded: none of its messages or events counts as accepted.
   return {
     send: (queueUrl, bodies) =>
       sendMessages(

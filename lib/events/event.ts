@@ -24,7 +24,7 @@ interface EventCommon {
   by: string;
   /** Unique among the account's events of the type. */
   dedupKey: string;
-  /** The API call or the operator's command that caused the event. */
+  /** The API call, the operator's command, or `record`: a record of the feed or of an import. */
   cause: { request_id: string } | { command: string };
 }
 
@@ -52,9 +52,10 @@ export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: Dyn
 /** The event that reports the write of a stream record; undefined if there is none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = writtenRowOf(table, record);
-  const { kind, account } = (row && parseKey(row)) ?? {};
+  const { kind: rowKind, account } = (row && parseKey(row)) ?? {};
   if (!row || account === undefined) return undefined;
-  switch (kind) {
+  switch (rowKind) {
+    // An entry is updated when it is finished. A later write of another row repeats its event with the same id, which is harmless.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
     case 'mergeOrder': {
@@ -115,7 +116,7 @@ async function completedEvent(
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 
-/** What deleted a work item that no call has deleted: a record of the feed or of an import. */
+/** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom. */
 const RECORD = 'record';
 
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {

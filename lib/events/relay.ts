@@ -18,7 +18,7 @@ type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
 
 /** What `relay` sends to. */
 export interface RelayTargets {
-  /** Takes the keys of the entries of large merges, for finish-merges. */
+  /** Takes the keys of large entries, merges and undos, for finish-merges. */
   readonly merges: Send<string>;
   readonly events: Send<ServiceEvent>;
   /** Takes stream records that can never be relayed. */

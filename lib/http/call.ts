@@ -67,10 +67,14 @@ function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
     body: event.body as Body,
     caller: callerOf(event),
     requestId: event.call.requestId,
+    arrivedMs: arrivedMsOf(event),
     idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
     signal: event.call.signal,
   };
 }
+
+/** When API Gateway received a call, by its clock. */
+const arrivedMsOf = ({ requestContext, call }: ApiEvent): number => requestContext?.requestTimeEpoch ?? call.startedMs;
 
 /**
  * Maximum time between arrival at API Gateway and the handler's start that counts against the deadline, in milliseconds. A longer time is due
@@ -82,7 +86,7 @@ const MAX_BEFORE_MS = 1_000;
 export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
   before({ event }) {
     const { startedMs } = event.call;
-    const arrivedMs = event.requestContext?.requestTimeEpoch ?? startedMs;
+    const arrivedMs = arrivedMsOf(event);
     const countsFromMs = Math.min(startedMs, Math.max(arrivedMs, startedMs - MAX_BEFORE_MS));
     const leftMs = countsFromMs + timeLimits.callMs - now();
     event.call = { ...event.call, signal: AbortSignal.timeout(Math.max(1, leftMs)) };

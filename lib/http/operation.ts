@@ -85,6 +85,8 @@ export interface Call<Body> {
   readonly body: Body;
   readonly caller: Caller;
   readonly requestId: string;
+  /** When API Gateway received the call, in Unix milliseconds. */
+  readonly arrivedMs: number;
   /** Undefined if the caller sent none, or the operation takes none. */
   readonly idempotencyKey: string | undefined;
   /** Aborts shortly before the response is due. */

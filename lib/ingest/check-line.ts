@@ -57,7 +57,7 @@ export function entityOf<OfKind extends Kind>(
 }
 
 /** The first problems of a parsed line; none if it is an entity of one of the kinds. */
-function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
+export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
   const told = new Set<string>();
   for (const problem of allProblems(line, kinds)) {
     told.add(problem.slice(0, TOLD.characters));

@@ -25,7 +25,7 @@ export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }
     const { host_id: _key, ...others } = fields;
     return others;
   }
-  // With `deleted_request_id`, relay would publish the deletion, which the exporting deployment has published already.
+  // With `deleted_request_id`, relay would report it as a deletion by an API call of this deployment.
   if (kind === 'work_item') return storableFields({ ...fields, deleted_request_id: undefined });
   if (kind !== 'incident' && kind !== 'alert') return fields;
   const isId = (name: string) => name === 'incident_id' || name === 'alert_id';

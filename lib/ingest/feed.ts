@@ -2,8 +2,7 @@ import { ApiError } from '../http/errors.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Log } from '../shared/log.ts';
 import { createSqsClient, type QueueMessage, sendMessages } from '../shared/sqs.ts';
-import { refusalOf } from './queues.ts';
-import { MAX_RECORDS } from './records.ts';
+import { MAX_RECORDS, refusalOf } from './queues.ts';
 
 /** The call that sends. Messages have its account as their group. */
 export interface Sender {
@@ -22,8 +21,8 @@ export interface Feed {
   refuse(lines: readonly string[], reason: string, sender: Sender): Promise<void>;
 }
 
-/** Maximum bytes of a message: it still fits into the queue of refused records, with a reason. */
-const MAX_MESSAGE_BYTES = 2 ** 20 - 16 * 1024;
+/** Maximum bytes of a message: 16 KiB below SQS's limit, so that it fits into the queue of refused records, with a reason. */
+export const MAX_MESSAGE_BYTES = (1024 - 16) * 1024;
 const RETRY_SECONDS = '1';
 
 /** The bodies of as few messages as hold these lines. A line that is too large for one is cut. */

@@ -43,6 +43,12 @@ export const orderAt = (atMs: number, order: Order): Order =>
 export const isBefore = (stored: unknown, order: Order): boolean =>
   stored === undefined || Buffer.compare(stored as Order, order) < 0;
 
+/** The later of a stored order and a time. */
+export function laterOrder(atMs: number, stored?: Order): Order {
+  const order = orderOfTime(atMs);
+  return stored && isBefore(order, stored) ? stored : order;
+}
+
 /** When the change happened, in Unix milliseconds. */
 export const timeOf = (order: Order): number => Buffer.from(order).readUIntBE(0, TIME_BYTES);
 

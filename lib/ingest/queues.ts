@@ -29,6 +29,9 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   };
 }
 
+/** Maximum number of records of a message of the ingest queue. */
+export const MAX_RECORDS = 1_000;
+
 /** The message that a refused text is from. */
 export type MessageOrigin = Omit<Origin, 'line'> & { readonly group: string | undefined };
 

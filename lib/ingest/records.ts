@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { entityOf, schemaOf } from './check-line.ts';
+import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
 import { AT_MS, type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
 import { isBefore, type Order, type Origin, orderOf } from './order.ts';
 
@@ -20,8 +20,6 @@ export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined
     undefined,
   );
 
-/** Maximum number of records of a message. */
-export const MAX_RECORDS = 1_000;
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
@@ -35,6 +33,18 @@ export function recordOf(line: string, origin: Origin): Checked {
   // Exports of restored work items contain this field, which only the service and an import may set.
   delete entity.undone_deletion;
   return recordOfChecked(entity, origin);
+}
+
+/**
+ * Why the feed would refuse a record that is parsed; undefined if it would not.
+ * @param line its text, which may lack what was wrong: a number that is not finite becomes null
+ */
+export function problemOf(record: object, line: string, origin: Origin): string | undefined {
+  if (Buffer.byteLength(line) > MAX_LINE_BYTES) return `is longer than ${MAX_LINE_BYTES} bytes`;
+  const problems = problemsOf(record, FEED_KINDS);
+  if (problems.length > 0) return problems.join('; ');
+  const checked = recordOfChecked(record as Entity<FeedKind>, origin);
+  return 'problem' in checked ? checked.problem : undefined;
 }
 
 /** The record of an entity that has no problems of its own. */

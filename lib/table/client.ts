@@ -84,7 +84,7 @@ export class Endpoint {
 /** Milliseconds. Three attempts of a call that hangs stay within the deadline of a request. */
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
-/** For commands: an operator waits longer than a caller of the API does. */
+/** For commands, and for sending to queues and the event bus: they may wait longer than a caller of the API does. */
 export const PATIENT = {
   maxAttempts: 5,
   timeouts: { connectionTimeout: 3_000, requestTimeout: 10_000 },

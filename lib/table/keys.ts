@@ -180,7 +180,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
 
 /** A kind of partition key, named after the rows stored under it. */
 export type KeyKind =
-  | 'accounts'
+  | 'accountList'
   | 'account'
   | 'appKey'
   | 'hosts'
@@ -192,7 +192,7 @@ export type KeyKind =
   | 'alerts'
   | 'members'
   | 'history'
-  | 'merges'
+  | 'mergeOrder'
   | 'log'
   | 'idempotency'
   | 'rate';

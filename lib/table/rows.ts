@@ -101,6 +101,8 @@ export interface IncidentRow {
 export interface IncidentChange {
   sequence: number;
   old_title?: string;
+  old_title_order?: Uint8Array;
+  old_owner_order?: Uint8Array;
   /** null: it had none. */
   old_owner_id?: Int64 | null;
   /** Sequence of the change before this one: shows whether a restored table lacks entries. */
@@ -158,7 +160,6 @@ export interface EntryAlerts {
   other_ids: Uint8Array;
 }
 
-/** See `merge-order.ts`. */
 /** A position in an account's log. */
 export interface LogPosition {
   /** Sequence of the latest entry; 0: none. */
@@ -167,6 +168,7 @@ export interface LogPosition {
   entries: number;
 }
 
+/** See `merge-order.ts`. */
 export interface MergeOrderRow extends Partial<LogPosition> {
   /** Sequence of the latest large entry. */
   last_large?: number;
@@ -220,7 +222,7 @@ export interface Rows {
   mergeOrder: MergeOrderRow & {
     /** The large entries that still have alerts to move: their incident ids, by sequence. */
     pending?: Record<string, string>;
-    /** The large entry that the latest write of this row removed from `pending`; absent if it removed none. */
+    /** The large entry that the latest write finished and removed from `pending`, if any. Completed, as in `MergeCompleted`, means finished. */
     completed?: Pick<HistoryEntry, 'sequence' | 'incident_id'>;
   };
   idempotency: IdempotencyRow;

@@ -13,6 +13,8 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   );
   assert.deepEqual(paths.sort(), [
     '/alert/merge',
+    '/feed/alertmanager',
+    '/feed/records',
     '/incident/work-item/delete',
     '/monit/servicemap/fleet',
     '/rum/resource/info',

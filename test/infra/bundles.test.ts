@@ -60,7 +60,7 @@ const MAX_KILOBYTES: Readonly<Record<string, number>> = {
   'merge-alerts': 295,
   'finish-merges': 236,
   'send-records': 452,
-  'send-notification': 453,
+  'send-notification': 305,
   'ingest-records': 430,
   relay: 278,
   'usage-key-authorizer': 228,

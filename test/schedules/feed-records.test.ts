@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAccepted } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { type Entry, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
+import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
@@ -142,7 +142,7 @@ function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
 function withOthers(
   model: Map<string, Fields>,
   stored: ReadonlyMap<string, Fields>,
-  entries: readonly Entry[],
+  entries: readonly EntryWithMoves[],
   records: readonly FeedRecord[],
 ) {
   for (const { entry, moves } of entries) {
@@ -195,7 +195,14 @@ onSchedules(
     const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
       const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
       const deps = testDeps(through, { now: () => NOW });
-      const call = { body, caller, requestId: 'r', idempotencyKey: undefined, signal: AbortSignal.timeout(60_000) };
+      const call = {
+        body,
+        caller,
+        requestId: 'r',
+        arrivedMs: 0,
+        idempotencyKey: undefined,
+        signal: AbortSignal.timeout(60_000),
+      };
       return createMergeAlerts(deps, LIMITS)(call as never);
     };
     if (each.isMerged) {

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { ProvisionedThroughputExceededException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
-import { type Entry, inOrder, readHistory } from '../../lib/operations/merge-alerts/entry.ts';
+import { type EntryWithMoves, inOrder, readHistory } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
-import { readPending } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { listPendingEntryIds } from '../../lib/operations/merge-alerts/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
@@ -64,6 +64,7 @@ async function newWorld(alertCount: number) {
       body,
       caller: { accountId: tenant.account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() },
       requestId: randomUUID(),
+      arrivedMs: 0,
       idempotencyKey: key,
       signal: AbortSignal.timeout(60_000),
     });
@@ -71,10 +72,10 @@ async function newWorld(alertCount: number) {
     const request = { account: tenant.account, incidentId, sequence, by: 'operator', requestId: 'r' };
     return undoMerge(depsOf(through, aheadMs), request, LIMITS);
   };
-  const entries = async (): Promise<Entry[]> =>
+  const entries = async (): Promise<EntryWithMoves[]> =>
     inOrder((await Promise.all(incidents.map((id) => readHistory(table, tenant.account, id)))).flat());
   const finish = async (through = table) => {
-    for (const { entryId } of await readPending(table, tenant.account))
+    for (const { entryId } of await listPendingEntryIds(table, tenant.account))
       await finishMerge(through, tenant.account, entryId, LIMITS.transactionItems);
   };
   /** Commits a large merge whose process dies before its first move. @returns its sequence */
@@ -131,7 +132,7 @@ function onceBefore(world: World, name: Request['name'], action: () => Promise<u
  * Finishes what is pending, then replays the entries in the order of their sequences: each names the incidents that its alerts were in, an undo
  * takes exactly the alerts that no later entry took, and the rows are as after the last entry.
  */
-async function expectTrue(world: World): Promise<Entry[]> {
+async function expectTrue(world: World): Promise<EntryWithMoves[]> {
   const { table, tenant, incidents, start, alerts } = world;
   await world.finish();
   const entries = await world.entries();
@@ -333,7 +334,7 @@ it('a large merge from a clock an hour ahead is before the small ones that follo
 it('of three pending merges of the same alerts the last one wins, though their rows are written in the reverse order', async () => {
   const world = await newWorld(4);
   for (const incident_id of world.others) await world.mergePending({ alert_ids: world.alerts, incident_id });
-  const pending = await readPending(world.table, world.tenant.account);
+  const pending = await listPendingEntryIds(world.table, world.tenant.account);
   for (const { entryId } of pending.toReversed()) await finishMerge(world.table, world.tenant.account, entryId);
   expect(pending).toHaveLength(3);
   await expectTrue(world);
@@ -351,7 +352,7 @@ describe('a transaction that moves alerts', () => {
     const row = (id: string) => ({ ...keys.alert(account, id), alert_id: id, title: 't', incident_id: world.start });
     await putAll(world.table, SHARD_OF_ONE.map(row));
     await world.mergePending({ alert_ids: SHARD_OF_ONE, incident_id: world.others[0] ?? '' });
-    const [pending] = await readPending(world.table, account);
+    const [pending] = await listPendingEntryIds(world.table, account);
     const sizes: number[] = [];
     /** Finishes the merge; `refuse` throws for a transaction. */
     const finish = (refuse: (alertIds: string[], name: Request['name']) => void) => {

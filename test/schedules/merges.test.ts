@@ -162,7 +162,7 @@ it('a merge whose time ends while its commit is in progress finds out whether it
   });
   const caller = { accountId: tenant.account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
   const body = { alert_ids: ids, incident_id: into };
-  const call = { body, caller, requestId: 'r', idempotencyKey: undefined, signal: time.signal };
+  const call = { body, caller, requestId: 'r', arrivedMs: 0, idempotencyKey: undefined, signal: time.signal };
   await createMergeAlerts(testDeps(table))(call);
   await expectMerged(tenant, into, ids);
 });

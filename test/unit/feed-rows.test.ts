@@ -50,10 +50,10 @@ describe('the change that an incident records', () => {
     [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
   ])('of an entry with %j is %j', (fields, change) => {
     const { comment: _comment, old_title: _old, new_title: _new, ...bare } = ENTRY;
-    expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
+    expect(changeOf({ ...bare, ...fields }, {})).toStrictEqual({ sequence: 7, ...change });
   });
 
   it('has the sequence of the previous change', () => {
-    expect(changeOf(ENTRY, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
+    expect(changeOf(ENTRY, {}, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
   });
 });

@@ -9,7 +9,7 @@ import { batchGet } from '../../table/read.ts';
 import { backoff, CONFLICT, THROTTLING } from '../../table/retry.ts';
 import type { AlertRow } from '../../table/rows.ts';
 import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
-import type { Entry, Move } from './entry.ts';
+import type { EntryWithMoves, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */
 export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
@@ -30,7 +30,7 @@ export async function readAssignments(table: Table, account: Int64, moves: reado
  * Where alerts are when these entries count, which their rows need not show yet (invariant *resolve*).
  * @param entries oldest first
  */
-export function resolve(rows: Assignments, entries: readonly Entry[]): Assignments {
+export function resolve(rows: Assignments, entries: readonly EntryWithMoves[]): Assignments {
   const resolved = new Map(rows);
   for (const { entry, moves } of entries)
     for (const { alertId, to } of moves) {
@@ -91,7 +91,7 @@ export interface MoveOptions extends MergeLimits {
 export async function moveAlerts(
   table: Table,
   account: Int64,
-  { entry: { sequence }, moves }: Entry,
+  { entry: { sequence }, moves }: EntryWithMoves,
   { known, transactionItems = TRANSACTION_ITEMS, concurrency = CONCURRENCY }: MoveOptions = {},
 ): Promise<void> {
   const tooLarge: string[] = [];

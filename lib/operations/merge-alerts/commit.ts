@@ -1,7 +1,7 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { isBefore, type Order, orderOfTime } from '../../ingest/order.ts';
+import { laterOrder } from '../../ingest/order.ts';
 import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
@@ -21,7 +21,7 @@ import {
   updateAction,
 } from '../../table/write.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
-import { changeOf, type Entry, entryRow } from './entry.ts';
+import { changeOf, type EntryWithMoves, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';
 import { type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
 
@@ -34,7 +34,7 @@ export interface Idempotency {
 }
 
 /** A merge or undo that is ready to be committed. */
-export interface PreparedEntry extends Entry {
+export interface PreparedEntry extends EntryWithMoves {
   account: Int64;
   /** The rows of its alerts, as read. A small commit is conditional on them. */
   rows: Assignments;
@@ -59,7 +59,7 @@ export interface CommitOptions<Result> extends MergeLimits {
 
 /** A committed entry. `unfinished`: why the rows of some of its alerts are not written yet; finish-merges writes them. */
 export interface CommittedEntry {
-  committed: Entry;
+  committed: EntryWithMoves;
   unfinished?: { error: unknown };
 }
 
@@ -99,17 +99,15 @@ function incidentActions({ account, entry, incident }: PreparedEntry): Action[] 
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
   if (title === undefined && owner_id === undefined) return [];
   // Records of the feed from before this entry do not change them again.
-  const order = orderOfTime(entry.sequence);
-  const laterOf = (stored?: Order) => (stored && isBefore(order, stored) ? stored : order);
   const changes = {
-    ...(title !== undefined && { title, title_order: laterOf(incident.title_order) }),
-    ...(owner_id !== undefined && { owner_id, owner_order: laterOf(incident.owner_order) }),
+    ...(title !== undefined && { title, title_order: laterOrder(entry.sequence, incident.title_order) }),
+    ...(owner_id !== undefined && { owner_id, owner_order: laterOrder(entry.sequence, incident.owner_order) }),
   };
   const names = Object.keys(changes) as (keyof typeof changes)[];
   return [
     updateAction(
       keys.incident(account, incidentId),
-      set({ ...changes, last_change: changeOf(entry, incident.last_change) }),
+      set({ ...changes, last_change: changeOf(entry, incident, incident.last_change) }),
       isAsRead(incident, [...names, 'last_change']),
     ),
   ];

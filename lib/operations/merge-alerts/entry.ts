@@ -1,4 +1,7 @@
-/** Entries of incidents' histories. An entry is one row, complete when it is committed: `protocol.md` says what it holds. */
+/**
+ * Entries of incidents' histories. An entry is one row, written whole at its commit; a large one is *pending* until `finish.ts` has written
+ * its alerts' rows. Read `protocol.md` first.
+ */
 
 import { forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
@@ -6,7 +9,7 @@ import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
 import { backoff, CONFLICT } from '../../table/retry.ts';
-import type { HistoryEntry, IncidentChange, LogPosition } from '../../table/rows.ts';
+import type { HistoryEntry, IncidentChange, IncidentRow, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
 export interface Move {
@@ -21,9 +24,9 @@ export interface EntryId {
   readonly sequence: number;
 }
 
-export interface Entry {
+export interface EntryWithMoves {
   readonly entry: HistoryEntry;
-  /** Of all its alerts. The origins of a pending merge are as it read them: see `withOrigins` in `finish.ts`. */
+  /** One for each of its alerts. While a large merge is pending, `from` is what it read and may be out of date: see `withOrigins`. */
   readonly moves: readonly Move[];
 }
 
@@ -34,14 +37,14 @@ const ID_BYTES = 12;
 const NO_INCIDENT = '0'.repeat(2 * ID_BYTES);
 
 /** The row of an entry. At 24 bytes an alert, the alerts of the largest body (384 KiB) take 350 of DynamoDB's 400 KB. */
-export const entryRow = (account: Int64, { entry, moves }: Entry): Stored<'historyEntry'> => ({
+export const entryRow = (account: Int64, { entry, moves }: EntryWithMoves): Stored<'historyEntry'> => ({
   ...keys.historyEntry(account, entry.incident_id, entry.sequence),
   ...entry,
   alert_ids: bytesOf(moves.map(({ alertId }) => alertId)),
   other_ids: bytesOf(moves.map(({ from, to }) => (entry.kind === 'merge' ? from : to) ?? NO_INCIDENT)),
 });
 
-export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'historyEntry'>): Entry {
+export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'historyEntry'>): EntryWithMoves {
   const otherIds = idsOf(other_ids);
   const moves = idsOf(alert_ids).map((alertId, index) => {
     const other = otherIds[index] === NO_INCIDENT ? undefined : otherIds[index];
@@ -60,7 +63,7 @@ function idsOf(bytes: Uint8Array): string[] {
 }
 
 /** undefined when there is no such entry. */
-export async function readEntry(table: Table, account: Int64, id: EntryId): Promise<Entry | undefined> {
+export async function readEntry(table: Table, account: Int64, id: EntryId): Promise<EntryWithMoves | undefined> {
   const row = await getRow(table, keys.historyEntry(account, id.incidentId, id.sequence));
   return row && entryOf(row);
 }
@@ -72,23 +75,23 @@ export class EntryMissingError extends Error {
 
 /** Pending entries that were read before: the alerts of an entry and their destinations never change. */
 export interface KnownEntries {
-  get(name: string): Entry | undefined;
-  set(name: string, entry: Entry): unknown;
+  get(name: string): EntryWithMoves | undefined;
+  set(name: string, entry: EntryWithMoves): unknown;
 }
 
 /**
- * Reads pending entries.
+ * Reads entries that exist, such as the pending ones.
  * @param known where entries are kept for further calls
  * @returns the lowest sequence first
  * @throws EntryMissingError
  */
-export async function readPendingEntries(
+export async function readEntries(
   table: Table,
   account: Int64,
-  pending: readonly EntryId[] = [],
-  known: KnownEntries = new Map<string, Entry>(),
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
+  ids: readonly EntryId[] = [],
+  known: KnownEntries = new Map<string, EntryWithMoves>(),
+): Promise<EntryWithMoves[]> {
+  const entries: EntryWithMoves[] = [];
   const read = async (id: EntryId) => {
     const name = `${account} ${id.incidentId} ${id.sequence}`;
     const entry = known.get(name) ?? (await readEntry(table, account, id));
@@ -96,23 +99,28 @@ export async function readPendingEntries(
     known.set(name, entry);
     entries.push(entry);
   };
-  await forEach(pending, read, { signal: table.signal });
+  await forEach(ids, read, { signal: table.signal });
   return inOrder(entries);
 }
 
 /** An incident's history, oldest first. */
-export const readHistory = async (table: Table, account: Int64, incidentId: string): Promise<Entry[]> =>
+export const readHistory = async (table: Table, account: Int64, incidentId: string): Promise<EntryWithMoves[]> =>
   (await queryRows(table, collections.history(account, incidentId))).map(entryOf);
 
-/** Maximum reads of a log whose pointers are not all visible. */
 const MAX_READS = 20;
 
 /**
- * The account's entries after one position of its log up to another, oldest first. A query need not show all of a transaction yet, although
- * the merge order shows it, so it is repeated until it shows as many pointers as there are entries. A restored table may lack some.
+ * The account's entries after one position of its log up to another, oldest first. A query may show only part of a transaction that the
+ * merge order already reflects. So it is repeated until it shows as many pointers as `upTo.entries - after.entries`. After `MAX_READS` the
+ * missing ones are taken to be lost, as in a restored table, and the rest is returned.
  * @param upTo as read from the merge order
  */
-export async function readLog(table: Table, account: Int64, after: LogPosition, upTo: LogPosition): Promise<Entry[]> {
+export async function readLog(
+  table: Table,
+  account: Int64,
+  after: LogPosition,
+  upTo: LogPosition,
+): Promise<EntryWithMoves[]> {
   const { sk: from } = keys.logPointer(account, after.last + 1);
   let ids: EntryId[] = [];
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
@@ -123,7 +131,7 @@ export async function readLog(table: Table, account: Int64, after: LogPosition, 
     if (ids.length >= upTo.entries - after.entries) break;
     await backoff(reads, CONFLICT, table.signal);
   }
-  const entries: Entry[] = [];
+  const entries: EntryWithMoves[] = [];
   const read = async (id: EntryId) => {
     const entry = await readEntry(table, account, id);
     if (entry) entries.push(entry);
@@ -132,16 +140,23 @@ export async function readLog(table: Table, account: Int64, after: LogPosition, 
   return inOrder(entries);
 }
 
-export const inOrder = (entries: readonly Entry[]): Entry[] =>
+export const inOrder = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
   entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
 
-/** The `last_change` of an incident: the entry that changes it, the values before, and the previous change. */
+/**
+ * The `last_change` of an incident: the entry that changes it, the values before, and the previous change.
+ * @param before the orders before it
+ */
 export const changeOf = (
   { sequence, new_title, old_title, new_owner_id, old_owner_id }: HistoryEntry,
+  { title_order, owner_order }: Pick<IncidentRow, 'title_order' | 'owner_order'>,
   previous?: Pick<IncidentChange, 'sequence'>,
 ): IncidentChange => ({
   sequence,
   ...(previous && { previous_sequence: previous.sequence }),
-  ...(new_title !== undefined && { old_title: old_title ?? '' }),
-  ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
+  ...(new_title !== undefined && { old_title: old_title ?? '', ...(title_order && { old_title_order: title_order }) }),
+  ...(new_owner_id !== undefined && {
+    old_owner_id: old_owner_id ?? null,
+    ...(owner_order && { old_owner_order: owner_order }),
+  }),
 });

@@ -9,25 +9,25 @@ import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { backoff, isUnavailable, THROTTLING } from '../../table/retry.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
-import { type Entry, type EntryId, entryRow, readLog, readPendingEntries } from './entry.ts';
-import { type PendingMerge, readMergeOrder, readPending, removePending } from './merge-order.ts';
+import { type EntryId, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
+import { listPendingEntryIds, type PendingEntryId, readMergeOrder, removePending } from './merge-order.ts';
 
 /**
  * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
- * of them: then it takes these from where the latest such entry put them (invariant *complete*).
+ * of them: then it takes these from where the latest such entry put them (invariant *known*).
  * @param since the entries after `read_since`, oldest first
  */
-export function withOrigins({ entry, moves }: Entry, since: readonly Entry[]): Entry {
+export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly EntryWithMoves[]): EntryWithMoves {
   const destinations = new Map<string, string | undefined>();
   for (const other of since)
     if (other.entry.sequence < entry.sequence) for (const { alertId, to } of other.moves) destinations.set(alertId, to);
-  const originOf = ({ alertId, from }: Entry['moves'][number]) =>
+  const originOf = ({ alertId, from }: EntryWithMoves['moves'][number]) =>
     destinations.has(alertId) ? destinations.get(alertId) : from;
   return { entry, moves: moves.map((move) => ({ ...move, from: originOf(move) })) };
 }
 
 /** {@link withOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
-export async function readOrigins(table: Table, account: Int64, found: Entry): Promise<Entry> {
+export async function readOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const { read_since } = found.entry;
   if (read_since === undefined) return found;
   return withOrigins(found, await readLog(table, account, read_since, await readMergeOrder(table, account)));
@@ -39,7 +39,12 @@ export async function readOrigins(table: Table, account: Int64, found: Entry): P
  * @returns the entry with its true origins
  * @throws what {@link moveAlerts} throws
  */
-export async function finishEntry(table: Table, account: Int64, found: Entry, options?: MoveOptions): Promise<Entry> {
+export async function finishEntry(
+  table: Table,
+  account: Int64,
+  found: EntryWithMoves,
+  options?: MoveOptions,
+): Promise<EntryWithMoves> {
   const finished = await readOrigins(table, account, found);
   const { entry, moves } = finished;
   if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
@@ -68,9 +73,9 @@ export async function finishMerge(
     try {
       const { pending = [] } = await readMergeOrder(table, account);
       if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
-      const [found] = await readPendingEntries(table, account, [id]);
+      const [found] = await readEntries(table, account, [id]);
       const concurrency = Math.max(1, Math.floor(CONCURRENCY / 2 ** retries));
-      await finishEntry(table, account, found as Entry, { transactionItems, concurrency });
+      await finishEntry(table, account, found as EntryWithMoves, { transactionItems, concurrency });
       return 'finished';
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
@@ -107,7 +112,7 @@ export function createFinishMerges(
     const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
     const tableWithSignal = withSignal(table, signal);
 
-    async function finish({ account, entryId }: PendingMerge): Promise<void> {
+    async function finish({ account, entryId }: PendingEntryId): Promise<void> {
       const fields = { account_id: account, incident_id: entryId.incidentId, sequence: entryId.sequence };
       try {
         const result = await finishMerge(tableWithSignal, account, entryId, transactionItems);
@@ -122,7 +127,7 @@ export function createFinishMerges(
     }
 
     // A sequence is the time of the commit in milliseconds, unless some clock was ahead: then it may be higher, and tells no age.
-    const isOverdue = ({ entryId: { sequence } }: PendingMerge) =>
+    const isOverdue = ({ entryId: { sequence } }: PendingEntryId) =>
       sequence < now() - OVERDUE_MS || sequence > now() + OVERDUE_MS;
     if ('Records' in event)
       for (const { body } of event.Records) {
@@ -132,7 +137,7 @@ export function createFinishMerges(
         else await finish(merge);
       }
     else
-      for (const merge of await readPending(tableWithSignal))
+      for (const merge of await listPendingEntryIds(tableWithSignal))
         if (isOverdue(merge))
           // A failed one is logged and left to the next run of the schedule.
           await finish(merge).catch(() => undefined);
@@ -140,7 +145,7 @@ export function createFinishMerges(
 }
 
 /** The merge whose entry a message names; undefined: the message is malformed. */
-function mergeOf(body: string): PendingMerge | undefined {
+function mergeOf(body: string): PendingEntryId | undefined {
   try {
     const { kind, account, parts = [] } = parseKey(JSON.parse(body) as Key) ?? {};
     if (kind !== 'historyEntry' || account === undefined) return undefined;

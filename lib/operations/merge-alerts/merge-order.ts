@@ -45,13 +45,15 @@ export const pendingAt = (sequence: number) => expression`#pending.${attribute(S
 /**
  * Makes an entry the last one (invariant *order*), and lists it in the account's log. A large entry becomes pending. Requires the part of
  * the merge order as read that the entry depends on (invariant *resolve*); when it has changed, the transaction returns the row.
+ * An undo depends on all earlier entries; a small merge on the large ones, which may be pending; a large merge on none: its origins are
+ * corrected later (`withOrigins`), so small merges cannot starve it.
  */
 export function orderActions(account: Int64, entry: HistoryEntry, order: MergeOrder): Action[] {
   const { kind, sequence, incident_id, large } = entry;
   const conditions = [isBelow('last', sequence)];
   if (kind === 'merge_undone') conditions.push(is('last', order.last || undefined));
   else if (!large) conditions.push(is('last_large', order.lastLarge));
-  // `completed` is for the stream record of the write that completed an entry, so later writes remove it.
+  // `completed` is for the stream record of the write that finished an entry, so later writes remove it.
   const rest = expression`REMOVE #completed ADD #entries ${1}`;
   let update = expression`SET #last = ${sequence} ${rest}`;
   if (large) {
@@ -65,7 +67,7 @@ export function orderActions(account: Int64, entry: HistoryEntry, order: MergeOr
   return [returningStored(updateAction(keys.mergeOrder(account), update, all(...conditions))), putAction(pointer)];
 }
 
-/** Removes a completed entry from the pending ones; a no-op if it is not among them. */
+/** Removes a finished entry from the pending ones; a no-op if it is not among them. */
 export async function removePending(
   table: Table,
   account: Int64,
@@ -76,13 +78,13 @@ export async function removePending(
   await updateRow(table, keys.mergeOrder(account), update, expression`attribute_exists(${pending})`);
 }
 
-export interface PendingMerge {
+export interface PendingEntryId {
   account: Int64;
   entryId: EntryId;
 }
 
 /** The pending entries. Costs one read unit for each account. @param only absent: of all accounts */
-export async function readPending(table: Table, only?: Int64): Promise<PendingMerge[]> {
+export async function listPendingEntryIds(table: Table, only?: Int64): Promise<PendingEntryId[]> {
   const listed = only === undefined ? await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] }) : [];
   const accounts = only === undefined ? listed.flatMap((row) => parseKey(row)?.account ?? []) : [only];
   const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), { attributes: MERGE_ORDER_ATTRIBUTES });

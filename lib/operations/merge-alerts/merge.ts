@@ -9,7 +9,7 @@ import { isRowTooLarge } from '../../table/retry.ts';
 import { TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
-import type { Entry } from './entry.ts';
+import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
 import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
 import { mergeAlerts } from './schema.ts';
@@ -31,7 +31,7 @@ const READ_BUDGET = {
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
   const { log, metrics, timeLimits } = deps;
   // Has room for the pending entries of two accounts.
-  const knownEntries = new QuickLRU<string, Entry>({ maxSize: 2 * MAX_PENDING });
+  const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
   const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
@@ -62,7 +62,10 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
  * What a merge would do if it were made now. Reads and checks the same, but writes nothing: its reads do not even count against the read budget.
  * @throws ApiError as the merge would
  */
-export async function previewMerge(deps: Pick<Deps, 'table' | 'now' | 'newId'>, call: MergeCall): Promise<Entry> {
+export async function previewMerge(
+  deps: Pick<Deps, 'table' | 'now' | 'newId'>,
+  call: MergeCall,
+): Promise<EntryWithMoves> {
   const prepare = createPreparer({
     call: { ...call, idempotencyKey: undefined },
     deps,

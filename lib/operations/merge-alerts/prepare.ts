@@ -13,7 +13,7 @@ import { batchGet, MAX_BATCH, type ReadBatch, RowMap, rowName } from '../../tabl
 import type { IdempotencyRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, resolve } from './alerts.ts';
 import { type Idempotency, nextSequence, type PreparedEntry } from './commit.ts';
-import { type KnownEntries, readPendingEntries } from './entry.ts';
+import { type KnownEntries, readEntries } from './entry.ts';
 import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import { mergeAlerts } from './schema.ts';
 
@@ -103,7 +103,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
     const pendingCount = order.pending?.length ?? 0;
     if (large && pendingCount >= MAX_PENDING)
       throw refuse('mergesPending', { pending: pendingCount }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
-    const pending = await readPendingEntries(table, account, (orderBefore ?? order).pending, knownEntries);
+    const pending = await readEntries(table, account, (orderBefore ?? order).pending, knownEntries);
     const resolved = resolve(assignments, pending);
     const atMs = deps.now();
     const entry: PreparedEntry['entry'] = {

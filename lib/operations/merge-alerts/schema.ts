@@ -14,11 +14,11 @@ export const mergeAlerts = {
   // Lower than that of other operations, since all merges of an account write one row, its merge order.
   throttle: { rate: 20, burst: 40 },
   grants: [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'history', 'merges', 'rate'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'mergeOrder', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'history', 'mergeOrder', 'rate'] },
     { actions: ['Query'], on: ['log'] },
     { actions: ['PutItem'], on: ['history', 'log', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'history', 'incidents', 'alerts', 'rate'] },
+    { actions: ['UpdateItem'], on: ['mergeOrder', 'history', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   idempotent: true,

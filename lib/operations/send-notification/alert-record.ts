@@ -4,16 +4,18 @@ import { codePoints } from '../../shared/json.ts';
 const RFC_3339 = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
 const RESOLVED = ' (resolved)';
 const MAX_TITLE = 512;
+/** A longer identity is replaced by its hash. */
+const MAX_IDENTITY = 128;
 
 /** Labels or annotations, in the order of their names; none if they are absent or null. */
 const textsOf = (value: unknown): Map<string, string> =>
   new Map(
     Object.entries(typeof value === 'object' && value !== null ? value : {})
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, text]) => [name, String(text)]),
+      .flatMap(([name, text]) => (text === null ? [] : [[name, String(text)]])),
   );
 
-/** The record of an alert of a notification. @throws TypeError that says why it cannot be read */
+/** The record of an alert of a notification, which the feed takes. @throws TypeError that says why it cannot be read */
 export function alertRecord(alert: unknown): object {
   if (typeof alert !== 'object' || alert === null) throw new TypeError('an alert must be an object');
   const { status, fingerprint, startsAt, labels, annotations } = alert as Partial<Record<string, unknown>>;
@@ -27,14 +29,13 @@ export function alertRecord(alert: unknown): object {
     Array.from(labelTexts, ([name, value]) => `${name}=${value}`).join(', '),
   ].find((candidate) => candidate?.trim());
   if (text === undefined) throw new TypeError('it has no summary, alertname, description or label');
-  const identity =
-    typeof fingerprint === 'string' && fingerprint
-      ? fingerprint
-      : hash('sha256', JSON.stringify([...labelTexts]), 'hex');
+  const isIdentified = typeof fingerprint === 'string' && fingerprint !== '';
+  if (!isIdentified && labelTexts.size === 0) throw new TypeError('it has no fingerprint and no label');
+  const identity = isIdentified ? fingerprint.toWellFormed() : JSON.stringify([...labelTexts]);
   const end = status === 'resolved' ? RESOLVED : '';
   return {
     kind: 'alert',
-    source_id: `alertmanager ${identity} ${new Date(startMs).toISOString()}`,
+    source_id: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity} ${new Date(startMs).toISOString()}`,
     title: `${cut(text.toWellFormed(), MAX_TITLE - end.length)}${end}`,
   };
 }

@@ -1,39 +1,35 @@
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Feed } from '../../ingest/feed.ts';
-import { recordOf } from '../../ingest/records.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { messageText } from '../../shared/sqs.ts';
 import { alertRecord } from './alert-record.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 
-/** How many refused alerts a message's reason names, and with how many characters. */
-const TOLD = { alerts: 10, characters: 200 } as const;
+/** How many refused alerts a message's reason names. */
+const TOLD = 10;
 
 /** Sends the alerts of a notification to the feed, and those that cannot be read to the queue of refused records. */
 const createSendNotification =
-  ({ now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>, feed: Feed) =>
+  ({ log, metrics }: Pick<Deps, 'log' | 'metrics'>, feed: Feed) =>
   async ({
     body,
     caller,
     requestId,
+    arrivedMs: sentMs,
     signal,
   }: Call<RequestOf<typeof sendNotification>>): Promise<Reply<ResponseOf<typeof sendNotification>>> => {
     const { accountId } = caller;
-    const sentMs = now();
     const lines: string[] = [];
     const unread: string[] = [];
     const refused: { index: number; reason: string }[] = [];
     for (const [index, alert] of body.alerts.entries()) {
       try {
-        const line = messageText({ account_id: accountId, at_ms: sentMs, ...alertRecord(alert) });
-        const checked = recordOf(line, { sentMs, messageId: requestId, line: index + 1 });
-        if ('problem' in checked) throw new TypeError(checked.problem);
-        lines.push(line);
+        lines.push(messageText({ account_id: accountId, at_ms: sentMs, ...alertRecord(alert) }));
       } catch (error) {
         unread.push(messageText(alert));
-        refused.push({ index, reason: (error as Error).message.slice(0, TOLD.characters) });
+        refused.push({ index, reason: (error as Error).message });
       }
     }
     const { truncatedAlerts } = body as { truncatedAlerts?: unknown };
@@ -45,7 +41,7 @@ const createSendNotification =
       return { data: { accepted: lines.length } };
     }
     // The refused first: nobody sends them again after a success.
-    const reasons = refused.slice(0, TOLD.alerts).map(({ index, reason }) => `alerts[${index}]: ${reason}`);
+    const reasons = refused.slice(0, TOLD).map(({ index, reason }) => `alerts[${index}]: ${reason}`);
     await feed.refuse(unread, reasons.join('; '), sender);
     metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
     await feed.send(lines, sender);

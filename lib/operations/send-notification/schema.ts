@@ -20,7 +20,8 @@ export const sendNotification = {
     type: 'object',
     required: ['alerts'],
     properties: {
-      alerts: { type: 'array', items: {}, description: 'The alerts of the notification' },
+      // So that the answer, which may name each of them, stays below Lambda's 6 MB. As many with labels take 4 MiB.
+      alerts: { type: 'array', maxItems: 25_000, items: {}, description: 'The alerts of the notification' },
     },
   },
   response: {

@@ -1,8 +1,8 @@
 import { createOperationHandler } from '../../http/call.ts';
-import { refuse } from '../../http/errors.ts';
+import { ApiError, refuse } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Feed } from '../../ingest/feed.ts';
-import { recordOf } from '../../ingest/records.ts';
+import { type Feed, messagesOf } from '../../ingest/feed.ts';
+import { problemOf } from '../../ingest/records.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { messageText } from '../../shared/sqs.ts';
@@ -12,17 +12,17 @@ import { validate } from './validate-send-records.ts';
 /** How many problems of a call are told. */
 const TOLD = 10;
 
-/** Checks records as the feed does, and sends them to it in one message. Even with escapes, no body of the largest size exceeds a message. */
+/** Checks records as the feed does, and sends them to it in one message. */
 const createSendRecords =
-  ({ now }: Pick<Deps, 'now'>, feed: Feed) =>
-  async ({ body, caller, requestId, signal }: Call<RequestOf<typeof sendRecords>>) => {
-    const sentMs = now();
+  (feed: Feed) =>
+  async ({ body, caller, requestId, arrivedMs: sentMs, signal }: Call<RequestOf<typeof sendRecords>>) => {
     const lines: string[] = [];
     const problems: string[] = [];
     for (const [index, given] of body.records.entries()) {
-      const line = messageText({ account_id: caller.accountId, at_ms: sentMs, ...given });
-      const checked = recordOf(line, { sentMs, messageId: requestId, line: index + 1 });
-      if ('problem' in checked) problems.push(`records[${index}]: ${checked.problem}`);
+      const record = { account_id: caller.accountId, at_ms: sentMs, ...given };
+      const line = messageText(record);
+      const problem = problemOf(record, line, { sentMs, messageId: requestId, line: index + 1 });
+      if (problem !== undefined) problems.push(`records[${index}]: ${problem}`);
       else if (!isOf(caller.accountId, given.account_id))
         problems.push(`records[${index}]: account_id must be ${caller.accountId}, or left out`);
       lines.push(line);
@@ -32,6 +32,8 @@ const createSendRecords =
         problems: problems.slice(0, TOLD),
         more: Math.max(0, problems.length - TOLD),
       });
+    // Exact numbers may take more characters than they came with: 1e18.
+    if (messagesOf(lines).length > 1) throw new ApiError('EntityTooLarge');
     await feed.send(lines, { accountId: caller.accountId, requestId, sentMs, signal });
     return { data: { accepted: lines.length } };
   };
@@ -40,4 +42,4 @@ const isOf = (accountId: Int64, given: unknown) =>
   given === undefined || (isInt64(given) && BigInt(given) === BigInt(accountId));
 
 export const createSendRecordsHandler = (deps: Deps, feed: Feed): Handler =>
-  createOperationHandler(sendRecords, { validate, operate: createSendRecords(deps, feed) }, deps);
+  createOperationHandler(sendRecords, { validate, operate: createSendRecords(feed) }, deps);

@@ -1,8 +1,9 @@
-import { changeOf, type Entry } from '../../../lib/operations/merge-alerts/entry.ts';
+import { laterOrder } from '../../../lib/ingest/order.ts';
+import { changeOf, type EntryWithMoves } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import type { HistoryEntry, IncidentChange } from '../../../lib/table/rows.ts';
+import type { HistoryEntry, IncidentChange, IncidentRow } from '../../../lib/table/rows.ts';
 import { updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
@@ -11,13 +12,18 @@ import type { MergeRows } from './read-rows.ts';
 interface Fields {
   title: string;
   owner_id?: Int64 | undefined;
+  title_order?: Uint8Array | undefined;
+  owner_order?: Uint8Array | undefined;
 }
 
 /**
  * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
  * that changed it and the values before that, so that values which others wrote later are kept.
  */
-export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
+export function* checkIncidents(
+  { account, incidents }: MergeRows,
+  entries: readonly EntryWithMoves[],
+): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
     const { last_change: recorded } = incident;
@@ -41,11 +47,18 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
     let appliedUpTo = recorded?.sequence ?? 0;
     if (isPreviousMissing) appliedUpTo = 0;
     else if (isMissing) appliedUpTo = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
-    for (const entry of changes) if (entry.sequence > appliedUpTo) expected = applied(expected, entry);
+    let before: Fields = changes.slice(0, -1).reduce(applied, { title: '' });
+    for (const entry of changes) {
+      if (entry.sequence <= appliedUpTo) continue;
+      before = expected;
+      expected = applied(expected, entry);
+    }
+    const { title, owner_id, title_order, owner_order } = expected;
+    const last_change = last && changeOf(last, before as IncidentRow, changes.at(-2));
     const update = updateAction(
       keys.incident(account, incidentId),
-      set({ title: expected.title, owner_id: expected.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
-      isAsRead(incident, ['title', 'owner_id', 'last_change']),
+      set({ title, owner_id, title_order, owner_order, last_change }),
+      isAsRead(incident, ['title', 'owner_id', 'title_order', 'owner_order', 'last_change']),
     );
     yield isMissing
       ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', update)
@@ -54,7 +67,7 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
 }
 
 /** The entries that changed title or owner of an incident, ascending. */
-const changesOf = (entries: readonly Entry[], incidentId: string): HistoryEntry[] =>
+const changesOf = (entries: readonly EntryWithMoves[], incidentId: string): HistoryEntry[] =>
   entries
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)
@@ -65,12 +78,21 @@ const isSetBy = (changes: readonly HistoryEntry[], { old_title, old_owner_id }: 
   (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
   (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));
 
-const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => ({
-  title: old_title ?? title,
-  owner_id: old_owner_id === undefined ? owner_id : (old_owner_id ?? undefined),
+const reverted = (
+  { title, owner_id, title_order, owner_order }: Fields,
+  { old_title, old_title_order, old_owner_id, old_owner_order }: IncidentChange,
+): Fields => ({
+  ...(old_title === undefined ? { title, title_order } : { title: old_title, title_order: old_title_order }),
+  ...(old_owner_id === undefined
+    ? { owner_id, owner_order }
+    : { owner_id: old_owner_id ?? undefined, owner_order: old_owner_order }),
 });
 
-const applied = ({ title, owner_id }: Fields, { new_title, new_owner_id }: HistoryEntry): Fields => ({
-  title: new_title ?? title,
-  owner_id: new_owner_id ?? owner_id,
+const applied = (fields: Fields, { sequence, new_title, new_owner_id }: HistoryEntry): Fields => ({
+  ...fields,
+  ...(new_title !== undefined && { title: new_title, title_order: laterOrder(sequence, fields.title_order) }),
+  ...(new_owner_id !== undefined && {
+    owner_id: new_owner_id,
+    owner_order: laterOrder(sequence, fields.owner_order),
+  }),
 });

@@ -4,7 +4,7 @@
  * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
  */
 
-import { type Entry, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
+import { type EntryWithMoves, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
 import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
@@ -59,7 +59,7 @@ function* checkReferences({ account, alerts, incidents, members }: MergeRows): G
 const incidentText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
 /** Checks that each alert is where the latest entry that took it put it, and records that entry. */
-function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
+function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
   const pending = new Set(order.pending?.map(({ sequence }) => sequence));
   const known = new Set(entries.map(({ entry }) => entry.sequence));
@@ -102,7 +102,11 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
 }
 
 /** Checks that the merge order has the latest sequences, and that all its pending entries exist and are not overdue. */
-function* checkOrder({ account, order }: MergeRows, entries: readonly Entry[], nowMs: number): Generator<Finding> {
+function* checkOrder(
+  { account, order }: MergeRows,
+  entries: readonly EntryWithMoves[],
+  nowMs: number,
+): Generator<Finding> {
   const finding = findingsOf(account);
   const key = keys.mergeOrder(account);
   const large = entries.filter(({ entry }) => entry.large);
@@ -129,7 +133,7 @@ function* checkOrder({ account, order }: MergeRows, entries: readonly Entry[], n
 }
 
 /** Checks that the log lists exactly the entries of the feeds, and that the origins of finished large merges are true. */
-function* checkLog({ account, order, log }: MergeRows, entries: readonly Entry[]): Generator<Finding> {
+function* checkLog({ account, order, log }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
   const unlisted = new Map(entries.map(({ entry }) => [entry.sequence, entry]));
   for (const pointer of log) {

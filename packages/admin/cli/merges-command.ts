@@ -1,5 +1,5 @@
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
-import { readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges, splitMoves } from '../incidents/list.ts';
@@ -150,7 +150,7 @@ async function finish(
   if (all && accountOption !== undefined) throw new UsageError('Pass either --account or --all.');
   if (!all && accountOption === undefined && incidentId === undefined)
     throw new UsageError('Name an incident, or pass --account or --all.');
-  const pending = await readPending(table, accountOption);
+  const pending = await listPendingEntryIds(table, accountOption);
   const chosen = pending.filter(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),

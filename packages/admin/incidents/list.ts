@@ -1,6 +1,12 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
-import { type Entry, isMoved, type Move, readHistory, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
+import {
+  type EntryWithMoves,
+  isMoved,
+  type Move,
+  readHistory,
+  readLog,
+} from '../../../lib/operations/merge-alerts/entry.ts';
 import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
@@ -13,7 +19,7 @@ import { countText } from '../text/printable.ts';
 
 /** A feed entry, as operators see it. */
 export interface ListedMerge {
-  entry: Entry['entry'];
+  entry: EntryWithMoves['entry'];
   alertIds: string[];
   moves: Move[];
   /** The ids of alerts that were in their incident already. */
@@ -31,7 +37,7 @@ export const splitMoves = (all: readonly Move[]) => ({
 async function listed(
   table: Table,
   account: Int64,
-  read: (order: MergeOrder) => Promise<Entry[]>,
+  read: (order: MergeOrder) => Promise<EntryWithMoves[]>,
 ): Promise<ListedMerge[]> {
   const order = await readMergeOrder(table, account);
   const merges: ListedMerge[] = [];
@@ -107,7 +113,7 @@ export async function listLatestMerges(
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items = await listed(table, account, async () => {
-    const entries: Entry[] = [];
+    const entries: EntryWithMoves[] = [];
     await forEach(new Set([...incidents.keys(), ...extraIncidents]), async (id) =>
       entries.push(...(await readHistory(table, account, id))),
     );

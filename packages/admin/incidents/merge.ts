@@ -23,6 +23,7 @@ export function operatorMerge(
     body,
     caller: { accountId: account, appKeyId: by, permissions: [], cursorSecret: new Uint8Array() },
     requestId: randomUUID(),
+    arrivedMs: now(),
     idempotencyKey: undefined,
     signal,
   };

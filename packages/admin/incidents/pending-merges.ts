@@ -1,6 +1,6 @@
 import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntry } from '../../../lib/operations/merge-alerts/entry.ts';
-import { type PendingMerge, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { listPendingEntryIds, type PendingEntryId } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -20,13 +20,13 @@ export interface MergeProgress {
 
 /** All pending merges, by ascending sequence. @param account absent: all accounts, which costs a read unit for each */
 export async function readMergeProgress(table: Table, account?: Int64): Promise<MergeProgress[]> {
-  const pending = await readPending(table, account);
+  const pending = await listPendingEntryIds(table, account);
   const all: MergeProgress[] = [];
   await forEach(pending, async (merge) => all.push(await progressOf(table, merge)), { signal: table.signal });
   return all.sort((a, b) => a.sequence - b.sequence);
 }
 
-async function progressOf(table: Table, { account, entryId }: PendingMerge): Promise<MergeProgress> {
+async function progressOf(table: Table, { account, entryId }: PendingEntryId): Promise<MergeProgress> {
   const { incidentId, sequence } = entryId;
   const identity = { account_id: account, incident_id: incidentId, sequence };
   const found = await readEntry(table, account, entryId);

@@ -1,7 +1,7 @@
 /** A consistent snapshot of an account's incidents and alerts, read while merges go on. */
 
 import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
-import { readLog, readPendingEntries } from '../../../lib/operations/merge-alerts/entry.ts';
+import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -14,7 +14,7 @@ export async function readSnapshot(
   account: Int64,
 ): Promise<{ incidents: Stored<'incident'>[]; alerts: Stored<'alert'>[] }> {
   const orderBefore = await readMergeOrder(table, account);
-  const entries = await readPendingEntries(table, account, orderBefore.pending);
+  const entries = await readEntries(table, account, orderBefore.pending);
   const incidents = await queryRows(table, collections.incidents(account));
   const alerts: Stored<'alert'>[] = [];
   for (const shard of collections.alertShards(account))

@@ -3,10 +3,10 @@ import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/op
 import {
   isMoved,
   type Move,
+  readEntries,
   readEntry,
   readHistory,
   readLog,
-  readPendingEntries,
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
@@ -115,7 +115,7 @@ async function createPreparer(
   if (!incident) throw new UndoError(`incident ${incidentId} does not exist`);
   const hasOrigin = ({ from }: Move) => from === undefined || incidents.of(keys.incident(account, from)) !== undefined;
 
-  const entries = await readPendingEntries(table, account, orderBefore.pending);
+  const entries = await readEntries(table, account, orderBefore.pending);
   let readUpTo = orderBefore;
 
   return async function prepare(

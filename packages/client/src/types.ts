@@ -189,6 +189,8 @@ export interface DeleteWorkItemRequest {
 export interface SendNotificationRequest {
   /**
    * The alerts of the notification
+   *
+   * @maxItems 25000
    */
   alerts: unknown[];
 }

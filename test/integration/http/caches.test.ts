@@ -36,7 +36,7 @@ const CACHES: Readonly<Record<string, Cache>> = {
     open(deps) {
       const get = createGetRumResource(deps, SIZE);
       const caller = { appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
-      const call = { body: { no_cache: false }, requestId: 'r', idempotencyKey: undefined };
+      const call = { body: { no_cache: false }, requestId: 'r', arrivedMs: 0, idempotencyKey: undefined };
       const signal = AbortSignal.timeout(30_000);
       return (accountId) => get({ ...call, caller: { ...caller, accountId }, signal });
     },

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { type Feed, messagesOf } from '../../../lib/ingest/feed.ts';
-import { MAX_RECORDS } from '../../../lib/ingest/records.ts';
+import { MAX_RECORDS } from '../../../lib/ingest/queues.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { recordFrom } from '../../support/feed.ts';
+import { eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
 const table = await newTable();
@@ -21,7 +22,7 @@ const ALERT = {
 };
 
 /** Sends a notification to queues that keep their lines, or to one that fails. */
-async function notify(body: object, failing?: keyof Feed) {
+async function notify(body: object, failing?: keyof Feed, arrivedMs?: number) {
   const [sent, refused]: [string[], string[]] = [[], []];
   const take = (name: keyof Feed, queue: string[], lines: readonly string[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
@@ -32,8 +33,12 @@ async function notify(body: object, failing?: keyof Feed) {
     refuse: async (lines, reason) => take('refuse', refused, [...lines, reason]),
   };
   const deps = testDeps(table, { now: () => NOW });
-  const answer = await callOperation(handlersOver(deps, { feed }), sendNotification, { appKey, body });
-  return { answer, refused, log: deps.log, records: sent.map((line) => JSON.parse(line)) };
+  const event = eventFor(sendNotification, { appKey, body });
+  if (arrivedMs !== undefined) event.requestContext.requestTimeEpoch = arrivedMs;
+  const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
+  const records = sent.map((line) => JSON.parse(line));
+  for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
+  return { answer, refused, log: deps.log, records };
 }
 
 /** The record of an alert with these fields in place of those of {@link ALERT}. */
@@ -53,11 +58,19 @@ it('makes a record of each alert, of the account and the arrival', async () => {
   ]);
 });
 
+it('has the time of the arrival, although its function started later', async () => {
+  const { records } = await notify({ alerts: [ALERT] }, undefined, NOW - 1_500);
+  expect(records[0].at_ms).toBe(NOW - 1_500);
+});
+
 it('is the same alert over all notifications, with or without fingerprint, and another when it fires again', async () => {
   const { source_id: id } = await recordOf({});
   expect((await recordOf({ status: 'resolved', annotations: { summary: 'Now 99 %' } })).source_id).toBe(id);
   expect((await recordOf({ startsAt: '2025-06-15T20:00:00.123+05:30' })).source_id).toBe(id);
   expect((await recordOf({ startsAt: '2025-06-15T14:30:01Z' })).source_id).not.toBe(id);
+  const strange = ['f'.repeat(2_000), `${'f'.repeat(1_999)}g`, '\ud83d'];
+  const ids = await Promise.all(strange.map(async (fingerprint) => (await recordOf({ fingerprint })).source_id));
+  expect(new Set([id, ...ids]).size).toBe(4);
   const { source_id: byLabels } = await recordOf({ fingerprint: undefined });
   const reversed = Object.fromEntries(Object.entries(ALERT.labels).reverse());
   expect((await recordOf({ fingerprint: '', labels: reversed })).source_id).toBe(byLabels);
@@ -76,6 +89,7 @@ it.each<[what: string, fields: object, title: string]>([
     { status: 'resolved', annotations: { summary: '🔥'.repeat(600) } },
     `${'🔥'.repeat(501)} (resolved)`,
   ],
+  ['alertname if the summary is null', { annotations: { summary: null } }, 'DiskFull'],
   ['a summary that was cut inside an emoji', { annotations: { summary: 'Hot \ud83d' } }, 'Hot \ufffd'],
   ['its summary although it starts in minutes', { startsAt: new Date(NOW + 600_000).toISOString() }, 'Disk 7 is full'],
 ])('has the title of %s', async (_what, fields, title) => {
@@ -83,7 +97,7 @@ it.each<[what: string, fields: object, title: string]>([
 });
 
 it('keeps an alert that cannot be read where it can be seen, and takes its neighbours', async () => {
-  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { startsAt: ALERT.startsAt, fingerprint: 'f' }];
+  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, fingerprint: '', labels: {} }];
   const { answer, records, refused } = await notify({ alerts: [ALERT, ...unreadable, ALERT] });
   expect(answer.body.data).toMatchObject({ accepted: 2, refused: [1, 2, 3].map((index) => ({ index })) });
   expect(records).toHaveLength(2);
@@ -98,8 +112,8 @@ it.each<[queue: keyof Feed]>([['send'], ['refuse']])('answers 503 with Retry-Aft
   expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '1']);
 });
 
-it.each([{}, { alerts: 'none' }, { alerts: null }, { message: 'ok', state: 'alerting' }])(
-  'answers 400 to %j',
+it.each([{}, { alerts: 'none' }, { alerts: null }, { message: 'ok', state: 'alerting' }, { alerts: Array(25_001) }])(
+  'answers 400 to what is no notification: %#',
   async (body) => {
     const { answer } = await notify(body);
     expect([answer.status, answer.body.error?.code]).toEqual([400, 'InvalidParameter']);
@@ -114,11 +128,13 @@ it('takes an empty notification, and logs how many alerts a sender has left out'
   );
 });
 
-it('takes as many alerts as 4 MiB hold, and no byte more', async () => {
+it('takes as many alerts as 4 MiB hold in under 2 s of a vCPU, and no byte more', async () => {
   const alert = JSON.stringify(ALERT);
   const fitting = Math.floor((4 * 2 ** 20 - 13) / (alert.length + 1));
   const alerts = Array.from({ length: fitting }, () => ALERT);
+  const before = process.cpuUsage();
   expect((await notify({ alerts })).answer.body.data).toEqual({ accepted: fitting });
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   expect((await notify({ alerts: [...alerts, ALERT] })).answer.status).toBe(413);
 });
 

@@ -4,12 +4,14 @@ import type { Feed } from '../../../lib/ingest/feed.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 const NOW = 1_750_000_000_000;
 const BIG = 9_007_199_254_740_993n;
 const table = await newTable();
 const { account, appKey } = await newCaller(table, { account_id: BIG });
+/** A text that begins with `raw ` is sent as a number. */
+const workItem = { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' };
 const alert = { kind: 'alert', source_id: 's', title: 'Disk full' };
 
 /** Sends records to a feed that keeps its lines, or fails. */
@@ -23,7 +25,10 @@ async function send(records: readonly unknown[], { fails = false, key = appKey }
     refuse: () => expect.unreachable(),
   };
   const handlers = handlersOver(testDeps(table, { now: () => NOW }), { feed });
-  const answer = await callOperation(handlers, sendRecords, { appKey: key, rawBody: stringifyJson({ records }) });
+  const answer = await callAlone(handlers, sendRecords, {
+    appKey: key,
+    rawBody: stringifyJson({ records }).replaceAll(/"raw ([^"]+)"/g, '$1'),
+  });
   return { answer, sent, message: answer.body.error?.message ?? '' };
 }
 
@@ -43,6 +48,7 @@ it.each<[what: string, record: unknown, problem: RegExp]>([
   ['no title', { kind: 'alert', source_id: 's' }, /title/],
   ['an unknown field', { ...alert, colour: 'red' }, /colour is not a field/],
   ['a kind that gives access', { kind: 'account', name: 'n', permissions: ['feed'] }, /kind must be one of/],
+  ['a fraction that a double rounds', { ...workItem, x: 'raw 4503599627370497.5' }, /x must not contain/],
   ['a clock that is ahead', { ...alert, at_ms: NOW + 600_000 }, /at_ms/],
 ])('refuses %s, and takes none of the call', async (_what, record, problem) => {
   const { answer, sent, message } = await send([alert, record]);
@@ -64,6 +70,14 @@ it.each<[what: string, records: unknown[]]>([
 ])('refuses %s', async (_what, records) => {
   const { answer, message } = await send(records);
   expect([answer.status, message]).toEqual([400, expect.stringContaining('records')]);
+});
+
+it('answers EntityTooLarge if exact numbers make the records longer than a message', async () => {
+  const { answer, sent } = await send(Array(17).fill({ ...workItem, x: Array(3_060).fill('raw 1e18') }));
+  expect([answer.body.error, sent]).toEqual([
+    { code: 'EntityTooLarge', message: 'The request body is too large.' },
+    [],
+  ]);
 });
 
 it('answers 503 with Retry-After when the queue does not take them, and 403 without the permission', async () => {

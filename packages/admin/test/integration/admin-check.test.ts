@@ -99,7 +99,10 @@ const BROKEN: Record<Exclude<FindingKind, keyof typeof UNREPAIRABLE>, (merged: M
       other_ids: new Uint8Array(20 * 12),
     }),
   entry_not_applied: ({ tenant, to }) =>
-    change(keys.incident(tenant.account, to), { title: 'Old', owner_id: undefined, last_change: undefined }),
+    change(keys.incident(tenant.account, to), {
+      ...{ title: 'Old', owner_id: undefined, last_change: undefined },
+      ...{ title_order: undefined, owner_order: undefined },
+    }),
   incident_entry_missing: ({ tenant, from }) =>
     change(keys.incident(tenant.account, from), { last_change: { sequence: 9_999_999_999_999, old_title: 'Old' } }),
   merge_order_behind: async ({ tenant }) => {
