@@ -64,6 +64,7 @@ it('a CloudWatch alarm becomes an alert, the same however often its event comes'
   const { template: ruleTemplate, target } = example('feed/cloudwatch-alarms.yaml');
   // A queue has only one policy: another would replace that of the service's stack.
   ruleTemplate.resourceCountIs('AWS::SQS::QueuePolicy', 0);
+  expect(target.SqsParameters).toEqual({ MessageGroupId: { Ref: 'AccountId' } });
   const { InputPathsMap, InputTemplate } = target.InputTransformer;
   const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
   const body = transformed(InputPathsMap, template, ALARM_EVENT);
