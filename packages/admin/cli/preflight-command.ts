@@ -4,6 +4,7 @@ import { CloudFormation, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { Lambda } from '@aws-sdk/client-lambda';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
+import { operations } from '../../../lib/operations/index.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { line } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
@@ -15,7 +16,7 @@ import { identify } from './target.ts';
 const ROOT = new URL('../../../', import.meta.url);
 
 /** Operations of the API, each of which has a stage rate of its own. */
-const OPERATIONS = 4;
+const OPERATIONS = operations.length;
 /** API Gateway's quotas in an account and region (docs/deploy.md). The first cannot be raised. */
 const MAX_GATEWAY_KEYS = 10_000;
 const MAX_USAGE_PLANS = 300;

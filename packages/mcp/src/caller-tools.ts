@@ -1,4 +1,4 @@
-/** The four operations as tools. Their arguments are the requests of openapi.json. */
+/** The operations that agents call, as tools. Their arguments are the requests of openapi.json. The feed is for machines. */
 import openapi from '../../../openapi.json' with { type: 'json' };
 import {
   type BrowseFleetRequest,
