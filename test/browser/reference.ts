@@ -21,7 +21,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   ]);
   assert.equal(page.url(), `${url}/docs`);
   const bottom = await page.locator('.opblock').last().boundingBox();
-  assert.ok(bottom && bottom.y < 600, 'the operations come first');
+  assert.ok(bottom && bottom.y < 750, 'the operations come first');
   for (const name of ['Guide', 'Client', 'OpenAPI', 'Console']) {
     const address = await page.getByRole('link', { name, exact: true }).getAttribute('href');
     const { status } = await fetch(`${url}${address}`);
