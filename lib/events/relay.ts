@@ -5,12 +5,11 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from 'aws-lambda';
-import { forEach } from '../shared/concurrency.ts';
+import { forEach, isUnavailable } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { parseJson } from '../shared/json.ts';
 import { messageText } from '../shared/sqs.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
-import { isUnavailable } from '../table/retry.ts';
 import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
 /** Sends payloads. @returns for each, in the same order, whether it was accepted */

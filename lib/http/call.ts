@@ -1,9 +1,9 @@
 /** The life of a call: its chain of checks, its deadline, its envelope, its log line. */
 import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import { causeOf, isUnavailable } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
-import { causeOf, isUnavailable } from '../table/retry.ts';
 import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
 import {
   bodyMiddleware,

@@ -13,12 +13,11 @@ import {
   paginateQuery,
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { chunksOf, forEach } from '../shared/concurrency.ts';
+import { backoff, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
 import { toInt64 } from '../shared/json.ts';
 import { optionsOf, type Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
 import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
-import { backoff, isThrottled, THROTTLING } from './retry.ts';
 
 /** Reads a row, strongly consistent. @returns undefined when there is none */
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(

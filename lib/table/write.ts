@@ -10,11 +10,11 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { backoff, isThrottled, isUnavailable, THROTTLING } from '../shared/concurrency.ts';
 import { optionsOf, type Table, withSignal } from './client.ts';
 import { type Expression, expressionsOf } from './expression.ts';
 import type { Key, KeyOf, RowKind, Stored } from './keys.ts';
 import { getRow } from './read.ts';
-import { backoff, isThrottled, isUnavailable, THROTTLING } from './retry.ts';
 
 /** The outcome of a conditional write. */
 export interface Written<Row> {
@@ -259,4 +259,13 @@ async function findRow(table: Table, put: Row | undefined): Promise<object | und
   if (!put) return undefined;
   const stored: Readonly<Record<string, unknown>> | undefined = await getRow(table, { pk: put.pk, sk: put.sk });
   return Object.entries(put).every(([name, value]) => isDeepStrictEqual(stored?.[name], value)) ? stored : undefined;
+}
+
+/** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
+export function isRowTooLarge(error: unknown): boolean {
+  const { name, message, CancellationReasons } = error as Error &
+    Pick<TransactionCanceledException, 'CancellationReasons'>;
+  const isSize = (text?: string) => text?.includes('Item size') === true;
+  if (name === 'ValidationException') return isSize(message);
+  return CancellationReasons?.some(({ Message }) => isSize(Message)) === true;
 }

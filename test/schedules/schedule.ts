@@ -8,8 +8,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { it, onTestFinished, vi } from 'vitest';
+import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { isUnavailable } from '../../lib/table/retry.ts';
 import { SEED } from '../support/chance.ts';
 import { connectDouble, type Key, type Request, type Transaction } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';

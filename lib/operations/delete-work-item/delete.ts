@@ -7,9 +7,8 @@ import { withSignal } from '../../table/client.ts';
 import { expression } from '../../table/expression.ts';
 import { keys } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
-import { isRowTooLarge } from '../../table/retry.ts';
 import type { WorkItemRow } from '../../table/rows.ts';
-import { settle, updateRow } from '../../table/write.ts';
+import { isRowTooLarge, settle, updateRow } from '../../table/write.ts';
 import { deleteWorkItem } from './schema.ts';
 import validate from './validate-delete-work-item.ts';
 

@@ -1,12 +1,11 @@
 /** Which incident each alert is in: read here, and changed by the entries that take the alert. */
 
-import { CONCURRENCY, chunksOf, forEach } from '../../shared/concurrency.ts';
+import { backoff, CONCURRENCY, CONFLICT, chunksOf, forEach, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { isAsRead, set } from '../../table/expression.ts';
 import { alertShard, keys } from '../../table/keys.ts';
 import { batchGet } from '../../table/read.ts';
-import { backoff, CONFLICT, THROTTLING } from '../../table/retry.ts';
 import type { AlertRow } from '../../table/rows.ts';
 import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
 import type { EntryWithMoves, Move } from './entry.ts';

@@ -2,13 +2,12 @@
 
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { laterOrder } from '../../ingest/order.ts';
-import { forEach } from '../../shared/concurrency.ts';
+import { backoff, forEach, MERGE_ORDER_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
 import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
-import { backoff, MERGE_ORDER_CONFLICT, THROTTLING } from '../../table/retry.ts';
 import type { IncidentRow } from '../../table/rows.ts';
 import {
   type Action,

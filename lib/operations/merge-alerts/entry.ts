@@ -3,12 +3,11 @@
  * its alerts' rows. Read `protocol.md` first.
  */
 
-import { forEach } from '../../shared/concurrency.ts';
+import { backoff, CONFLICT, forEach } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
-import { backoff, CONFLICT } from '../../table/retry.ts';
 import type { HistoryEntry, IncidentChange, IncidentRow, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */

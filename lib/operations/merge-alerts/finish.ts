@@ -1,12 +1,11 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
-import { CONCURRENCY } from '../../shared/concurrency.ts';
+import { backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, set } from '../../table/expression.ts';
 import { type Key, keys, parseKey } from '../../table/keys.ts';
-import { backoff, isUnavailable, THROTTLING } from '../../table/retry.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type EntryId, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';

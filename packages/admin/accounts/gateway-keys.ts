@@ -10,9 +10,9 @@ import {
   paginateGetUsagePlanKeys,
   paginateGetUsagePlans,
 } from '@aws-sdk/client-api-gateway';
+import { backoff } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { backoff } from '../../../lib/table/retry.ts';
 import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;

@@ -1,9 +1,8 @@
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import { chunksOf, forEach } from '../../../lib/shared/concurrency.ts';
+import { backoff, CONFLICT, chunksOf, forEach, THROTTLING } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { backoff, CONFLICT, THROTTLING } from '../../../lib/table/retry.ts';
 import { type Action, transactOnce } from '../../../lib/table/write.ts';
 import type { Finding } from './finding.ts';
 

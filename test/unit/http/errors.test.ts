@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../../lib/http/call.ts';
 import { ApiError, ERROR_CODES, refusal } from '../../../lib/http/errors.ts';
-import { isUnavailable } from '../../../lib/table/retry.ts';
+import { isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { CODES } from '../../../packages/conformance/src/contract.ts';
 
 it('the table of error codes holds every code of the contract with its status, and no other', () => {

@@ -1,6 +1,7 @@
 /** What a failed call of DynamoDB means for its caller. */
 import { describe, expect, it } from 'vitest';
-import { causeOf, isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/table/retry.ts';
+import { causeOf, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
+import { isRowTooLarge } from '../../../lib/table/write.ts';
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('message'), { name, ...more });
 const cancelled = (...reasons: object[]) => ({ name: 'TransactionCanceledException', CancellationReasons: reasons });
