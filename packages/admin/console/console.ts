@@ -80,74 +80,78 @@ export function createConsole(options: ConsoleOptions) {
   // Two slashes at the beginning of an address would make what follows the name of another host.
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length).replace(/^\/+/, '/');
   /** The base of the page's addresses. Callers who do not know the secret path do not learn it. */
-  const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
-  const isSignedIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
-  function frameOf(c: Context<Env>, cost = ''): Frame {
+  const baseOf = (context: Context<Env>) => (`${context.req.path}/`.startsWith(home) ? home : '/console/');
+  const isSignedIn = (context: Context<Env>) => isSame(getCookie(context, COOKIE) ?? '', session);
+  function frameOf(context: Context<Env>, cost = ''): Frame {
     const { target, isLocal, url } = options;
     // Only `npm start` serves the API reference.
     const reference = isLocal && url() !== undefined ? `${url()}/docs` : undefined;
-    const signedIn = isSignedIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
-    return { base: baseOf(c), address: addressOf(c), signedIn };
+    const signedIn = isSignedIn(context) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
+    return { base: baseOf(context), address: addressOf(context), signedIn };
   }
-  const refuse = (c: Context<Env>, status: 400 | 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
-    c.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
+  const refuse = (
+    context: Context<Env>,
+    status: 400 | 401 | 403 | 404 | 405 | 500 | 502,
+    title: string,
+    sentence: string,
+  ) => context.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(context)), status);
 
   root.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
-  root.use(async (c, next) => {
-    const { method, headers } = c.env.incoming;
-    if (!isLoopbackHost(headers.host)) return refuse(c, 403, 'Refused', 'Use the address that was printed.');
-    if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(c.req.path))) return next();
-    c.header('Allow', 'GET');
-    return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
+  root.use(async (context, next) => {
+    const { method, headers } = context.env.incoming;
+    if (!isLoopbackHost(headers.host)) return refuse(context, 403, 'Refused', 'Use the address that was printed.');
+    if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(context.req.path))) return next();
+    context.header('Allow', 'GET');
+    return refuse(context, 405, 'Read-only', 'To change something, use the commands that the console names.');
   });
   for (const [name, type] of Object.entries(FILES)) {
     const body = readFileSync(new URL(name, import.meta.url));
-    app.get(`/${name}`, (c) => c.body(body, 200, { 'Content-Type': `${type}; charset=utf-8` }));
+    app.get(`/${name}`, (context) => context.body(body, 200, { 'Content-Type': `${type}; charset=utf-8` }));
   }
-  app.use(async (c, next) => {
-    c.header('Cache-Control', 'no-store');
-    const sentToken = c.req.query('token');
+  app.use(async (context, next) => {
+    context.header('Cache-Control', 'no-store');
+    const sentToken = context.req.query('token');
     if (token !== undefined && sentToken !== undefined && isSame(sentToken, token)) {
       token = undefined;
-      setCookie(c, COOKIE, session, { path: home, httpOnly: true, sameSite: 'Strict' });
-      return c.redirect(home);
+      setCookie(context, COOKIE, session, { path: home, httpOnly: true, sameSite: 'Strict' });
+      return context.redirect(home);
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
-    if (!isSignedIn(c)) return refuse(c, 401, 'Access denied', advice);
-    return sentToken === undefined ? next() : c.redirect(home);
+    if (!isSignedIn(context)) return refuse(context, 401, 'Access denied', advice);
+    return sentToken === undefined ? next() : context.redirect(home);
   });
-  app.use(async (c, next) => {
-    const texts = [...c.req.path.split('/'), ...Object.values(c.req.query())];
-    if (texts.some((text) => Buffer.byteLength(text) > MAX_ID_BYTES)) return c.notFound();
+  app.use(async (context, next) => {
+    const texts = [...context.req.path.split('/'), ...Object.values(context.req.query())];
+    if (texts.some((text) => Buffer.byteLength(text) > MAX_ID_BYTES)) return context.notFound();
     return next();
   });
-  app.onError((error, c) => {
+  app.onError((error, context) => {
     const { status, title, sentence } = failureOf(error);
     if (status === 500) {
       const { message, stack = message } = error;
       options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
     }
-    return refuse(c, status, title, sentence);
+    return refuse(context, status, title, sentence);
   });
-  app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
+  app.notFound((context) => refuse(context, 404, 'Not found', 'There is no such page.'));
 
-  function viewOf(c: Context<Env>): Omit<View, 'account'> {
+  function viewOf(context: Context<Env>): Omit<View, 'account'> {
     const patient = withAnswerTimeout(options.table, {
       warnAfterMs: NO_ANSWER_MS,
       failAfterMs: NO_ANSWER_MS,
       onWaiting: () => undefined,
     });
     const { table, units } = metered(patient.table);
-    const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
-    const { signal } = c.req.raw;
+    const query = Object.fromEntries(Object.entries(context.req.query()).filter(([, value]) => value !== ''));
+    const { signal } = context.req.raw;
     return { ...options, table, nowMs: options.now(), query, signal, checks, formToken, cost: () => costText(units()) };
   }
   /** Makes the handler of requests for a page. */
   const handler =
-    (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
-      const view = viewOf(c);
-      const shown = await page(view, c);
-      return c.html(htmlDocument(shown, frameOf(c, view.cost())));
+    (page: (view: Omit<View, 'account'>, context: Context<Env>) => Promise<Page>) => async (context: Context<Env>) => {
+      const view = viewOf(context);
+      const shown = await page(view, context);
+      return context.html(htmlDocument(shown, frameOf(context, view.cost())));
     };
   const tableHandler = (title: string, body: (view: Omit<View, 'account'>) => Promise<Html>, tab?: Page['tab']) =>
     handler(async (view) => ({ title, body: await body(view), ...(tab && { tab }) }));
@@ -156,9 +160,9 @@ export function createConsole(options: ConsoleOptions) {
     title: string,
     body: (view: View, id: string) => Promise<Html | Titled>,
   ) =>
-    handler(async (view, c) => {
-      const account = await requireAccount(view.table, c.req.param('account'));
-      const id = c.req.param('id')?.toLowerCase() ?? '';
+    handler(async (view, context) => {
+      const account = await requireAccount(view.table, context.req.param('account'));
+      const id = context.req.param('id')?.toLowerCase() ?? '';
       const shown = await body({ ...view, account }, id);
       return {
         tab,
@@ -178,14 +182,14 @@ export function createConsole(options: ConsoleOptions) {
   app.get(`${prefix}/:account/work-items`, accountHandler('work-items', 'Work items', workItemsPage));
   app.get(`${prefix}/:account/account`, accountHandler('account', 'Account', accountPage));
   app.get(`${prefix}/:account/health`, accountHandler('health', 'Health', healthPage));
-  app.post(`${prefix}/:account/health`, async (c) => {
-    const form = await c.req.parseBody().catch(() => undefined);
-    if (!form) return refuse(c, 400, 'Malformed', 'The form cannot be read.');
+  app.post(`${prefix}/:account/health`, async (context) => {
+    const form = await context.req.parseBody().catch(() => undefined);
+    if (!form) return refuse(context, 400, 'Malformed', 'The form cannot be read.');
     if (typeof form.token !== 'string' || !isSame(form.token, formToken))
-      return refuse(c, 403, 'Refused', 'Use the button of the page.');
-    const view = viewOf(c);
-    await runCheck({ ...view, account: await requireAccount(view.table, c.req.param('account')) });
-    return c.redirect(c.req.path, 303);
+      return refuse(context, 403, 'Refused', 'Use the button of the page.');
+    const view = viewOf(context);
+    await runCheck({ ...view, account: await requireAccount(view.table, context.req.param('account')) });
+    return context.redirect(context.req.path, 303);
   });
   return { listener: getRequestListener(app.fetch), signInPath };
 }
