@@ -1,4 +1,4 @@
-import { connectFeed } from '../lib/ingest/feed.ts';
+import { connectFeed } from '../lib/ingest/queues.ts';
 import { createSendRecordsHandler } from '../lib/operations/send-records/send.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';

@@ -9,7 +9,7 @@ import { MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { MAX_MESSAGE_BYTES } from '../lib/ingest/feed.ts';
+import { MAX_MESSAGE_BYTES } from '../lib/ingest/queues.ts';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
 import { failedDeliveries } from './stack-metrics.ts';

@@ -1,5 +1,5 @@
 import type { Handler } from '../../lib/http/operation.ts';
-import type { Feed } from '../../lib/ingest/feed.ts';
+import type { Feed } from '../../lib/ingest/queues.ts';
 import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
 import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
 import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';

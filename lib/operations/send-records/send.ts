@@ -1,7 +1,7 @@
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import { type Feed, messagesOf } from '../../ingest/feed.ts';
+import { type Feed, messagesOf } from '../../ingest/queues.ts';
 import { problemOf } from '../../ingest/records.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';

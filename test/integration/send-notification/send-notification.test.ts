@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
-import { type Feed, messagesOf } from '../../../lib/ingest/feed.ts';
-import { MAX_RECORDS } from '../../../lib/ingest/queues.ts';
+import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { recordFrom } from '../../support/feed.ts';

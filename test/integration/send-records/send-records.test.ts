@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
-import type { Feed } from '../../../lib/ingest/feed.ts';
+import type { Feed } from '../../../lib/ingest/queues.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { newCaller } from '../../support/accounts.ts';
