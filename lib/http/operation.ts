@@ -13,6 +13,9 @@ export interface RateWindow {
   readonly seconds: number;
 }
 
+/** What an account may be allowed to call. */
+export const PERMISSIONS = ['monit', 'feed'] as const;
+
 /** The usual throttle of the usage plan. */
 export const THROTTLE = { rate: 50, burst: 100 } as const;
 
@@ -31,7 +34,7 @@ export interface Operation {
   readonly description: string;
   readonly tag: Tag;
   /** The permission that the account needs; absent: any valid key may call. */
-  readonly permission?: string;
+  readonly permission?: (typeof PERMISSIONS)[number];
   /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The usage plan's throttle per account: calls a second, and burst. */

@@ -1,8 +1,7 @@
 /** Converts entities to rows. */
 import type { Int64 } from '../shared/json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
-import type { Entity, FeedKind } from './kinds.ts';
-import type { FeedRecord } from './records.ts';
+import type { Entity, FeedKind, FeedRecord } from './kinds.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 

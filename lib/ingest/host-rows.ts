@@ -5,9 +5,9 @@ import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
 import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
-import { isBefore, type Order, sentOf } from './order.ts';
+import type { FeedRecord } from './kinds.ts';
+import { isBefore, latestOf, type Order, sentOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
-import { type FeedRecord, latestOf } from './records.ts';
 
 /** For this time after a retirement, records from before it do not bring the host back. */
 const RETIREMENT_DAYS = 30;

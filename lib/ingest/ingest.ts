@@ -8,8 +8,9 @@ import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
+import type { FeedRecord } from './kinds.ts';
 import { MAX_RECORDS, type MessageOrigin, type Queues, refusalOf } from './queues.ts';
-import { type FeedRecord, recordOf } from './records.ts';
+import { recordOf } from './records.ts';
 import { byRow, writeAllButRefused } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */

@@ -2,10 +2,11 @@
  * The kinds of entities that import and the feed accept. Their checks, `feed.schema.json` and the documented lines of
  * `docs/data-format.md` follow from these schemas.
  */
+import { PERMISSIONS } from '../http/operation.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
-import { operations } from '../operations/index.ts';
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
+import type { Order } from './order.ts';
 
 /** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -23,9 +24,6 @@ export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maxi
 const MAX_INTERVAL_MS = 604_800_000;
 /** Shorter app keys can be guessed. */
 const MIN_APP_KEY_LENGTH = 32;
-const PERMISSIONS = [
-  ...new Set(operations.flatMap((operation) => ('permission' in operation ? operation.permission : []))),
-];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageFields: readonly string[] = USAGE_FIELDS;
@@ -144,3 +142,13 @@ export const LINES = {
 
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;
+
+/** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
+export interface FeedRecord {
+  entity: Entity<FeedKind>;
+  /** When the change happened, in Unix milliseconds. */
+  atMs: number;
+  order: Order;
+  /** Whether it removes a host from the fleet. */
+  retired: boolean;
+}

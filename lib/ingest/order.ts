@@ -43,6 +43,13 @@ export const orderAt = (atMs: number, order: Order): Order =>
 export const isBefore = (stored: unknown, order: Order): boolean =>
   stored === undefined || Buffer.compare(stored as Order, order) < 0;
 
+/** The latest of some records; undefined if there are none. */
+export const latestOf = <Ordered extends { order: Order }>(records: readonly Ordered[]): Ordered | undefined =>
+  records.reduce<Ordered | undefined>(
+    (latest, record) => (latest && isBefore(record.order, latest.order) ? latest : record),
+    undefined,
+  );
+
 /** The later of a stored order and a time. */
 export function laterOrder(atMs: number, stored?: Order): Order {
   const order = orderOfTime(atMs);

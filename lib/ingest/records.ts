@@ -1,24 +1,7 @@
 import { hash } from 'node:crypto';
 import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
-import { AT_MS, type Entity, FEED_KINDS, type FeedKind } from './kinds.ts';
-import { isBefore, type Order, type Origin, orderOf } from './order.ts';
-
-/** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
-export interface FeedRecord {
-  entity: Entity<FeedKind>;
-  /** When the change happened, in Unix milliseconds. */
-  atMs: number;
-  order: Order;
-  /** Whether it removes a host from the fleet. */
-  retired: boolean;
-}
-
-/** The latest of some records; undefined if there are none. */
-export const latestOf = (records: readonly FeedRecord[]): FeedRecord | undefined =>
-  records.reduce<FeedRecord | undefined>(
-    (latest, record) => (latest && isBefore(record.order, latest.order) ? latest : record),
-    undefined,
-  );
+import { AT_MS, type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
+import { type Origin, orderOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;

@@ -7,9 +7,9 @@ import type { WorkItemRow } from '../table/rows.ts';
 import { putRow, RETURN_STORED } from '../table/write.ts';
 import { fieldsOf, keyOf, rowOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import { isBefore, type Order, orderAt, orderOfTime } from './order.ts';
+import type { FeedRecord } from './kinds.ts';
+import { isBefore, latestOf, type Order, orderAt, orderOfTime } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
-import { type FeedRecord, latestOf } from './records.ts';
 
 /** Groups records by their rows. */
 export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [

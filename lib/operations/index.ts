@@ -1,6 +1,6 @@
 /**
- * The operations. Stack, local gateway, API reference and tests read this list; of the functions only those that load `lib/ingest/kinds.ts` do.
- * The others import only their own operation.
+ * The operations. Stack, local gateway, API reference and tests read this list; functions import only
+ * their own operation.
  */
 import type { Operation } from '../http/operation.ts';
 import { browseFleet } from './browse-fleet/schema.ts';

@@ -1,7 +1,8 @@
 /** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
+import type { FeedRecord } from '../../lib/ingest/kinds.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
+import type { FeedRecord } from '../../lib/ingest/kinds.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
 import type { QueueMessage } from '../../lib/shared/sqs.ts';

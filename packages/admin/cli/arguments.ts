@@ -1,7 +1,7 @@
 /** Parsers of arguments. The message of each error is a sentence about the value. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
-import { operations } from '../../../lib/operations/index.ts';
+import { PERMISSIONS } from '../../../lib/http/operation.ts';
 import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 
 export function accountId(value: string): Int64 {
@@ -60,13 +60,9 @@ export const integer =
     return number;
   };
 
-const PERMISSIONS = [
-  ...new Set(operations.flatMap((operation) => ('permission' in operation ? [operation.permission] : []))),
-];
-
 /** Collects the permissions of an option that can be repeated. */
 export function permissions(value: string, previous: string[] = []): string[] {
-  if (!(PERMISSIONS as string[]).includes(value))
+  if (!(PERMISSIONS as readonly string[]).includes(value))
     throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);
   return [...new Set([...previous, value])];
 }

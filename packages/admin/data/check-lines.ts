@@ -1,6 +1,13 @@
 import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { type Entity, FEED_KINDS, type FeedKind, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
-import { type FeedRecord, recordOfChecked } from '../../../lib/ingest/records.ts';
+import {
+  type Entity,
+  FEED_KINDS,
+  type FeedKind,
+  type FeedRecord,
+  KINDS,
+  type Kind,
+} from '../../../lib/ingest/kinds.ts';
+import { recordOfChecked } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';

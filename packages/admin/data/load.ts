@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { keyOf } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
-import type { FeedRecord } from '../../../lib/ingest/records.ts';
+import type { Entity, FeedRecord, Kind } from '../../../lib/ingest/kinds.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
