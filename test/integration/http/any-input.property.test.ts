@@ -16,8 +16,12 @@ const deps = testDeps(table, { now: () => clock.now });
 const handlers = handlersOver(deps);
 const fallbackRoute = createFallbackRoute(deps, allowedMethods());
 const { appKey } = await newCaller(table);
+/** Where a caller may put the app key by mistake, besides the query. */
+const withKey = [`{"a":"${appKey}"`, `"${appKey}"`, `{"${appKey}":1,"limit":"x","version":"x","cursor":"${appKey}"}`];
 
 function expectWellFormed({ status, headers, body }: Answer, { requestContext }: Event): void {
+  const { lines } = deps.log;
+  expect(JSON.stringify([headers, body, lines.splice(0), deps.metrics.calls.splice(0)])).not.toContain(appKey);
   expect([body.request_id, headers['Svc-Request-Id']]).toEqual([requestContext.requestId, requestContext.requestId]);
   for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]*$/);
   expect(Object.keys(body)).toEqual(['request_id', status === 200 ? 'data' : 'error']);
@@ -43,7 +47,7 @@ const inBase64 = (bytes: Uint8Array | string) => ({
   isBase64Encoded: true,
 });
 const anyBody = fc.oneof(
-  fc.oneof(nearlyValid, fc.json(), fc.constant(null)).map((body) => ({ body, isBase64Encoded: false })),
+  fc.oneof(nearlyValid, fc.json(), fc.constantFrom(null, ...withKey)).map((body) => ({ body, isBase64Encoded: false })),
   fc.oneof(nearlyValid, fc.uint8Array({ maxLength: 300 })).map(inBase64),
   fc.record({ body: anyText, isBase64Encoded: fc.boolean() }),
 );
@@ -51,7 +55,8 @@ const headerName = fc.oneof(
   fc.constantFrom('Accept-Language', 'accept-language', 'content-type', 'Idempotency-Key', 'Host', '__proto__'),
   anyText,
 );
-const anyHeaders = fc.option(fc.dictionary(headerName, anyText), { nil: null });
+const headerValue = fc.oneof({ weight: 9, arbitrary: anyText }, fc.constant(appKey));
+const anyHeaders = fc.option(fc.dictionary(headerName, headerValue), { nil: null });
 const anyRequest = fc.record({
   ...{ operation: fc.constantFrom(...operations), body: anyBody, headers: anyHeaders },
   contentType: fc.constantFrom('application/json', undefined, 'text/plain'),
@@ -59,7 +64,7 @@ const anyRequest = fc.record({
   query: fc.dictionary(anyText, anyText),
 });
 
-it('whatever body, headers and query are, the answer is well-formed and never a 5xx', async () => {
+it('whatever body, headers and query are, the answer is well-formed and never a 5xx, and nothing shows the app key', async () => {
   const reached = new Set<string>();
   const property = fc.asyncProperty(anyRequest, async ({ operation, body, headers, contentType, appKeys, query }) => {
     clock.now += 2_500; // stays within the rate limit of fleet browse

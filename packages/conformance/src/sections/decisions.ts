@@ -231,4 +231,14 @@ export const decisions = {
     },
   ),
   'A comment of 1024 characters is recorded whole': (api) => recordsComment(api, randomUUID().padEnd(1_024, 'c')),
+  'An account_id in a body is ignored: the key decides whose data a call is about': async (api) => {
+    const { account_id, resource_name } = data(await api.rum());
+    expect(data(await api.rum({ account_id: 1 }))).toMatchObject({ account_id, resource_name });
+  },
+  'A work item id has 1 to 128 characters, a version that can be deleted is from 1 to 2^63 - 2': async (api) => {
+    await refuses(DELETE, 'work_item_id', ['', 'x'.repeat(129)], { version: 1 })(api);
+    await refuses(DELETE, 'version', [0, 2n ** 63n - 1n], { work_item_id: 'x' })(api);
+    const longest = { work_item_id: '😀'.repeat(128), version: 2n ** 63n - 2n };
+    refused(await api.remove(longest), 'ResourceNotFound');
+  },
 } satisfies Requirements;
