@@ -20,9 +20,11 @@ async function reportsCallsLeft(api: ApiClient): Promise<void> {
   api.need('entities');
   // Both calls that count must be in the same minute.
   if (Date.now() % 60_000 > 50_000) await api.environment.wait(60_020 - (Date.now() % 60_000));
-  const { headers: before } = await api.fleet({ limit: 1 });
+  const browse = async () => (await api.fleet({ limit: 1 })).headers;
+  let before = await browse();
+  if (callsLeft(before, 30, 60) === 0) before = await browse(); // in the next minute
   invalid(await api.fleet({ limit: 0 }), 'limit');
-  const { headers: after } = await api.fleet({ limit: 1 });
+  const after = await browse();
   expect(callsLeft(after, 30, 60), 'calls left in the minute').toBe(callsLeft(before, 30, 60) - 1);
   for (const headers of [before, after]) {
     const limit = Number(headers.get('x-ratelimit-limit'));
