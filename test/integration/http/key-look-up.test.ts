@@ -4,17 +4,7 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import { keys } from '../../../lib/table/keys.ts';
 import { newAccountId } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import {
-  callAlone,
-  eventFor,
-  handlersOver,
-  invokeAlone,
-  NOW,
-  newAppKey,
-  putAppKey,
-  stored,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, handlersOver, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
 import { hookedTable, noReply } from './hooked-table.ts';
 
@@ -63,17 +53,6 @@ it('every invalid key gets the same answer byte for byte except for request_id, 
     putKey({ expires_at: SECONDS + 1 }, key),
   ))
     expectEnvelope(await callAlone(handlers, getRumResource, { appKey: await appKey }), 400, 'ResourceNotFound');
-});
-
-it('an app key is taken out of the event before anything can log it, also when it is refused', async () => {
-  const { deps, putKey } = newLookUp();
-  const [valid, unknown] = [await putKey(), newAppKey()];
-  for (const appKey of [valid, [unknown, unknown]]) {
-    const event = eventFor(getRumResource, { appKey, body: { no_cache: 7 } });
-    const answer = await invokeAlone(handlersOver(deps).getRumResource, event);
-    const seen = JSON.stringify([answer, event, deps.log.lines]);
-    for (const key of [valid, unknown]) expect(seen).not.toContain(key);
-  }
 });
 
 const REVOKED = { revoked_at: SECONDS };
