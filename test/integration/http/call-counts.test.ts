@@ -19,7 +19,7 @@ function newCount() {
   const { table, hooked, hook } = hookedTable();
   const limiter = createRateLimiter(browseFleet, testDeps(hooked, { now: () => clock.now }));
   return {
-    ...{ clock, table, hook },
+    ...{ clock, table, hook, limiter },
     /** Counts a call. @returns the window that refuses it */
     take: async () => (await limiter.take(ACCOUNT)).refusedBy?.window.name,
   };
@@ -46,12 +46,15 @@ it('a refusal without the row makes the call fail, since the remaining quota is 
 });
 
 it('the counts of a full minute are in a row below 1 KB, with the time at which it expires', async () => {
-  const { clock, table, take } = newCount();
+  const { clock, table, limiter, take } = newCount();
   for (let call = 0; call < 30; call += 1) {
     clock.now = NOW + 1_999 * call;
     expect(await take()).toBeUndefined();
   }
   expect(await take()).toBe('minute');
+  clock.now += 1_000;
+  // Refused from memory, in a second that is unused.
+  expect((await limiter.take(ACCOUNT)).windows.map(({ remaining }) => remaining)).toEqual([2, 0]);
   const full = await stored(table, KEY);
   expect(full).toMatchObject({ total: 30, ttl: NOW / 1_000 + 60 + 2 * 3_600 });
   expect(itemBytes(marshall(full))).toBeLessThan(1_024);
