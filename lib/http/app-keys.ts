@@ -12,6 +12,7 @@ import { updateRow } from '../table/write.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
+/** A soft limit: QuickLRU keeps up to twice as many keys. */
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
 const KEY_MS = 30_000;
@@ -35,8 +36,6 @@ export type AppKeys = ReturnType<typeof createAppKeys>;
 type MaybeRow = AppKeyRow | undefined;
 
 interface AppKeysOptions {
-  /** A soft limit: QuickLRU keeps up to twice as many keys. */
-  cacheSize?: number;
   /** Time limit of a lookup in milliseconds. */
   lookupMs?: number;
   /** Whether to store when a valid key was last used, at most once an hour. */
@@ -49,10 +48,10 @@ interface AppKeysOptions {
  */
 export function createAppKeys(
   { table, now, timeLimits }: Pick<Deps, 'table' | 'now' | 'timeLimits'>,
-  { cacheSize = CACHE_SIZE, lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
+  { lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
 ) {
   const lifetimeMs = (row: MaybeRow) => (row ? KEY_MS : UNKNOWN_KEY_MS);
-  const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: cacheSize });
+  const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: CACHE_SIZE });
   const pending = new Map<string, Promise<MaybeRow>>();
 
   async function lookUp(hash: string): Promise<MaybeRow> {

@@ -106,7 +106,7 @@ const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-
  * Converts whatever was thrown to the error that the caller gets: `ServiceUnavailable` if a dependency is down, throttles or is slow;
  * `InternalError`, with a fixed text, for anything unexpected.
  */
-export function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error))
     return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });

@@ -41,12 +41,11 @@ const KEPT_SECONDS = 2 * 3_600;
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
   { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
-  cacheSize = CACHED_REFUSALS,
 ) {
   const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
-  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: cacheSize });
+  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: CACHED_REFUSALS });
 
   const windowIndex = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 

@@ -10,8 +10,6 @@ import { invalid, Refusal } from './limit-errors.ts';
 import { batchGetItem, getItem, query } from './reads.ts';
 import { batchWriteItem, transactWriteItems, writeItem } from './writes.ts';
 
-export type LimitsProxy = Awaited<ReturnType<typeof startLimitsProxy>>;
-
 /** By action. Other actions are passed through. */
 const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
   GetItem: getItem,

@@ -83,14 +83,3 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
 
 /** The error that the SDK throws, and retries, when a reply does not come. */
 export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
-
-/** Loses the reply to the first attempt that `matches`, after DynamoDB has applied it. */
-export function losingReply(matches: (attempt: Attempt) => boolean) {
-  let lost = false;
-  return async (attempt: Attempt, send: () => Promise<void>) => {
-    await send();
-    if (lost || !matches(attempt)) return;
-    lost = true;
-    throw replyLost();
-  };
-}

@@ -51,8 +51,8 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
  * 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
  * is malformed, the call fails with `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
-export function createGetRumResource({ table, now, log }: Deps, cacheSize = CACHED_RECORDS) {
-  const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
+function createGetRumResource({ table, now, log }: Deps) {
+  const records = new QuickLRU<string, CachedRecord>({ maxSize: CACHED_RECORDS });
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();

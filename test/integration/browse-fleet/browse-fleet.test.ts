@@ -1,20 +1,78 @@
-/** Cursors of the fleet. `browse-walk.property` compares pages with the contract. */
+/** Fleet browse when reads fail or hang, and its cursors. The contract and the properties beside this file have the rest. */
 import { expect, it } from 'vitest';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { putAccount } from '../../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../../packages/admin/accounts/app-key-admin.ts';
-import { newAccountId } from '../../support/accounts.ts';
-import { expectData } from '../../support/answers.ts';
-import { hostIdsOf, inventory, newFleet } from '../../support/fleet.ts';
-import { newTable } from '../../support/service.ts';
+import { expectData, expectEnvelope } from '../../support/answers.ts';
+import { hostId, hostIdsOf, inventory, live, newFleet } from '../../support/fleet.ts';
+import { PATIENT_LIMITS } from '../../support/service.ts';
+import { within } from '../../support/within.ts';
+import { hookedTable, noReply } from '../http/hooked-table.ts';
 
-const table = await newTable();
+const invalid = () => Promise.reject(Object.assign(new Error('quotes a query'), { name: 'ValidationException' }));
+const throttled = () => Promise.reject(Object.assign(new Error(), { name: 'ThrottlingException' }));
+
+/** A fleet of three hosts. @param fail answers a read in place of the table; undefined: the table answers */
+async function threeHosts(fail: (read: string, signal?: AbortSignal) => unknown, timeLimits = PATIENT_LIMITS) {
+  const { table, hooked, hook } = hookedTable();
+  hook.around = (reply, { name, input }, signal) => {
+    const values = JSON.stringify(input, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+    const [read = name] = /HOST_STATUSES|HOSTS/.exec(values) ?? [];
+    return fail(read, signal) ?? reply();
+  };
+  const fleet = await newFleet(table, { through: hooked, timeLimits, alone: true });
+  for (const id of [1, 2, 3].map(hostId)) {
+    await fleet.putHosts({ [id]: inventory() });
+    await fleet.putLive({ [id]: live() });
+  }
+  return fleet;
+}
+
+it('live status that does not come within its time is given up, and the answer is the same', async () => {
+  const limits = { ...PATIENT_LIMITS, liveStatusMs: 50 };
+  const fleet = await threeHosts((read, signal) => (read === 'HOST_STATUSES' ? noReply(signal) : undefined), limits);
+  const page = expectData(browseFleet, await within(15_000, () => fleet.browse()));
+  expect(page).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
+});
+
+it('live status that fails for some candidates counts only those as failed, and the log says so once', async () => {
+  let reads = 0;
+  const fleet = await threeHosts((read) => {
+    if (read !== 'HOST_STATUSES') return undefined;
+    reads += 1;
+    return reads > 1 ? invalid() : undefined;
+  });
+  const ids = Array.from({ length: 110 }, (_, index) => `z-${String(index).padStart(3, '0')}`);
+  await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
+  await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
+  const answer = await fleet.browse({ limit: 100, edge_clusters: ['us'] });
+  const page = expectData(browseFleet, answer);
+  // The first read covers 101 hosts, three in eu and 98 in us; the later one fails.
+  expect(page.items.filter((item: { servicemap: object }) => 'error_code' in item.servicemap)).toHaveLength(2);
+  expect(page.coverage).toMatchObject({ scanned: 103, matched: 100, failed: 2 });
+  const fields = { request_id: answer.body.request_id, error_name: 'ValidationException' };
+  const warnings = fleet.deps.log.lines.filter(({ level }) => level === 'warn');
+  expect(warnings).toEqual([{ level: 'warn', message: 'live status unreadable', fields }]);
+});
+
+it('an inventory that cannot be read is ServiceUnavailable, in an answer to a call that counts', async () => {
+  const answer = await (await threeHosts((read) => (read === 'HOSTS' ? throttled() : undefined))).browse();
+  expectEnvelope(answer, 503, 'ServiceUnavailable');
+  expect(answer.headers).toMatchObject({ 'Retry-After': '1', RateLimit: expect.any(String) });
+});
+
+it('a call that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
+  const answer = await (await threeHosts((read) => (read === 'UpdateCommand' ? throttled() : undefined))).browse();
+  expectEnvelope(answer, 503, 'ServiceUnavailable');
+  expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
+});
 
 it('a cursor works with any key of its account, also one issued later, and after the account is imported again', async () => {
-  const account = { account_id: newAccountId(), name: 'Acme', permissions: ['monit'] };
+  const { table } = hookedTable();
+  const account = { account_id: 1, name: 'Acme', permissions: ['monit'] };
   const browseWith = async (appKey: string) => {
     await putAppKey(table, await putAccount(table, account), identityOfAppKey(appKey), { created_at: 1 });
-    return newFleet(table, { caller: { account: account.account_id, appKey } });
+    return newFleet(table, { caller: { account: account.account_id, appKey }, alone: true });
   };
   const withFirstKey = await browseWith(newAppKey());
   await withFirstKey.putHosts({ a: inventory(), b: inventory(), c: inventory() });

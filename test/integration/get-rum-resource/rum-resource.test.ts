@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { aroundCalls } from '../../support/faults.ts';
-import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../../support/service.ts';
+import { callAlone, handlersOver, NOW, put, testDeps } from '../../support/service.ts';
+import { connectDouble } from '../../table-double/client.ts';
+import { TableDouble } from '../../table-double/table-double.ts';
 
-const NOW = 1_750_000_000_000;
 const USAGE = {
   session_limit_reached: true,
   'session_investigate.used_cnt': 1,
@@ -19,116 +19,93 @@ const NO_USAGE = {
   'session_measure.used_cnt': 0,
   'session_replay.used_cnt': 0,
 };
+/** With a plan and a status that the service does not know: further ones may come. */
+const OTHER_PLAN = { ...RUM_RECORD, version: 'enterprise', status: 'paused' };
 /** The record after a change, to tell it from the one that is remembered. */
 const CHANGED = { ...RUM_RECORD, version: 'free' };
 
-const table = await newTable();
-
-interface Rows {
-  account_id?: bigint;
-  record?: object;
-  /** null: there is no such row. */
-  usage?: object | null;
-}
-
-/** An account with a RUM record, a clock, and one warm handler. */
-async function newTenant({ account_id, record = RUM_RECORD, usage = USAGE }: Rows = {}) {
-  const { account, appKey } = await newCaller(table, account_id === undefined ? {} : { account_id });
-  const clock = { now: NOW };
+/** An account with a RUM record and, unless it is null, a usage row; a clock, and one warm handler. */
+async function newTenant({ record = RUM_RECORD, usage = USAGE }: { record?: object; usage?: object | null } = {}) {
+  const double = new TableDouble();
+  const clock = { now: NOW, msOfQuery: 0 };
+  const table = connectDouble(async (request) => {
+    if (request.name === 'QueryCommand') clock.now += clock.msOfQuery;
+    return double.apply(request);
+  });
+  const { account, appKey } = await newCaller(table);
   const deps = testDeps(table, { now: () => clock.now });
-  const { getRumResource: handler } = handlersOver(deps);
+  const handlers = handlersOver(deps);
   const putRecord = (row: object) => put(table, keys.rumResource(account), row);
   await putRecord(record);
   if (usage) await put(table, keys.rumUsage(account), usage);
-  const call = (body: object = {}) => invoke(handler, eventFor(getRumResource, { appKey, body }));
+  const call = (body: object = {}) => callAlone(handlers, getRumResource, { appKey, body });
   return {
-    account,
-    clock,
-    deps,
-    putRecord,
-    call,
+    ...{ account, clock, deps, putRecord, call },
     /** The version that an answer shows, and its header Age. */
-    async versionAndAge(body: object = {}) {
-      const answer = await call(body);
+    async versionAndAge() {
+      const answer = await call();
       return [expectData(getRumResource, answer).version, answer.headers.Age];
     },
-    /** Lets every query of the table take this long. @returns a function that ends this */
-    slowedBy: (ms: number) =>
-      aroundCalls(table, async ({ command }, send) => {
-        await send();
-        if (command.startsWith('Query')) clock.now += ms;
-      }),
   };
 }
 
-describe('the RUM resource', () => {
-  it.each([
-    ['there is no usage row', null, NO_USAGE],
-    ['a count is not written yet', { 'session_measure.used_cnt': 5 }, { ...NO_USAGE, 'session_measure.used_cnt': 5 }],
-    [
-      'a count is null, and the row also has attributes of the record',
-      { ...USAGE, updated_at: 1, status: 'disabled', 'session_replay.used_cnt': null },
-      { ...RUM_RECORD, ...USAGE, 'session_replay.used_cnt': 0 },
-    ],
-  ])('shows 0 and no limit reached while %s', async (_when, usage, expected) => {
-    const tenant = await newTenant({ usage });
-    // From the table, then with the record from memory.
-    for (const no_cache of [true, false])
-      expect(expectData(getRumResource, await tenant.call({ no_cache }))).toMatchObject(expected);
-  });
+it.each([
+  ['there is no usage row', null, NO_USAGE],
+  ['a count is not written yet', { 'session_measure.used_cnt': 5 }, { ...NO_USAGE, 'session_measure.used_cnt': 5 }],
+  [
+    'a count is null, and the row also has attributes of the record',
+    { ...USAGE, updated_at: 1, status: 'disabled', 'session_replay.used_cnt': null },
+    { ...OTHER_PLAN, ...USAGE, 'session_replay.used_cnt': 0 },
+  ],
+])('a RUM resource shows 0 and no limit reached while %s', async (_when, usage, expected) => {
+  const tenant = await newTenant({ record: OTHER_PLAN, usage });
+  // From the table, then with the record from memory.
+  for (const no_cache of [true, false])
+    expect(expectData(getRumResource, await tenant.call({ no_cache }))).toMatchObject(expected);
+});
 
-  it.each([
-    ['record', { record: { ...RUM_RECORD, status: 7, 'view.days': '35' } }, ['status', 'view.days']],
-    ['usage', { usage: { ...USAGE, 'session_measure.used_cnt': 1.5 } }, ['session_measure.used_cnt']],
-  ] as const)('is InternalError, with the fields in the log, when the %s is malformed', async (_row, rows, fields) => {
-    const tenant = await newTenant(rows);
-    expectEnvelope(await tenant.call(), 500, 'InternalError');
-    const lines = tenant.deps.log.lines.filter(({ message }) => message === 'RUM rows malformed');
-    const request_id = expect.any(String);
-    expect(lines).toMatchObject([{ fields: { request_id, account_id: tenant.account, fields } }]);
-  });
+it.each([
+  ['record', { record: { ...RUM_RECORD, status: 7, 'view.days': '35' } }, ['status', 'view.days']],
+  ['usage', { usage: { ...USAGE, 'session_measure.used_cnt': 1.5 } }, ['session_measure.used_cnt']],
+])(
+  'a RUM resource is InternalError, with the fields in the log, when its %s is malformed',
+  async (_row, rows, fields) => {
+    const { account, call, deps } = await newTenant(rows);
+    const answer = await call();
+    expectEnvelope(answer, 500, 'InternalError');
+    const { request_id } = answer.body;
+    expect(deps.log.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', fields: { request_id, account_id: account, fields } }),
+    );
+  },
+);
 
-  it('passes on a plan version and a status that it does not know: further ones may come', async () => {
-    const unknown = { version: 'enterprise', status: 'paused' };
-    const { call } = await newTenant({ record: { ...RUM_RECORD, ...unknown } });
-    expect(expectData(getRumResource, await call())).toMatchObject(unknown);
-  });
+it.each([
+  ['is 0 s old and served from memory for 60 s', 0, '0', 60_000],
+  ['is as old as the time since its reading began', 2_000, '2', 58_000],
+])('a record %s', async (_what, msOfQuery, age, remainingMs) => {
+  const { clock, putRecord, versionAndAge } = await newTenant();
+  clock.msOfQuery = msOfQuery;
+  expect(await versionAndAge()).toEqual(['professional', age]);
+  clock.msOfQuery = 0;
+  await putRecord(CHANGED);
+  clock.now += remainingMs - 1;
+  expect(await versionAndAge()).toEqual(['professional', '59']);
+  clock.now += 1;
+  expect(await versionAndAge()).toEqual(['free', '0']);
+});
 
-  it('is served from memory for 60 s, and Age says how old it is', async () => {
-    const { clock, putRecord, versionAndAge } = await newTenant();
-    expect(await versionAndAge()).toEqual(['professional', '0']);
-    await putRecord(CHANGED);
-    clock.now += 59_999;
-    expect(await versionAndAge()).toEqual(['professional', '59']);
-    clock.now += 1;
-    expect(await versionAndAge()).toEqual(['free', '0']);
-  });
+it('a record is 0 s old, and then read again, when the clock is set back while it is read', async () => {
+  const { clock, putRecord, versionAndAge } = await newTenant();
+  clock.msOfQuery = -5_000;
+  expect(await versionAndAge()).toEqual(['professional', '0']);
+  await putRecord(CHANGED);
+  expect(await versionAndAge()).toEqual(['free', '0']);
+});
 
-  it('is as old as the time since its reading began', async () => {
-    const { clock, putRecord, versionAndAge, slowedBy } = await newTenant({ record: CHANGED });
-    const stopSlowing = slowedBy(2_000);
-    expect(await versionAndAge()).toEqual(['free', '2']);
-    stopSlowing();
-    await putRecord(RUM_RECORD);
-    clock.now += 57_999;
-    expect(await versionAndAge()).toEqual(['free', '59']);
-    clock.now += 1;
-    expect(await versionAndAge()).toEqual(['professional', '0']);
-  });
-
-  it('is 0 s old, and then read again, when the clock is set back while it is read', async () => {
-    const { putRecord, versionAndAge, slowedBy } = await newTenant();
-    const stopSlowing = slowedBy(-5_000);
-    expect(await versionAndAge()).toEqual(['professional', '0']);
-    stopSlowing();
-    await putRecord(CHANGED);
-    expect(await versionAndAge()).toEqual(['free', '0']);
-  });
-
-  it('that was deleted is gone at once with no_cache, and from then on for all', async () => {
-    const { putRecord, call } = await newTenant();
-    expectEnvelope(await call(), 200);
-    await putRecord({ ...RUM_RECORD, deleted: true });
-    for (const body of [{ no_cache: true }, {}]) expectEnvelope(await call(body), 400, 'ResourceNotFound');
-  });
+it('a record that was deleted is gone at once with no_cache, and from then on for all', async () => {
+  const { putRecord, call } = await newTenant();
+  expectEnvelope(await call(), 200);
+  await putRecord({ ...RUM_RECORD, deleted: true });
+  for (const body of [{ no_cache: true }, {}]) expectEnvelope(await call(body), 400, 'ResourceNotFound');
 });

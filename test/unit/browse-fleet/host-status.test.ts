@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   deriveStatus,
   fleetHost,
@@ -9,132 +9,100 @@ import {
 
 const NOW = 1_750_000_000_000;
 const BEYOND_2_53 = 9_007_199_254_740_993n;
+const EMOJI = '\u{1f600}';
 
-const INVENTORY: HostRow = {
-  host_id: 'h1',
-  agent_version: '1.0.0',
-  edge_cluster: 'eu',
-  enabled: true,
-  snapshot_ready: true,
-};
-/** The live row of a host that has reported, but never a snapshot. */
+const HOST: HostRow = { host_id: 'h', agent_version: '1', edge_cluster: 'eu', enabled: true, snapshot_ready: true };
+/** The status row of a host that has reported, but never a snapshot. */
 const REPORTS: HostStatusRow = {
-  host_id: 'h1',
-  node_count: 3,
-  edge_count: 2,
-  authoritative: true,
-  graph_available: true,
-  snapshot_truncated: false,
-  snapshot_degraded: false,
+  ...{ host_id: 'h', node_count: 3, edge_count: 2, authoritative: true, graph_available: true },
+  ...{ snapshot_truncated: false, snapshot_degraded: false },
 };
-const host = (fields: Partial<HostRow> = {}): HostRow => ({ ...INVENTORY, ...fields });
-const live = (fields: Partial<HostStatusRow> = {}): HostStatusRow => ({
-  ...REPORTS,
-  received_at_ms: NOW - 1_000,
-  ...fields,
-});
+const FRESH: HostStatusRow = { ...REPORTS, received_at_ms: NOW - 1_000 };
+const STALE: HostStatusRow = { ...REPORTS, received_at_ms: NOW - 120_001 };
+const IMPAIRED = { snapshot_truncated: true, snapshot_degraded: true, health_at_ms: NOW };
+const WITH_HEALTH: HostStatusRow = { ...REPORTS, health_at_ms: NOW };
 
-const stale = { received_at_ms: NOW - 120_001 };
-const impaired = { snapshot_truncated: true, snapshot_degraded: true, health_at_ms: NOW };
-const withHealth = { ...REPORTS, health_at_ms: NOW };
-
-/** What each rule decides; rule 8 adds a reason for each of its conditions that holds. */
-const OUTCOMES: Record<number, [status: string, ...reasons: string[]]> = {
-  1: ['unsupported', 'capability_unsupported'],
-  2: ['disabled', 'collection_disabled'],
-  3: ['degraded', 'collection_failed'],
-  4: ['initializing', 'snapshot_pending'],
-  5: ['degraded', 'snapshot_missing'],
-  6: ['no_data', 'no_reports'],
-  7: ['stale', 'snapshot_stale'],
-  8: ['degraded'],
-  9: ['active'],
-};
 /** Hosts for which each rule holds: alone, or together with later rules that can hold at the same time. */
-const CASES: [rule: number, host: Partial<HostRow>, live: HostStatusRow | undefined, reasons?: string[]][] = [
-  [1, { capability_status: 'unsupported' }, undefined],
-  [1, { capability_status: 'unsupported', enabled: false, snapshot_ready: false }, live({ ...stale, ...impaired })],
-  [2, { enabled: false, capability_status: 'failed' }, live(stale)],
-  [2, { capability_status: 'disabled', snapshot_ready: false }, withHealth],
-  [2, { capability_status: 'disabled' }, undefined],
-  [3, { capability_status: 'failed' }, live({ ...stale, ...impaired })],
-  [3, { capability_status: 'failed', snapshot_ready: false }, undefined],
-  [3, { capability_status: 'failed' }, withHealth],
-  [4, { capability_status: 'starting', snapshot_ready: false }, undefined],
-  [4, { snapshot_ready: false }, withHealth],
-  [4, { capability_status: 'running', snapshot_ready: false }, { ...REPORTS, health_at_ms: 0 }],
-  [5, {}, withHealth],
-  [6, { snapshot_ready: false }, undefined],
-  [6, { capability_status: 'running' }, REPORTS],
-  [7, {}, live({ ...stale, ...impaired })],
-  [7, { snapshot_ready: false, capability_status: 'running' }, live(stale)],
-  [8, {}, live({ snapshot_truncated: true }), ['snapshot_truncated']],
-  [8, {}, live({ snapshot_degraded: true }), ['snapshot_degraded']],
-  [8, {}, live(impaired), ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot']],
-  [9, { snapshot_ready: false, capability_status: 'starting' }, live()],
-  [9, { capability_status: 'anything else' }, live({ health_at_ms: NOW - 1_000 })],
-];
-
-describe('the status rules', () => {
-  it.each(CASES)('rule %i decides for host %j with live row %j', (rule, fields, row, more = []) => {
-    const [status, ...reasons] = OUTCOMES[rule] ?? [];
-    expect(deriveStatus(host(fields), row, NOW)).toEqual({ rule, status, reasons: [...reasons, ...more] });
-  });
-
-  it.each([
-    [{}, 120_000, 'active', 'fresh'],
-    [{}, 120_001, 'stale', 'stale'],
-    [{ report_interval_ms: 10_000 }, 20_000, 'active', 'fresh'],
-    [{ report_interval_ms: 0 }, 1, 'stale', 'stale'],
-    [{ report_interval_ms: BEYOND_2_53 }, NOW, 'active', 'fresh'],
-    [{}, -5_000, 'active', 'fresh'],
-  ])('with %o a snapshot of age %i is %s and %s', (interval, age, status, freshness) => {
-    const { servicemap } = fleetHost(host(interval), live({ received_at_ms: NOW - age }), NOW);
-    expect(servicemap).toMatchObject({ status, freshness_status: freshness, max_age_ms: Math.max(0, age) });
-  });
-
-  it('health counts as newer than the snapshot if it is so by a millisecond or more, also beyond 2^53', () => {
-    const statusOf = (fields: object) => deriveStatus(host(), live(fields), NOW).status;
-    expect(statusOf({ health_at_ms: NOW - 999 })).toBe('degraded');
-    expect(statusOf({ received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 + 1n })).toBe('degraded');
-    expect(statusOf({ received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 })).toBe('active');
-  });
+it.each<[outcome: string, host: Partial<HostRow>, live?: HostStatusRow]>([
+  ['1 unsupported capability_unsupported', { capability_status: 'unsupported' }],
+  [
+    '1 unsupported capability_unsupported',
+    { capability_status: 'unsupported', enabled: false, snapshot_ready: false },
+    { ...STALE, ...IMPAIRED },
+  ],
+  ['2 disabled collection_disabled', { enabled: false, capability_status: 'failed' }, STALE],
+  ['2 disabled collection_disabled', { capability_status: 'disabled', snapshot_ready: false }, WITH_HEALTH],
+  ['3 degraded collection_failed', { capability_status: 'failed' }, { ...STALE, ...IMPAIRED }],
+  ['3 degraded collection_failed', { capability_status: 'failed', snapshot_ready: false }],
+  ['4 initializing snapshot_pending', { capability_status: 'starting', snapshot_ready: false }],
+  ['4 initializing snapshot_pending', { snapshot_ready: false }, { ...REPORTS, health_at_ms: 0 }],
+  ['5 degraded snapshot_missing', {}, WITH_HEALTH],
+  ['6 no_data no_reports', { snapshot_ready: false }],
+  ['6 no_data no_reports', { capability_status: 'running' }, REPORTS],
+  ['7 stale snapshot_stale', { snapshot_ready: false, capability_status: 'running' }, { ...STALE, ...IMPAIRED }],
+  ['8 degraded snapshot_truncated', {}, { ...FRESH, snapshot_truncated: true }],
+  ['8 degraded snapshot_degraded', {}, { ...FRESH, snapshot_degraded: true }],
+  ['8 degraded health_newer_than_snapshot', {}, { ...FRESH, health_at_ms: NOW - 999 }],
+  [
+    '8 degraded health_newer_than_snapshot',
+    {},
+    { ...FRESH, received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 + 1n },
+  ],
+  ['8 degraded snapshot_truncated snapshot_degraded health_newer_than_snapshot', {}, { ...FRESH, ...IMPAIRED }],
+  ['9 active', { snapshot_ready: false, capability_status: 'starting' }, FRESH],
+  ['9 active', { capability_status: 'anything else' }, { ...FRESH, health_at_ms: NOW - 1_000 }],
+  ['9 active', {}, { ...FRESH, received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 }],
+])('rule %s: host %o with status row %o', (outcome, fields, live) => {
+  const { rule, status, reasons } = deriveStatus({ ...HOST, ...fields }, live, NOW);
+  expect([rule, status, ...reasons].join(' ')).toBe(outcome);
 });
 
-describe('a host of the answer', () => {
-  it('lists the codes of the inventory, then of the live row, then the added ones, each once', () => {
-    const inventory = host({ reason_codes: ['a', 'snapshot_stale'] });
-    const row = live({ ...stale, reason_codes: ['b', 'a'] });
-    expect(fleetHost(inventory, row, NOW).servicemap.reason_codes).toEqual(['a', 'snapshot_stale', 'b']);
-  });
+it.each<[interval: HostRow['report_interval_ms'], ageMs: number, status: string, freshness: string]>([
+  [undefined, 120_000, 'active', 'fresh'],
+  [undefined, 120_001, 'stale', 'stale'],
+  [10_000, 20_000, 'active', 'fresh'],
+  [0, 1, 'stale', 'stale'],
+  [BEYOND_2_53, NOW, 'active', 'fresh'],
+  [undefined, -5_000, 'active', 'fresh'],
+])('with an interval of %s, a snapshot of age %i is %s and %s', (interval, age, status, freshness_status) => {
+  const host = { ...HOST, ...(interval !== undefined && { report_interval_ms: interval }) };
+  const { servicemap } = fleetHost(host, { ...REPORTS, received_at_ms: NOW - age }, NOW);
+  expect(servicemap).toMatchObject({ status, freshness_status, max_age_ms: Math.max(0, age) });
 });
 
-describe('the texts of a host', () => {
-  const emoji = '\u{1f600}';
-  const codesOf = (fields: object, row: HostStatusRow | typeof UNREADABLE = live()) =>
-    fleetHost(host(fields), row, NOW).servicemap.reason_codes;
+const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
+it.each<[what: string, host: Partial<HostRow>, live: HostStatusRow | typeof UNREADABLE, shown: string[]]>([
+  [
+    'of the inventory, then of the status row, then added ones, each once',
+    { reason_codes: ['a', 'snapshot_stale'] },
+    { ...STALE, reason_codes: ['b', 'a'] },
+    ['a', 'snapshot_stale', 'b'],
+  ],
+  ['32 different ones', { reason_codes: [...codes.slice(0, 32), 'code-0'] }, FRESH, codes.slice(0, 32)],
+  ['at most 32', { reason_codes: codes }, FRESH, [...codes.slice(0, 32), 'value_cut']],
+  ['of 128 code points', { reason_codes: [EMOJI.repeat(128)] }, FRESH, [EMOJI.repeat(128)]],
+  [
+    'cut',
+    { reason_codes: ['x'.repeat(129), EMOJI.repeat(128)] },
+    FRESH,
+    ['x'.repeat(128), EMOJI.repeat(128), 'value_cut'],
+  ],
+  ['value_cut last', { agent_version: 'x'.repeat(300) }, UNREADABLE, ['no_reports', 'status_unavailable', 'value_cut']],
+])('reason codes: %s', (_what, fields, live, shown) =>
+  expect(fleetHost({ ...HOST, ...fields }, live, NOW).servicemap.reason_codes).toEqual(shown),
+);
 
-  it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'] as const)(
-    '%s is cut after 256 code points',
-    (name) => {
-      const shown = (text: string) => {
-        const { servicemap, ...item } = fleetHost(host({ [name]: text }), live(), NOW);
-        return [{ ...servicemap, ...item }[name], servicemap.reason_codes];
-      };
-      for (const character of ['x', emoji]) {
-        expect(shown(character.repeat(256))).toEqual([character.repeat(256), undefined]);
-        expect(shown(character.repeat(257))).toEqual([character.repeat(256), ['value_cut']]);
+it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'])(
+  '%s is cut after 256 code points, and value_cut says so',
+  (name) => {
+    for (const character of ['x', EMOJI])
+      for (const [length, reason_codes] of [
+        [256, undefined],
+        [257, ['value_cut']],
+      ] as const) {
+        const { servicemap, ...item } = fleetHost({ ...HOST, [name]: character.repeat(length) }, FRESH, NOW);
+        expect({ ...servicemap, ...item }).toMatchObject({ [name]: character.repeat(256) });
+        expect(servicemap.reason_codes).toEqual(reason_codes);
       }
-    },
-  );
-
-  it('are at most 32 different reason codes of 128 code points; value_cut comes last', () => {
-    const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
-    expect(codesOf({ reason_codes: [...codes.slice(0, 32), 'code-0'] })).toEqual(codes.slice(0, 32));
-    expect(codesOf({ reason_codes: codes })).toEqual([...codes.slice(0, 32), 'value_cut']);
-    expect(codesOf({ reason_codes: [emoji.repeat(128)] })).toEqual([emoji.repeat(128)]);
-    expect(codesOf({ reason_codes: ['x'.repeat(129), 'y'] })).toEqual(['x'.repeat(128), 'y', 'value_cut']);
-    const unavailable = ['no_reports', 'status_unavailable', 'value_cut'];
-    expect(codesOf({ agent_version: 'x'.repeat(300) }, UNREADABLE)).toEqual(unavailable);
-  });
-});
+  },
+);

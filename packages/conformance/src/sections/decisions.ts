@@ -20,9 +20,11 @@ async function reportsCallsLeft(api: ApiClient): Promise<void> {
   api.need('entities');
   // Both calls that count must be in the same minute.
   if (Date.now() % 60_000 > 50_000) await api.environment.wait(60_020 - (Date.now() % 60_000));
-  const { headers: before } = await api.fleet({ limit: 1 });
+  const browse = async () => (await api.fleet({ limit: 1 })).headers;
+  let before = await browse();
+  if (callsLeft(before, 30, 60) === 0) before = await browse(); // in the next minute
   invalid(await api.fleet({ limit: 0 }), 'limit');
-  const { headers: after } = await api.fleet({ limit: 1 });
+  const after = await browse();
   expect(callsLeft(after, 30, 60), 'calls left in the minute').toBe(callsLeft(before, 30, 60) - 1);
   for (const headers of [before, after]) {
     const limit = Number(headers.get('x-ratelimit-limit'));
@@ -231,4 +233,14 @@ export const decisions = {
     },
   ),
   'A comment of 1024 characters is recorded whole': (api) => recordsComment(api, randomUUID().padEnd(1_024, 'c')),
+  'An account_id in a body is ignored: the key decides whose data a call is about': async (api) => {
+    const { account_id, resource_name } = data(await api.rum());
+    expect(data(await api.rum({ account_id: 1 }))).toMatchObject({ account_id, resource_name });
+  },
+  'A work item id has 1 to 128 characters, a version that can be deleted is from 1 to 2^63 - 2': async (api) => {
+    await refuses(DELETE, 'work_item_id', ['', 'x'.repeat(129)], { version: 1 })(api);
+    await refuses(DELETE, 'version', [0, 2n ** 63n - 1n], { work_item_id: 'x' })(api);
+    const longest = { work_item_id: '😀'.repeat(128), version: 2n ** 63n - 2n };
+    refused(await api.remove(longest), 'ResourceNotFound');
+  },
 } satisfies Requirements;

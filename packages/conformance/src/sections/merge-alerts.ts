@@ -54,7 +54,8 @@ export const alertAndIncident = {
   'An incident is identified by 24 hexadecimal digits': refuses(MERGE, 'incident_id', INVALID_OBJECT_IDS, IDS),
   'A member is identified by an int64, without rounding': withData(async (api, { alerts, incidents }) => {
     const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
-    refused(await api.merge({ ...body, owner_id: ROUNDED }), 'ResourceNotFound', String(ROUNDED));
+    for (const owner_id of [ROUNDED, -(2n ** 63n)])
+      refused(await api.merge({ ...body, owner_id }), 'ResourceNotFound', String(owner_id));
     data(await api.merge({ ...body, owner_id: BIG }));
     invalid(await api.merge({ ...body, owner_id: 2n ** 63n }), 'owner_id');
   }),

@@ -1,0 +1,198 @@
+/** Checks, refusals, failures and log lines that all operations share. The contract has the order of the checks and the rules of bodies. */
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { hashAppKey } from '../../../lib/http/app-keys.ts';
+import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { allowedMethods, operations } from '../../../lib/operations/index.ts';
+import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
+import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
+import { connectTable } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { listen } from '../../support/listen.ts';
+import {
+  callAlone,
+  type EventOptions,
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  NOW,
+  put,
+  putAll,
+  storedUnder,
+  testDeps,
+} from '../../support/service.ts';
+import { within } from '../../support/within.ts';
+import { hookedTable } from './hooked-table.ts';
+
+/** A caller with a RUM record, and functions over a table in memory. */
+async function newService({ settings = {}, permissions }: { settings?: object; permissions?: string[] } = {}) {
+  const { table, hooked, hook } = hookedTable();
+  const caller = await newCaller(table, { account_id: 9_007_199_254_740_993n, ...(permissions && { permissions }) });
+  await put(table, keys.rumResource(caller.account), RUM_RECORD);
+  const clock = { now: NOW };
+  const deps = testDeps(hooked, { now: () => clock.now, settings });
+  const handlers = handlersOver(deps);
+  const read = (options: EventOptions = {}) =>
+    callAlone(handlers, getRumResource, { appKey: caller.appKey, ...options });
+  return { ...caller, table, hook, clock, deps, handlers, read };
+}
+
+it.each<[code: string, tableCalls: number, options?: EventOptions, error?: Error, level?: string]>([
+  ['OK', 2],
+  ['InvalidParameter', 1, { body: { no_cache: 1 } }],
+  ['Unauthorized', 1, { appKey: 'unknown' }],
+  ['InternalError', 2, {}, new TypeError('a bug of ours'), 'error'],
+  ['ServiceUnavailable', 2, {}, Object.assign(new Error(), { name: 'TimeoutError' }), 'warn'],
+])(
+  'a call that ends with %s has one log line and one count, with its caller and its duration',
+  async (code, tableCalls, options, error, level) => {
+    const { appKey, hook, clock, deps, handlers } = await newService();
+    hook.around = (reply, { name }) => {
+      clock.now += 21;
+      return error && name === 'QueryCommand' ? Promise.reject(error) : reply();
+    };
+    const event = eventFor(getRumResource, { appKey, ...options });
+    Object.assign(event.requestContext, { extendedRequestId: 'extended' });
+    const { request_id } = (await invokeAlone(handlers.getRumResource, event)).body;
+    const caller = { account_id: '9007199254740993', app_key_id: hashAppKey(appKey).slice(0, 16) };
+    const [operation, duration_ms] = ['get-rum-resource', 21 * tableCalls];
+    const fields = {
+      ...{ operation, code, request_id, extended_request_id: 'extended', duration_ms },
+      ...(code !== 'Unauthorized' && caller),
+    };
+    const linesOf = (wanted: string) => deps.log.lines.filter(({ message }) => message === wanted);
+    expect(linesOf('call')).toEqual([{ level: 'info', message: 'call', fields }]);
+    expect(linesOf('call failed').map((line) => line.level)).toEqual(level ? [level] : []);
+    expect(deps.metrics).toMatchObject({ calls: [{ operation, code, durationMs: duration_ms }], events: [] });
+  },
+);
+
+it('an unforeseen error is InternalError in the caller’s language, and logged with its stack; its message shows nowhere', async () => {
+  const { hook, deps, read } = await newService();
+  hook.around = (reply, { name }) => {
+    if (name !== 'QueryCommand') return reply();
+    const $metadata = { requestId: 'of AWS', attempts: 2 };
+    throw Object.assign(new Error('quotes the-input'), { name: 'ValidationException', $metadata });
+  };
+  const answer = await read({ headers: { 'accept-language': ['qaa', 'zh-CN'] } });
+  expectEnvelope(answer, 500, 'InternalError');
+  expect(answer.headers['Content-Language']).toBe('zh-CN');
+  expect(answer.headers).not.toHaveProperty('Retry-After');
+  for (const leak of ['the-input', 'ValidationException', ' at ']) expect(JSON.stringify(answer)).not.toContain(leak);
+  const { request_id } = answer.body;
+  const error_stack = expect.toSatisfy((frames: string[]) => frames.every((frame) => frame.startsWith('at ')));
+  const ofAws = { aws_request_id: 'of AWS', attempts: 2 };
+  const fields = { request_id, cause: 'bug', error_name: 'ValidationException', error_stack, ...ofAws };
+  expect(deps.log.lines).toContainEqual({ level: 'error', message: 'call failed', fields });
+  expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
+});
+
+const http = (status: string, body: string) =>
+  `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+it.each<[what: string, reply: string | undefined]>([
+  ['no connection', undefined],
+  ['no HTTP', 'garbage\r\n\r\n'],
+  ['a head that is too large', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`],
+  ['half of its JSON', http('200 OK', '{"Item":{"account_id":{"N":"1')],
+  ['a page of a proxy', http('403 Forbidden', '<html>')],
+  ['a redirection', http('301 Moved Permanently', '')],
+  ['expired credentials', http('400 Bad Request', '{"__type":"com.amazon.coral.service#ExpiredTokenException"}')],
+])('%s in place of a reply from DynamoDB is ServiceUnavailable within 3 s', async (_what, reply) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => (reply === undefined ? socket.destroy() : socket.end(reply)));
+  });
+  const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${await listen(server)}` });
+  const handlers = handlersOver(testDeps(table, { timeLimits: TIME_LIMITS }));
+  const answer = await within(3_000, () => callAlone(handlers, getRumResource, { appKey: 'x' }));
+  server.close();
+  expectEnvelope(answer, 503, 'ServiceUnavailable');
+});
+
+it('what settings switch off is refused with Retry-After, counted as refused by a setting, and changes nothing', async () => {
+  const settings = { writesFrozen: true, serviceMapEnabled: false };
+  const { account, appKey, table, deps, handlers, read } = await newService({ settings });
+  const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
+  const rows = [
+    { ...keys.workItem(account, 'w'), work_item_id: 'w', version: 1, title: 't' },
+    { ...keys.alert(account, alert_id), alert_id, title: 't' },
+    { ...keys.incident(account, incident_id), incident_id, title: 't' },
+  ];
+  await putAll(table, rows);
+  for (const [operation, body] of [
+    [deleteWorkItem, { work_item_id: 'w', version: 1 }],
+    [mergeAlerts, { alert_ids: [alert_id], incident_id }],
+    [browseFleet, {}],
+  ] as const) {
+    const answer = await callAlone(handlers, operation, { appKey, body });
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toBe('60');
+  }
+  for (const row of rows) expect(await storedUnder(table, row.pk)).toEqual([row]);
+  expect(deps.metrics.events).toEqual(Array(3).fill('refused_by_setting'));
+  expectEnvelope(await read(), 200);
+});
+
+it.each(operations)(
+  '$name reads only the key for a call that its checks refuse, and does not count it',
+  async (operation) => {
+    const { appKey, hook, handlers } = await newService();
+    const wrong: EventOptions[] = [
+      { headers: { 'Content-Type': 'text/plain' } },
+      ...['{', `{"x":"${'x'.repeat(4 * 2 ** 20)}"}`, '{"limit":0,"no_cache":0}'].map((rawBody) => ({ rawBody })),
+      ...(operation === browseFleet ? [{ rawBody: '{"cursor":"never issued"}' }] : []),
+    ];
+    for (const options of wrong) {
+      const answer = await callAlone(handlers, operation, { appKey, ...options });
+      expect(answer.status).toBeLessThan(429);
+      expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
+    }
+    expect(hook.calls).toEqual(['GetCommand']);
+  },
+);
+
+it('a caller without the permission is refused and not counted', async () => {
+  const { appKey, hook, handlers } = await newService({ permissions: ['other', 'Monit'] });
+  expectEnvelope(await callAlone(handlers, browseFleet, { appKey }), 403, 'AccessDenied');
+  expect(hook.calls).toEqual(['GetCommand']);
+});
+
+it('the refusal of a call that is for no operation goes by the resource, not by the path', async () => {
+  const fallbackRoute = createFallbackRoute(testDeps(hookedTable().table), allowedMethods());
+  const send = (resource: string, path: string, httpMethod: string) =>
+    invokeAlone(fallbackRoute, { ...eventFor(browseFleet), resource, path, httpMethod });
+  for (const path of ['/alert/merge/', '/base/alert/merge', '/alert/merge/list/']) {
+    expectEnvelope(await send('/alert/merge', path, 'GET'), 405, 'MethodNotAllowed');
+    expectEnvelope(await send('/{proxy+}', path, 'POST'), 404, 'RouteNotFound');
+  }
+});
+
+/** A body of this many bytes, made mostly of two-byte characters. */
+const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;
+const encoded = (rawBody: string, ...codings: string[]) =>
+  codings.map((coding) => ({ headers: { 'Content-Encoding': coding }, rawBody }));
+
+it.each<[what: string, code: string | undefined, named: string, requests: EventOptions[]]>([
+  ['of the largest size that the setting allows', undefined, '', [{ rawBody: ofSize(1_024) }]],
+  ['of a byte more', 'EntityTooLarge', '1024', [{ rawBody: ofSize(1_025) }]],
+  ['that is JSON whatever its Content-Encoding says', undefined, '', encoded('{}', 'gzip', 'identity')],
+  ['that is no JSON, in no encoding', 'InvalidParameter', 'JSON', encoded('{', '', 'identity', 'Identity')],
+  ['that is too large, in an encoding', 'EntityTooLarge', '1024', encoded(ofSize(1_025), 'gzip')],
+  [
+    'with an Idempotency-Key of any form, which this operation ignores',
+    ...([undefined, ''] as const),
+    ['', 'x'.repeat(256), ['a', 'b']].map((key) => ({ headers: { 'Idempotency-Key': key } })),
+  ],
+])('a body %s: %s', async (_what, code, named, requests) => {
+  const { read } = await newService({ settings: { maxBodyBytes: 1_024 } });
+  for (const options of requests) {
+    const { error } = (await read(options)).body;
+    expect(error?.code).toBe(code);
+    expect(error?.message ?? '').toContain(named);
+  }
+});
