@@ -14,7 +14,6 @@ import {
   RequestAuthorizer,
   RestApi,
   SecurityPolicy,
-  type ThrottlingPerMethod,
   type UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -57,6 +56,10 @@ export class ServiceApi extends Construct {
   readonly accessLog: LogGroup;
   /** The plan to which the admin command adds the gateway key of each account. */
   readonly accountPlan: UsagePlan;
+  /** Base address of the operations' paths, without a slash at the end. */
+  readonly url: string;
+  /** What a DNS record of the custom domain points to; undefined without one. */
+  readonly domain: DomainName | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
@@ -122,11 +125,6 @@ export class ServiceApi extends Construct {
     });
   }
 
-  /** Base address of the operations' paths, without a slash at the end. */
-  readonly url: string;
-  /** What a DNS record of the custom domain points to; undefined without one. */
-  readonly domain: DomainName | undefined;
-
   private addRoutes(functions: ServiceApiProps['functions']): Map<ListedOperation, Method> {
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions['usage-key-authorizer'],
@@ -164,15 +162,12 @@ export class ServiceApi extends Construct {
     methods: Map<ListedOperation, Method>,
     throttleOf: (operation: ListedOperation) => { rate: number; burst: number },
   ): UsagePlan {
-    const throttle: ThrottlingPerMethod[] = [...methods].map(([operation, method]) => {
-      const { rate, burst } = throttleOf(operation);
-      return { method, throttle: { rateLimit: rate, burstLimit: burst } };
+    const throttle = [...methods].map(([operation, method]) => {
+      const { rate: rateLimit, burst: burstLimit } = throttleOf(operation);
+      return { method, throttle: { rateLimit, burstLimit } };
     });
     // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its class is not assignable to its own interface.
     const api = this.api as IRestApi;
-    return this.api.addUsagePlan(id, {
-      description,
-      apiStages: [{ api, stage: this.api.deploymentStage, throttle }],
-    });
+    return this.api.addUsagePlan(id, { description, apiStages: [{ api, stage: api.deploymentStage, throttle }] });
   }
 }

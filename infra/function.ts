@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
@@ -33,72 +33,67 @@ export type CreateFunction = (
   variables?: Record<string, string>,
 ) => LambdaFunction;
 
-/** A Lambda function with its runtime, bundle, log group, environment and grants. */
-export class ServiceFunction extends Construct {
-  readonly lambda: NodejsFunction;
-
-  constructor(scope: Construct, props: ServiceFunctionProps) {
-    const { name, table, settings } = props;
-    super(scope, name);
-    const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: settings.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    // In place of AWS's managed policy, which allows writing to every log group.
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
-    this.lambda = new NodejsFunction(this, 'Function', {
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
-      loggingFormat: LoggingFormat.JSON,
-      logGroup,
-      role,
-      entry: `${root}functions/${name}.ts`,
-      handler: 'handler',
-      description: props.description,
-      projectRoot: root,
-      depsLockFilePath: `${root}package-lock.json`,
-      memorySize: memoryMbOf(name),
-      timeout: props.timeout,
-      ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
-      environment: {
-        METRICS_NAMESPACE: metricsNamespace,
-        ...(table && { TABLE_NAME: table.tableName }),
-        ...props.environment,
+/** Creates a Lambda function with its runtime, bundle, log group and environment, and the grants that `grants.ts` lists for it. */
+export function createFunction(
+  stack: Stack,
+  { name, description, table, environment, timeout, settings }: ServiceFunctionProps,
+): LambdaFunction {
+  const scope = new Construct(stack, name);
+  const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
+  const logGroup = new LogGroup(scope, 'Logs', {
+    retention: settings.logRetentionDays,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  // In place of AWS's managed policy, which allows writing to every log group.
+  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  logGroup.grantWrite(role);
+  const lambda = new NodejsFunction(scope, 'Function', {
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    loggingFormat: LoggingFormat.JSON,
+    logGroup,
+    role,
+    entry: `${root}functions/${name}.ts`,
+    handler: 'handler',
+    description,
+    projectRoot: root,
+    depsLockFilePath: `${root}package-lock.json`,
+    memorySize: memoryMbOf(name),
+    timeout,
+    ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
+    environment: {
+      METRICS_NAMESPACE: metricsNamespace,
+      ...(table && { TABLE_NAME: table.tableName }),
+      ...environment,
+    },
+    bundling: {
+      format: OutputFormat.ESM,
+      target: 'node24',
+      minify: true,
+      sourceMap: true,
+      sourcesContent: false,
+      bundleAwsSDK: true,
+      mainFields: ['module', 'main'],
+      charset: Charset.UTF8,
+      esbuildArgs: {
+        // Licences go into a separate file.
+        '--legal-comments': 'external',
+        ...Object.fromEntries(Object.entries(aliases()).map(([name, file]) => [`--alias:${name}`, file])),
       },
-      bundling: {
-        format: OutputFormat.ESM,
-        target: 'node24',
-        minify: true,
-        sourceMap: true,
-        sourcesContent: false,
-        bundleAwsSDK: true,
-        mainFields: ['module', 'main'],
-        charset: Charset.UTF8,
-        esbuildArgs: {
-          // Licences go into a separate file.
-          '--legal-comments': 'external',
-          ...Object.fromEntries(Object.entries(aliases()).map(([name, file]) => [`--alias:${name}`, file])),
+      forceDockerBundling: false,
+    },
+  });
+  if (table === undefined) return lambda;
+  for (const { actions, on, attributes } of GRANTS[name])
+    lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: actions.map((action) => `dynamodb:${action}`),
+        resources: [table.tableArn],
+        conditions: {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
+          ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
         },
-        forceDockerBundling: false,
-      },
-    });
-    if (table) this.grant(name, table);
-  }
-
-  /** Grants the function what `grants.ts` lists for it. */
-  private grant(name: FunctionName, table: ITableV2): void {
-    for (const { actions, on, attributes } of GRANTS[name])
-      this.lambda.addToRolePolicy(
-        new PolicyStatement({
-          actions: actions.map((action) => `dynamodb:${action}`),
-          resources: [table.tableArn],
-          conditions: {
-            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
-            ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
-          },
-        }),
-      );
-  }
+      }),
+    );
+  return lambda;
 }

@@ -2,6 +2,7 @@ import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apiga
 import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
 import { catalog as en } from '../lib/http/messages/en.ts';
 
+const CODING_MESSAGE = 'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.';
 /**
  * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two defaults are
  * for all other types: they also set the status. `DEFAULT_5XX` stands for functions and authorizers that fail, time out or are throttled.
@@ -18,11 +19,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [ResponseType.THROTTLED, 'RequestTooFrequently'],
   // No app_key in the query string: the authorizer's identity source is empty.
   [ResponseType.UNAUTHORIZED, 'Unauthorized'],
-  [
-    ResponseType.UNSUPPORTED_MEDIA_TYPE,
-    'BadRequest',
-    'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.',
-  ],
+  [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'BadRequest', CODING_MESSAGE],
   // A web ACL that the operator added: docs/deploy.md.
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],

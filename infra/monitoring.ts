@@ -91,12 +91,9 @@ export class Monitoring extends Construct {
 
   private topic(id: string, to: string | undefined): ITopic | undefined {
     if (to === undefined) return undefined;
-    return to.startsWith('arn:') ? Topic.fromTopicArn(this, id, to) : this.createTopic(id, to);
-  }
-
-  private createTopic(id: string, email: string): Topic {
+    if (to.startsWith('arn:')) return Topic.fromTopicArn(this, id, to);
     const topic = new Topic(this, id, { enforceSSL: true });
-    topic.addSubscription(new EmailSubscription(email));
+    topic.addSubscription(new EmailSubscription(to));
     // `enforceSSL` adds a topic policy. It replaces SNS's default policy, which lets the account's alarms publish.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: ofThisAccount }));
@@ -127,9 +124,9 @@ export class Monitoring extends Construct {
 
   private callAlarms({ accessLog, table, functions }: MonitoringProps): Alarm[] {
     const errors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
-    const throttles = Object.entries(functions)
-      .filter(([name]) => !LIMITED_FUNCTIONS.includes(name))
-      .map(([, fn], index) => [`function${index}`, fn.metricThrottles({ period: PERIOD })]);
+    const watched = Object.entries(functions).filter(([name]) => !LIMITED_FUNCTIONS.includes(name));
+    const throttles = watched.map(([, fn], index) => [`function${index}`, fn.metricThrottles({ period: PERIOD })]);
+    const throttledCalls = sumOf('Throttled calls', Object.fromEntries(throttles));
     const shareOfQuota = new MathExpression({
       expression: 'used / SERVICE_QUOTA(used)',
       usingMetrics: { used: LambdaFunction.metricAllConcurrentExecutions() },
@@ -143,13 +140,7 @@ export class Monitoring extends Construct {
     const refused = addLineCount(this, accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
     return [
       this.alarm('AuthorizerFailures', 'The authorizer fails', errors, 1, 2),
-      this.alarm(
-        'FunctionsThrottled',
-        'Lambda throttles functions',
-        sumOf('Throttled calls', Object.fromEntries(throttles)),
-        1,
-        2,
-      ),
+      this.alarm('FunctionsThrottled', 'Lambda throttles functions', throttledCalls, 1, 2),
       this.alarm('ConcurrencyNearLimit', 'The account comes near its quota of executions', shareOfQuota, NEAR_LIMIT, 2),
       this.alarm('TableThrottled', 'DynamoDB throttles the table', throttledRows, 1, 2),
       this.alarm('Flood', 'Over 50 calls a second are refused', refused, FLOOD, 3),

@@ -1,11 +1,10 @@
 /** What the stack reports to its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
 import { Annotations, Aws, CfnMapping, CfnOutput, type Stack } from 'aws-cdk-lib';
-import type { DomainName, UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ServiceApi } from './api.ts';
 import { reservedExecutions } from './function-settings.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
@@ -35,11 +34,8 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
     notices.addWarningV2('service:alarms', 'Alarms page nobody: set pageTo (docs/deploy.md).');
 }
 
-export interface OutputProps {
-  readonly url: string;
-  readonly domain: DomainName | undefined;
+export interface OutputProps extends Pick<ServiceApi, 'url' | 'domain' | 'accountPlan' | 'accessLog'> {
   readonly table: ITableV2;
-  readonly accountPlan: UsagePlan;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
   readonly relay: Relay;
@@ -47,7 +43,6 @@ export interface OutputProps {
   /** An ephemeral stack has none. */
   readonly dashboard: Dashboard | undefined;
   readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
-  readonly accessLog: ILogGroup;
 }
 
 /** The name of the output for a function's log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
@@ -65,28 +60,14 @@ const CONSOLES = {
 };
 
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
-export function addOutputs(
-  stack: Stack,
-  {
-    url,
-    domain,
-    table,
-    accountPlan,
-    mergeQueue,
-    ingestQueues,
-    relay,
-    operatorPolicy,
-    dashboard,
-    functions,
-    accessLog,
-  }: OutputProps,
-): void {
+export function addOutputs(stack: Stack, props: OutputProps): void {
+  const { mergeQueue, ingestQueues, relay, domain, dashboard } = props;
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
-  add('Url', url, 'Base address of the API');
+  add('Url', props.url, 'Base address of the API');
   if (domain) add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
-  add('TableName', table.tableName, 'DynamoDB table with all data');
-  add('AccountPlanId', accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
+  add('TableName', props.table.tableName, 'DynamoDB table with all data');
+  add('AccountPlanId', props.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');
   add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of large merges that could not be finished');
   add('FeedUrl', ingestQueues.queue.queueUrl, 'Queue that other systems send records to: docs/feed.md');
@@ -100,14 +81,14 @@ export function addOutputs(
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayEventsUrl', relay.eventsQueue.queueUrl, 'Queue of events that wait for the bus');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
-  add('OperatorPolicyArn', operatorPolicy.managedPolicyArn, 'Policy that allows what the admin command does');
+  add('OperatorPolicyArn', props.operatorPolicy.managedPolicyArn, 'Policy that allows what the admin command does');
   if (dashboard) {
     const path = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
     const consoles = new CfnMapping(stack, 'Consoles', { mapping: CONSOLES });
     const address = `https://${region}.${consoles.findInMap(Aws.PARTITION, 'domain')}/${path}`;
     add('DashboardUrl', address, 'Health, throttling and cost');
   }
-  add('AccessLogs', accessLog.logGroupName, 'Access log of the API');
-  for (const [name, { logGroup }] of Object.entries(functions))
+  add('AccessLogs', props.accessLog.logGroupName, 'Access log of the API');
+  for (const [name, { logGroup }] of Object.entries(props.functions))
     add(logsOutputOf(name), logGroup.logGroupName, `Log of ${name}`);
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { closest } from 'fastest-levenshtein';
-import { settingValue, settingValues } from '../lib/shared/settings.ts';
+import { type SettingSpec, settingValue, settingValues } from '../lib/shared/settings.ts';
 import { MIN_RESERVED } from './function-settings.ts';
 
 const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
@@ -45,16 +45,11 @@ export function readDeploymentSettings(context: StageContext) {
     if (value !== undefined && !pattern.test(value)) addProblem(name, requirement);
     return value;
   };
+  const parsed = (name: string, spec: SettingSpec) =>
+    settingValue(spec, contextValue(name), (requirement) => addProblem(name, requirement));
   const integer = (name: string, fallback: number, min: number, max: number) =>
-    Number(
-      settingValue({ type: 'integer', default: fallback, min, max }, contextValue(name), (requirement) =>
-        addProblem(name, requirement),
-      ),
-    );
-  const flag = (name: string, fallback: boolean) =>
-    settingValue({ type: 'flag', default: fallback }, contextValue(name), (requirement) =>
-      addProblem(name, requirement),
-    ) === true;
+    Number(parsed(name, { type: 'integer', default: fallback, min, max }));
+  const flag = (name: string, fallback: boolean) => parsed(name, { type: 'flag', default: fallback }) === true;
 
   if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(stackName))
     addProblem('stackName', '1 to 64 letters, digits or hyphens, a letter first');
@@ -97,10 +92,8 @@ export function readDeploymentSettings(context: StageContext) {
   if (reserved > 0 && reserved < MIN_RESERVED) addProblem('reservedConcurrency', `0 or at least ${MIN_RESERVED}`);
   const names = Object.keys(settings);
   // Other tools' context has names with a colon, a slash or a hyphen, such as `@aws-cdk/core:checkSecretUsage`.
-  for (const name of [
-    ...Object.keys(context).filter((key) => /^\w+$/.test(key) && key !== 'stages'),
-    ...Object.keys(stage),
-  ])
+  const given = Object.keys(context).filter((key) => /^\w+$/.test(key) && key !== 'stages');
+  for (const name of [...given, ...Object.keys(stage)])
     if (!names.includes(name)) problems.push(`Context ${name} is no setting: did you mean ${closest(name, names)}?`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;

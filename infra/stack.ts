@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/operations/index.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { type CreateFunction, ServiceFunction } from './function.ts';
+import { type CreateFunction, createFunction } from './function.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { Monitoring } from './monitoring.ts';
 import { createOperatorPolicy } from './operator-policy.ts';
@@ -45,11 +45,11 @@ export class ServiceStack extends Stack {
     const functions = {} as Record<FunctionName, LambdaFunction>;
     const create: CreateFunction = (name, description, timeout, variables) => {
       const usesTable = GRANTS[name].length > 0;
-      functions[name] = new ServiceFunction(this, {
+      functions[name] = createFunction(this, {
         ...{ name, description, timeout, settings },
         ...(usesTable && { table }),
         environment: { ...(usesTable && environment), ...variables },
-      }).lambda;
+      });
       return functions[name];
     };
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
@@ -75,31 +75,16 @@ export class ServiceStack extends Stack {
     }
     functions['send-notification'].addEnvironment('REFUSED_URL', ingestQueues.refused.queueUrl);
     ingestQueues.refused.grant(functions['send-notification'], 'sqs:SendMessage');
-    const { api, url, domain, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
-      settings,
-      functions,
-      sharedGatewayKey,
-    });
+    const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
+    const { api, accessLog, url, domain, accountPlan } = service;
     const operatorPolicy = createOperatorPolicy(this, {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
       logs: [accessLog, ...Object.values(functions).map(({ logGroup }) => logGroup)],
     });
-    const watched = { api, accessLog, table, functions, mergeQueue, settings, ingestQueues, relay };
-    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', watched);
-    addOutputs(this, {
-      url,
-      domain,
-      table,
-      accountPlan,
-      mergeQueue,
-      ingestQueues,
-      relay,
-      operatorPolicy,
-      dashboard: watch?.dashboard,
-      functions,
-      accessLog,
-    });
+    const parts = { table, functions, accessLog, mergeQueue, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
+    addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }
 }

@@ -1,7 +1,7 @@
 /** The settings of a deployment, read once from the environment. */
 
 /** Type, default and bounds of a setting. */
-type SettingSpec =
+export type SettingSpec =
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'flag'; readonly default: boolean };
 

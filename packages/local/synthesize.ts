@@ -15,6 +15,6 @@ export function synthesize(context: Record<string, unknown> = {}): Template {
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });
-  const stack = new ServiceStack(app, 'Service');
+  const stack = new ServiceStack(app, String(context.stackName ?? 'Service'));
   return app.synth().getStackArtifact(stack.artifactId).template as Template;
 }

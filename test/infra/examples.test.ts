@@ -7,13 +7,14 @@ import { eventSamples } from '../../infra/generate/events.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { SERVICE } from '../../lib/shared/log.ts';
 
-/** An example's template, with the pattern and the only target of its only rule. */
+/** The properties of an example's only rule, and its template. */
 function example(file: string) {
   const stack = new Stack(new App());
   new CfnInclude(stack, 'Example', { templateFile: `examples/${file}` });
   const template = Template.fromStack(stack);
   const [{ Properties: rule } = {}] = Object.values(template.findResources('AWS::Events::Rule'));
-  return { template, pattern: rule.EventPattern, target: rule.Targets[0] };
+  const [target] = rule.Targets;
+  return { template, pattern: rule.EventPattern, target, ...target.InputTransformer };
 }
 
 /**
@@ -21,11 +22,11 @@ function example(file: string) {
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
  */
 function transformed(paths: Record<string, string>, template: string, event: object): string {
-  const valueAt = (name: string) => {
-    // A path is a $ and names, each after a dot.
-    const names = (/^\$((?:\.[\w-]+)+)$/.exec(paths[name] ?? '')?.[1] ?? expect.unreachable(name)).slice(1).split('.');
-    return names.reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], event);
-  };
+  // A path is a $ and names, each after a dot.
+  const valueAt = (name: string) =>
+    (/^\$\.([\w.-]+)$/.exec(paths[name] ?? '')?.[1] ?? expect.fail(name))
+      .split('.')
+      .reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], event);
   const parts = template.split(/("(?:[^"\\]|\\.)*")/).map((part) =>
     part.replace(/<([\w-]+)>/g, (_whole, name) => {
       const value = valueAt(name);
@@ -36,13 +37,11 @@ function transformed(paths: Record<string, string>, template: string, event: obj
 }
 
 it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
-  const [merged] = eventSamples().filter(({ type }) => type === 'AlertsMerged');
-  const chat = example('events/chat.yaml');
+  const { pattern, InputPathsMap, InputTemplate } = example('events/chat.yaml');
   const detail = { account_id: [expect.any(Number)] };
-  expect(chat.pattern).toEqual({ source: [SERVICE], 'detail-type': [merged?.type], detail });
-  const event = JSON.parse(JSON.stringify({ detail: merged?.detail }));
+  expect(pattern).toEqual({ source: [SERVICE], 'detail-type': ['AlertsMerged'], detail });
+  const event = JSON.parse(JSON.stringify(eventSamples().find(({ type }) => type === 'AlertsMerged')));
   const { account_id, alerts, incident_id, by } = event.detail;
-  const { InputPathsMap, InputTemplate } = chat.target.InputTransformer;
   expect(JSON.parse(transformed(InputPathsMap, InputTemplate, event))).toEqual({
     text: `Account ${account_id}: ${alerts} alerts merged into incident ${incident_id} by ${by}`,
   });
@@ -61,13 +60,12 @@ const ALARM_EVENT = {
 };
 
 it('a CloudWatch alarm becomes an alert, the same however often its event comes', () => {
-  const { template: ruleTemplate, target } = example('feed/cloudwatch-alarms.yaml');
+  const { template, target, InputPathsMap, InputTemplate } = example('feed/cloudwatch-alarms.yaml');
   // A queue has only one policy: another would replace that of the service's stack.
-  ruleTemplate.resourceCountIs('AWS::SQS::QueuePolicy', 0);
+  template.resourceCountIs('AWS::SQS::QueuePolicy', 0);
   expect(target.SqsParameters).toEqual({ MessageGroupId: { Ref: 'AccountId' } });
-  const { InputPathsMap, InputTemplate } = target.InputTransformer;
-  const template = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
-  const body = transformed(InputPathsMap, template, ALARM_EVENT);
+  const text = InputTemplate['Fn::Sub'].replace('$' + '{AccountId}', '1');
+  const body = transformed(InputPathsMap, text, ALARM_EVENT);
   const sentMs = Date.parse(ALARM_EVENT.time) + 1_000;
   const alert_id = expect.stringMatching(/^[0-9a-f]{24}$/);
   const record = recordOf(body, { sentMs, messageId: 'm', line: 1 });

@@ -1,115 +1,81 @@
-/** Each function as it is deployed, what each setting of docs/deploy.md does, and how functions share Lambda's concurrency. */
-
-import { describe, expect, it } from 'vitest';
+/** Each function as it is deployed, with its log, and how functions share Lambda's concurrency. */
+import { expect, it } from 'vitest';
+import { MIN_RESERVED, reservedExecutions, totalReserved } from '../../infra/function-settings.ts';
+import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { allowedMethods } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf, readable } from './stack.ts';
+import { deployed, idOfFunction, propertiesOf, readable } from './stack.ts';
+import type { Variant } from './templates.ts';
 
-const template = deployed();
-const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-const SETTINGS = {
-  METRICS_NAMESPACE,
-  TABLE_NAME: 'Table',
-  MAX_BODY_BYTES: '262144',
-  WRITES_FROZEN: 'false',
-  SERVICEMAP_ENABLED: 'true',
-};
+const FEED_URL = 'FeedQueue';
+const REFUSED_URL = 'FeedRefused';
 const RELAY = {
   ...{ EVENT_BUS: 'RelayBus', EVENTS_URL: 'RelayEvents' },
   ...{ MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
 };
-const INGEST = {
-  NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=128',
-  ...{ FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' },
-};
+const NODE_OPTIONS = '--max-semi-space-size=2 --max-old-space-size=128';
 
-/** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
-const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
-  ['browse-fleet', 29, 512, SETTINGS],
-  ['get-rum-resource', 29, 512, SETTINGS],
-  ['delete-work-item', 29, 512, SETTINGS],
-  ['merge-alerts', 29, 512, SETTINGS],
-  ['send-records', 29, 512, { ...SETTINGS, FEED_URL: 'FeedQueue' }],
-  ['send-notification', 29, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
-  ['finish-merges', 300, 1_769, SETTINGS],
-  ['ingest-records', 60, 1_769, { ...SETTINGS, ...INGEST }],
-  ['relay', 60, 512, { ...SETTINGS, ...RELAY }],
-  ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
-  ['openapi-document', 5, 256, { METRICS_NAMESPACE }],
+/** Time-out in seconds, MB of memory, share of 50 reserved executions, variables. The authorizer leaves time for the operation; API Gateway waits 29 s. */
+const FUNCTIONS: [
+  name: FunctionName,
+  timeout: number,
+  memory: number,
+  share?: number | undefined,
+  variables?: object,
+][] = [
+  ['browse-fleet', 29, 512, 12],
+  ['get-rum-resource', 29, 512, 7],
+  ['delete-work-item', 29, 512],
+  ['merge-alerts', 29, 512, 10],
+  ['send-records', 29, 512, undefined, { FEED_URL }],
+  ['send-notification', 29, 1_769, undefined, { FEED_URL, REFUSED_URL }],
+  ['finish-merges', 300, 1_769],
+  ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, FEED_URL, REFUSED_URL }],
+  ['relay', 60, 512, undefined, RELAY],
+  ['usage-key-authorizer', 2, 512, 15, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  ['fallback-route', 5, 256, 2, { ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
+  ['openapi-document', 5, 256, 2],
 ];
 
-it('a function has these properties and no others', () => {
-  const expected = FUNCTIONS.map(([name, Timeout, MemorySize, Variables]) => [
+it.each<[variant: Variant | undefined, tableName: string, settings: string[], days: number]>([
+  [undefined, 'Table', ['262144', 'false', 'true'], 30],
+  ['changed', 'Table', ['2048', 'true', 'false'], 90],
+  ['adopting', 'Old-Table-1', ['262144', 'false', 'true'], 30],
+])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
+  const template = deployed(variant);
+  const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
+  const [MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
+  const ofTable = { TABLE_NAME, MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED };
+  const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {
       Code: expect.any(Object),
-      Description: expect.any(String),
+      Description: expect.stringMatching(/^\w.{15}/),
       Handler: 'index.handler',
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       Timeout,
       MemorySize,
+      // By default none is reserved: an account with a limit of 10 would refuse the deployment.
+      ...(variant === 'changed' && share && { ReservedConcurrentExecutions: share }),
       Role: `${idOfFunction(name)}Role.Arn`,
       LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
-      Environment: { Variables },
+      Environment: { Variables: { METRICS_NAMESPACE, ...(GRANTS[name].length > 0 && ofTable), ...variables } },
     },
   ]);
   const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
-  // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+  const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
+  const kept = Object.fromEntries(logs.map((id) => [id, { RetentionInDays: days }]));
+  expect(propertiesOf('Logs::LogGroup', template)).toEqual(kept);
 });
 
-describe('the settings', () => {
-  const changed = deployed({
-    stageName: 'v2',
-    writesFrozen: 'true',
-    serviceMapEnabled: 'false',
-    maxBodyBytes: '2048',
-    stageRate: '11',
-    logRetentionDays: '90',
-    mergeConcurrency: '3',
-    feedConcurrency: '4',
-  });
-
-  it('reach each function that uses them', () => {
-    const variables = { MAX_BODY_BYTES: '2048', WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' };
-    for (const [name, , , environment] of FUNCTIONS)
-      if ('TABLE_NAME' in environment)
-        expect(functionsOf(changed).get(name)?.Properties.Environment.Variables, name).toMatchObject(variables);
-  });
-
-  it('bound what a backlog takes of the concurrency; writesFrozen lets records wait in the ingest queue', () => {
-    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', changed));
-    const mappingOf = (queue: string) => mappings.find(({ EventSourceArn }) => EventSourceArn === `${queue}.Arn`);
-    expect(mappingOf('MergesQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 3 } });
-    expect(mappingOf('FeedQueue')).toMatchObject({ ScalingConfig: { MaximumConcurrency: 4 }, Enabled: false });
-  });
-
-  it('reach the API', () => {
-    const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', changed).Properties;
-    expect(StageName).toBe('v2');
-    for (const { HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings)
-      if (HttpMethod === 'POST') expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([11, 22]);
-  });
-
-  it('reach each log: those of the functions and the access log', () => {
-    const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
-    const kept = (RetentionInDays: number) => Object.fromEntries(logs.map((id) => [id, { RetentionInDays }]));
-    expect(propertiesOf('AWS::Logs::LogGroup', template)).toEqual(kept(30));
-    expect(propertiesOf('AWS::Logs::LogGroup', changed)).toEqual(kept(90));
-  });
-});
-
-// By default no concurrency is reserved: an account with a limit of 10 would refuse the deployment.
-it.each([
-  [900, 270, 225, 135, 180, 45, 45],
-  [20, 6, 5, 3, 4, 1, 1],
-])('%d reserved concurrent executions are divided, and all functions together get no more', (total, ...shares) => {
-  const names = ['usage-key-authorizer', 'browse-fleet', 'get-rum-resource', 'merge-alerts'];
-  const expected = [...names, 'fallback-route', 'openapi-document'].map((name, index) => [name, shares[index]]);
-  const functions = functionsOf(deployed({ reservedConcurrency: String(total) }));
-  const reserved = [...functions].map(([name, { Properties }]) => [name, Properties.ReservedConcurrentExecutions]);
-  expect(Object.fromEntries(reserved.filter(([, share]) => share !== undefined))).toEqual(Object.fromEntries(expected));
-  expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(total);
+it('of the reserved executions each share is at least 1, and all are what is counted, no more than there are', () => {
+  for (const reserved of [MIN_RESERVED, 50, 999, 1_000]) {
+    const shares = FUNCTIONS.map(([name]) => reservedExecutions(name, reserved)).filter((share) => share !== undefined);
+    expect(Math.min(...shares)).toBeGreaterThan(0);
+    expect(shares.reduce((sum, share) => sum + share)).toBe(totalReserved(reserved));
+    expect(totalReserved(reserved)).toBeLessThanOrEqual(reserved);
+  }
+  expect(totalReserved(1_000)).toBe(1_000);
 });

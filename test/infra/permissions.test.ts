@@ -2,205 +2,164 @@
 import { describe, expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
+import { operations } from '../../lib/operations/index.ts';
 import type { Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from './stack.ts';
+import { OLD_STREAM, OLD_TABLE } from './templates.ts';
 
-const template = deployed();
-const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource?: string | string[];
+  Principal?: string | Record<string, string | string[]>;
+  Condition?: Record<string, Record<string, string | string[]>>;
+}
+const words = (values: string | string[]) => [values].flat().sort().join(' ');
 
-/** The queue from which a function receives messages. */
-const CONSUMED: Partial<Record<FunctionName, string>> = {
-  'finish-merges': 'MergesQueue.Arn',
-  'ingest-records': 'FeedQueue.Arn',
-  relay: 'RelayEvents.Arn',
-};
+/** A statement as text: `Allow ACTIONS on RESOURCES to PRINCIPALS if OPERATOR KEY VALUES`. */
+function textOf({ Effect, Action, Resource, Principal, Condition = {} }: Statement): string {
+  const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
+    Object.entries(keys).map(([key, values]) => ` if ${operator} ${key} ${words(values)}`),
+  );
+  const principals = typeof Principal === 'string' ? Principal : Object.values(Principal ?? {}).flat();
+  const to = Principal ? ` to ${words(principals)}` : '';
+  return `${Effect} ${words(Action)}${Resource ? ` on ${words(Resource)}` : ''}${to}${conditions.join('')}`;
+}
 
-const CONSUME = [
-  ...['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
-  'sqs:ReceiveMessage',
-];
-
-/** A statement that allows; actions and keys in a fixed order. */
-const allow = (actions: string[], resource: string | string[], on?: string[], attributes?: readonly string[]) => ({
-  Effect: 'Allow',
-  Action: actions.sort(),
-  Resource: [resource].flat().sort(),
-  ...(on && {
-    Condition: {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.sort() },
-      ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
-    },
-  }),
-});
-
-/** What relay may do besides: read the stream, send to its queues, and publish on the bus. */
-const RELAY = [
-  allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], 'Table.StreamArn'),
-  allow(
-    ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
-    ['MergesQueue.Arn', 'RelayDeadLetters.Arn', 'RelayEvents.Arn'],
-  ),
-  allow(['events:PutEvents'], 'RelayBus.Arn'),
-  allow(['dynamodb:ListStreams'], ['*', 'Table.StreamArn']),
-];
-
-const byAction = (statements: { Action: string[] }[]) =>
-  statements.toSorted((a, b) => (String(a.Action) < String(b.Action) ? -1 : 1));
-
-/** All that the policies of a role say: lists and statements in a fixed order. */
-function statementsOf(role: string, template: Template) {
-  const statements = Object.values(propertiesOf('AWS::IAM::Policy', template))
-    .filter(({ Roles }) => Roles.includes(role))
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  for (const { Condition } of statements) {
-    const keyCondition = Condition?.['ForAllValues:StringLike'];
-    if (keyCondition) keyCondition['dynamodb:LeadingKeys'] = [keyCondition['dynamodb:LeadingKeys']].flat().sort();
-  }
-  return byAction(
-    statements.map(({ Action, Resource, ...rest }) => ({
-      ...rest,
-      Action: [Action].flat().sort(),
-      Resource: [Resource].flat().sort(),
-    })),
+/** What all policies of the template say, by the role, queue, topic, bus or managed policy that has them. */
+function policiesOf(template: Template): Record<string, string[]> {
+  const policies = ['IAM::Policy', 'IAM::ManagedPolicy', 'SQS::QueuePolicy', 'SNS::TopicPolicy'].flatMap((type) =>
+    Object.entries(propertiesOf(type, template)).flatMap(([id, { Roles, Queues, Topics, PolicyDocument }]) =>
+      [Roles ?? Queues ?? Topics ?? id].flat().map((owner: string) => [owner, PolicyDocument.Statement] as const),
+    ),
+  );
+  const ofBus = Object.values(propertiesOf('Events::EventBusPolicy', template));
+  const all = [...policies, ...ofBus.map(({ EventBusName, Statement }) => [EventBusName, [Statement]] as const)];
+  const byOwner = Map.groupBy(all, ([owner]) => owner);
+  return Object.fromEntries(
+    [...byOwner].map(([owner, owned]) => [owner, owned.flatMap(([, statements]) => statements.map(textOf)).sort()]),
   );
 }
 
-describe('a role', () => {
-  it.each(FUNCTIONS)('%s may write its own logs, and do with the table what its grants say', (name) => {
-    const id = idOfFunction(name);
-    const queue = CONSUMED[name];
-    const granted = [
-      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
-      ...GRANTS[name].map(({ actions, on, attributes }) =>
-        allow(
-          actions.map((action) => `dynamodb:${action}`),
-          'Table.Arn',
-          on.map((kind) => LEADING_KEYS[kind]),
-          attributes,
-        ),
-      ),
-      ...(queue ? [allow(CONSUME, queue)] : []),
-      ...(name === 'ingest-records' ? [allow(['sqs:SendMessage'], 'FeedRefused.Arn')] : []),
-      ...(name === 'send-records' ? [allow(['sqs:SendMessage'], 'FeedQueue.Arn')] : []),
-      ...(name === 'send-notification' ? [allow(['sqs:SendMessage'], ['FeedQueue.Arn', 'FeedRefused.Arn'])] : []),
-      ...(name === 'relay' ? RELAY : []),
-    ];
-    expect(statementsOf(`${id}Role`, template)).toEqual(byAction(granted));
+const FUNCTIONS = Object.keys(GRANTS) as FunctionName[];
+const QUEUES = ['FeedQueue', 'FeedRefused', 'MergesDeadLetters', 'MergesQueue', 'RelayDeadLetters', 'RelayEvents'];
+const CONSUME =
+  'Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:GetQueueAttributes sqs:GetQueueUrl sqs:ReceiveMessage on';
+/** What functions may do besides writing their logs and using the table. */
+const MORE: Partial<Record<FunctionName, string[]>> = {
+  'finish-merges': [`${CONSUME} MergesQueue.Arn`],
+  'ingest-records': [`${CONSUME} FeedQueue.Arn`, 'Allow sqs:SendMessage on FeedRefused.Arn'],
+  'send-records': ['Allow sqs:SendMessage on FeedQueue.Arn'],
+  'send-notification': ['Allow sqs:SendMessage on FeedQueue.Arn FeedRefused.Arn'],
+  relay: [
+    `${CONSUME} RelayEvents.Arn`,
+    'Allow dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
+    'Allow dynamodb:ListStreams on * Table.StreamArn',
+    'Allow events:PutEvents on RelayBus.Arn',
+    'Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on MergesQueue.Arn RelayDeadLetters.Arn RelayEvents.Arn',
+  ],
+};
+const rolePolicies = FUNCTIONS.map((name) => {
+  const grants = GRANTS[name].map(({ actions, on, attributes }) =>
+    textOf({
+      ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`), Resource: 'Table.Arn' },
+      Condition: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
+        ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
+      },
+    }),
+  );
+  const logs = `Allow logs:CreateLogStream logs:PutLogEvents on ${idOfFunction(name)}Logs.Arn`;
+  return [`${idOfFunction(name)}Role`, [logs, ...grants, ...(MORE[name] ?? [])].sort()];
+});
+const ONLY_TLS = 'if Bool aws:SecureTransport false';
+const deadLetters = 'FeedRefused.Arn MergesDeadLetters.Arn RelayDeadLetters.Arn';
+const logGroups = [...FUNCTIONS.map((name) => `${idOfFunction(name)}Logs.Arn`), 'ServiceAccessLog.Arn'];
+const apiGateway = ['apikeys', 'apikeys/*', 'usageplans', 'usageplans/*'].map(
+  (path) => `arn:AWS::Partition:apigateway:AWS::Region::/${path}`,
+);
+const toFeed = (principal: string, source: string) =>
+  `Allow sqs:SendMessage on FeedQueue.Arn to ${principal}.amazonaws.com if ArnLike aws:SourceArn arn:AWS::Partition:${principal}:${source}`;
+
+const POLICIES: Record<string, string[]> = {
+  ...Object.fromEntries(rolePolicies),
+  ...Object.fromEntries(QUEUES.map((queue) => [queue, [`Deny sqs:* on ${queue}.Arn to * ${ONLY_TLS}`]])),
+  FeedQueue: [
+    toFeed('events', 'AWS::Region:AWS::AccountId:rule/*'),
+    toFeed('sns', '*:AWS::AccountId:*'),
+    `Deny sqs:* on FeedQueue.Arn to * ${ONLY_TLS}`,
+  ],
+  FeedWriters: ['Allow sqs:SendMessage on FeedQueue.Arn'],
+  // What the admin command does with this stack, and nothing that deletes or changes it.
+  Operator: [
+    `Allow apigateway:DELETE apigateway:GET apigateway:POST on ${words(apiGateway)}`,
+    'Allow cloudformation:DescribeStacks on AWS::StackId',
+    'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData on *',
+    'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
+    'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
+    `Allow logs:FilterLogEvents on ${words(logGroups)}`,
+    `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
+    `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
+    'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',
+  ],
+  RelayBus: ['Deny events:PutEvents on RelayBus.Arn to * if ArnNotEquals aws:PrincipalArn relayRole.Arn'],
+};
+
+describe('the policies', () => {
+  it('say this', () => {
+    expect(policiesOf(deployed())).toEqual(POLICIES);
   });
 
-  it('can be assumed by Lambda, or by API Gateway for the access log', () => {
-    const trusted = Object.fromEntries(
-      Object.entries(propertiesOf('AWS::IAM::Role', template)).map(([id, { AssumeRolePolicyDocument, ...more }]) => {
-        const [{ Action, Effect, ...trust }, ...others] = AssumeRolePolicyDocument.Statement;
-        expect([id, Action, Effect, others]).toEqual([id, 'sts:AssumeRole', 'Allow', []]);
-        return [id, { ...trust, ...more }];
-      }),
-    );
-    expect(trusted).toEqual({
-      ...Object.fromEntries(
-        FUNCTIONS.map((name) => [`${idOfFunction(name)}Role`, { Principal: { Service: 'lambda.amazonaws.com' } }]),
-      ),
-      ServiceApiCloudWatchRole: {
-        Principal: { Service: 'apigateway.amazonaws.com' },
-        ManagedPolicyArns: ['arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs'],
-      },
+  it('also let accounts of a setting send to the feed, and alarms of this account publish by e-mail', () => {
+    const others = ['111122223333', '444455556666'].map((id) => `arn:AWS::Partition:iam::${id}:root`);
+    expect(policiesOf(deployed('changed'))).toEqual({
+      ...POLICIES,
+      FeedQueue: [...(POLICIES.FeedQueue ?? []), `Allow sqs:SendMessage on FeedQueue.Arn to ${words(others)}`].sort(),
+      WatchPage: [
+        'Allow sns:Publish on WatchPage to cloudwatch.amazonaws.com if StringEquals aws:SourceAccount AWS::AccountId',
+        `Deny sns:Publish on WatchPage to * ${ONLY_TLS}`,
+      ],
     });
   });
 
-  it('has the same rights on an adopted table and its stream', () => {
-    const table = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1';
-    const stream = `${table}/stream/2026-11-21T10:00:00.000`;
-    const adopting = deployed({ adoptTable: stream });
-    for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`)) {
-      const usualStatements = JSON.stringify(statementsOf(role, template));
-      const renamed = usualStatements.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
-      expect(statementsOf(role, adopting)).toEqual(JSON.parse(renamed));
-    }
+  it('say the same of an adopted table and its stream', () => {
+    const renamed = (text: string) => text.replaceAll('Table.StreamArn', OLD_STREAM).replaceAll('Table.Arn', OLD_TABLE);
+    expect(policiesOf(deployed('adopting'))).toEqual(JSON.parse(renamed(JSON.stringify(POLICIES))));
   });
 });
 
-it('the policy of a queue refuses calls without TLS and allows nothing; only that of the feed lets rules and topics of this account send, and accounts of a setting', () => {
-  const policies = Object.values(
-    propertiesOf('AWS::SQS::QueuePolicy', deployed({ feedAccounts: '111122223333,444455556666' })),
-  );
-  const refusal = { Effect: 'Deny', Action: 'sqs:*', Principal: { AWS: '*' } };
-  const sending = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'FeedQueue.Arn' };
-  const ofThisAccount = (service: string, source: string) => ({
-    ...{ ...sending, Principal: { Service: `${service}.amazonaws.com` } },
-    Condition: { ArnLike: { 'aws:SourceArn': `arn:AWS::Partition:${service}:${source}` } },
-  });
-  const writers = [
-    ofThisAccount('events', 'AWS::Region:AWS::AccountId:rule/*'),
-    ofThisAccount('sns', '*:AWS::AccountId:*'),
-    {
-      ...sending,
-      Principal: { AWS: ['111122223333', '444455556666'].map((id) => `arn:AWS::Partition:iam::${id}:root`) },
+it('a role can be assumed by Lambda, or by API Gateway for the access log', () => {
+  const roles = Object.entries(propertiesOf('IAM::Role', deployed())).map(
+    ([id, { AssumeRolePolicyDocument, ...more }]) => {
+      return [id, { trust: AssumeRolePolicyDocument.Statement.map(textOf), ...more }];
     },
-  ];
-  for (const { PolicyDocument, Queues } of policies)
-    expect(PolicyDocument.Statement).toEqual([
-      { ...refusal, Resource: `${Queues[0]}.Arn`, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-      ...(Queues[0] === 'FeedQueue' ? writers : []),
-    ]);
-  const queues = Object.keys(propertiesOf('AWS::SQS::Queue', template));
-  expect(policies.flatMap(({ Queues }) => Queues).sort()).toEqual(queues.sort());
-});
-
-it('the policy for operators allows what the admin command does with this stack, and nothing that deletes or changes it', () => {
-  const { PolicyDocument } = propertiesOf('AWS::IAM::ManagedPolicy', template).Operator;
-  const statements = PolicyDocument.Statement.map(({ Action, Resource }: { Action: string[]; Resource: string[] }) => [
-    [Action].flat().join(' '),
-    [Resource].flat().length,
-  ]);
-  expect(statements).toEqual([
-    [
-      'dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem',
-      1,
-    ],
-    ['dynamodb:GetRecords dynamodb:GetShardIterator', 1],
-    ['sqs:GetQueueAttributes', 6],
-    ['sqs:SendMessage', 3],
-    [
-      'sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask',
-      3,
-    ],
-    ['apigateway:DELETE apigateway:GET apigateway:POST', 4],
-    ['logs:FilterLogEvents', FUNCTIONS.length + 1],
-    ['cloudformation:DescribeStacks', 1],
-    ['cloudwatch:DescribeAlarms cloudwatch:GetMetricData', 1],
-  ]);
-});
-
-it('only relay may publish events', () => {
-  const [{ Statement: bus } = { Statement: undefined }] = Object.values(
-    propertiesOf('AWS::Events::EventBusPolicy', template),
   );
-  expect(bus).toMatchObject({
-    ...{ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'events:PutEvents' },
-    Condition: { ArnNotEquals: { 'aws:PrincipalArn': 'relayRole.Arn' } },
+  const assumedBy = (service: string) => ({ trust: [`Allow sts:AssumeRole to ${service}.amazonaws.com`] });
+  expect(Object.fromEntries(roles)).toEqual({
+    ...Object.fromEntries(FUNCTIONS.map((name) => [`${idOfFunction(name)}Role`, assumedBy('lambda')])),
+    ServiceApiCloudWatchRole: {
+      ...assumedBy('apigateway'),
+      ManagedPolicyArns: ['arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs'],
+    },
   });
 });
 
 it('API Gateway may call a function only for its route or as the authorizer of this API, and EventBridge only by its schedule', () => {
-  const callers = Object.values(propertiesOf('AWS::Lambda::Permission', template)).map(
+  const callers = Object.values(propertiesOf('Lambda::Permission', deployed())).map(
     ({ Action, FunctionName, Principal, SourceArn }) => {
-      expect(Action).toBe('lambda:InvokeFunction');
       const route = SourceArn.replace(/.*:ServiceApi\/(ServiceApiDeploymentStageprod\/|authorizers\/.*)?/, '');
-      return `${Principal.split('.')[0]} ${FunctionName.replace(/Function\.Arn$/, '')} ${route}`;
+      return `${Action} ${Principal.split('.')[0]} ${FunctionName.replace(/Function\.Arn$/, '')} ${route}`;
     },
   );
   // Without fallback-route, which serves every other path and method.
-  expect(callers.filter((caller) => !/^apigateway fallbackroute \*\//.test(caller)).sort()).toEqual([
-    'apigateway browsefleet POST/monit/servicemap/fleet',
-    'apigateway deleteworkitem POST/incident/work-item/delete',
-    'apigateway getrumresource POST/rum/resource/info',
-    'apigateway mergealerts POST/alert/merge',
+  const expected = [
+    ...operations.map(({ name, path }) => `apigateway ${idOfFunction(name)} POST${path}`),
     'apigateway openapidocument GET/openapi.json',
-    'apigateway sendnotification POST/feed/alertmanager',
-    'apigateway sendrecords POST/feed/records',
     'apigateway usagekeyauthorizer ',
     'events finishmerges MergesSweep.Arn',
-  ]);
+  ].map((caller) => `lambda:InvokeFunction ${caller}`);
+  // Without fallback-route, which serves every other path and method.
+  expect(callers.filter((caller) => !/ apigateway fallbackroute \*\//.test(caller)).sort()).toEqual(expected.sort());
 });
 
 it('no function has an action in two grants: a transaction with keys of both might match neither', () => {

@@ -2,13 +2,12 @@ import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import flags from 'aws-cdk-lib/recommended-feature-flags.json' with { type: 'json' };
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { readContextFiles, readDeploymentSettings } from '../../infra/stack-settings.ts';
+import { DOMAIN, OLD_STREAM, TOPIC, VAULT, WEB_ACL } from './templates.ts';
 
 const read = (context: Record<string, unknown> = {}) => readDeploymentSettings(context);
-
-const STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/T/stream/2026-01-01T00:00:00.000';
 
 it('docs/deploy.md has the default of each setting', () => {
   const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| `?([^`|]+?)`? \|/gm);
@@ -16,91 +15,101 @@ it('docs/deploy.md has the default of each setting', () => {
   expect(Object.fromEntries([...rows].map(([, name, text]) => [name, text]))).toEqual(Object.fromEntries(defaults));
 });
 
-describe('a wrong setting stops synthesis with an error message', () => {
-  it.each([
-    ['stageName', 'v 1', '1 to 128 letters, digits or underscores'],
-    ['apiGatewayAccount', 'no', 'true or false'],
-    ['serviceMapEnabled', 'yes', 'true or false'],
-    ['maxBodyBytes', '1e6', 'an integer from 1024 to 393216'],
-    ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
-    ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
-    ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
-    ['pageTo', 'ops', 'an e-mail address or the ARN of an SNS topic'],
-    ['ticketTo', 'arn:aws:sqs:eu-west-1:123456789012:q', 'an e-mail address or the ARN of an SNS topic'],
-    ['runbookUrl', 'http://wiki', 'the https address of your copy of docs/operate.md'],
-    ['domainName', 'https://api.example.com', 'a domain name in lower case'],
-    ['certificateArn', 'arn:aws:iam::1:server-certificate/a', 'the ARN of a certificate of ACM'],
-    ['webAclArn', 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/a/b', 'the ARN of a regional web ACL'],
-    ['tags', 'team', 'tags as name=value,name=value'],
-    ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
-    // Its smallest share would be 0.
-    ['reservedConcurrency', '19', '0 or at least 20'],
-    ['feedAccounts', '111122223333,1', 'ids of AWS accounts, separated by commas'],
-  ])('%s = %s', (name, value, requirement) => {
-    expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${requirement}, not "${value}".`);
-  });
+const { domainName, certificateArn } = DOMAIN;
 
-  it('and several settings with a line each', () => {
-    expect(() => read({ stageRate: '0', pageTo: 'ops' })).toThrow(/^Context stageRate .*\nContext pageTo .*$/);
-  });
+it.each<[name: string, right: string[], ...wrong: string[]]>([
+  ['stackName', ['a', `A${'-'.repeat(63)}`], 'my stack', '1a', 'a'.repeat(65)],
+  ['stageName', ['v_2', 'v'.repeat(128)], 'v 1', 'v'.repeat(129)],
+  ['apiGatewayAccount', ['true', 'false'], 'no'],
+  ['serviceMapEnabled', ['true', 'false'], 'yes'],
+  // The entry of a larger merge does not fit into a row.
+  ['maxBodyBytes', ['1024', '393216'], '1e6', '1023', '393217'],
+  // API Gateway takes at most 10,000 calls a second of an account.
+  ['stageRate', ['1', '10000'], '0', '10001'],
+  ['mergeConcurrency', ['2', '1000'], '1', '1001'],
+  ['feedConcurrency', ['2', '1000'], '1', '1001'],
+  // The smallest share of less would be 0.
+  ['reservedConcurrency', ['0', '20', '1000000'], '1', '19', '1000001'],
+  ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],
+  ['adoptTable', [OLD_STREAM, OLD_STREAM.replace('aws', 'aws-cn')], 'Old-Table-1', `x${OLD_STREAM}`, `${OLD_STREAM}/`],
+  ['backupVaultArn', [VAULT, VAULT.replace('aws', 'aws-us-gov')], 'copies', `${VAULT} `, `x${VAULT}`],
+  ['pageTo', ['ops@example.com', TOPIC], 'ops', 'a b@example.com', 'ops@', '@a', `x${TOPIC}`],
+  ['ticketTo', [TOPIC], 'arn:aws:sqs:eu-west-1:123456789012:q'],
+  ['runbookUrl', ['https://wiki'], 'http://wiki', 'https://wiki#a', 'x https://wiki'],
+  ['domainName', [domainName], 'https://api.example.com', 'API.example.com', 'com', 'example.com.'],
+  [
+    'certificateArn',
+    [certificateArn],
+    'arn:aws:iam::1:server-certificate/a',
+    `${certificateArn}/`,
+    `x${certificateArn}`,
+  ],
+  ['webAclArn', [WEB_ACL], WEB_ACL.replace('regional', 'global'), `x${WEB_ACL}`, `${WEB_ACL} `],
+  ['tags', [], 'team', 'a=b,', '=b', 'a=b,c', 'a=b=c'],
+  ['feedAccounts', [], '111122223333,1', '1111222233334', '1'],
+])('%s may be %j, and nothing else, which an error explains', (name, right, ...wrong) => {
+  // These two require each other.
+  const other = { domainName: { certificateArn }, certificateArn: { domainName } }[name];
+  for (const value of right) {
+    const { [name as keyof ReturnType<typeof read>]: found } = read({ ...other, [name]: value });
+    expect(String(found)).toBe(value);
+  }
+  for (const value of wrong) {
+    const problem = () => read({ ...other, [name]: value });
+    expect(problem).toThrow(new RegExp(`^Context ${name} must be [\\w ].{5,}, not ".*"\\.$`));
+    expect(problem).toThrow(`, not "${value}".`);
+  }
 });
 
-describe('a stage', () => {
-  const stages = { Production: { adoptTable: STREAM, stageRate: 500, writesFrozen: true }, Staging: { stageRate: 5 } };
+it('lists and tags are separated by commas', () => {
+  const feedAccounts = ['111122223333', '444455556666'];
+  const tags = { team: 'edge', cost: '' };
+  expect(read({ feedAccounts: String(feedAccounts), tags: 'team=edge,cost=' })).toMatchObject({ feedAccounts, tags });
+});
 
-  it('has the settings of its own block, which -c overrides and an empty value unsets', () => {
-    expect(read({ stages, stackName: 'Production' })).toMatchObject({ adoptTable: STREAM, stageRate: 500 });
-    expect(read({ stages, stackName: 'Staging' })).toMatchObject({ adoptTable: undefined, stageRate: 5 });
-    const overridden = { stages, stackName: 'Production', adoptTable: '', writesFrozen: 'false' };
-    expect(read(overridden)).toMatchObject({ adoptTable: undefined, writesFrozen: false, stageRate: 500 });
-  });
+it('a stage has the settings of its own block, which -c overrides and an empty value unsets', () => {
+  const stages = {
+    Production: { adoptTable: OLD_STREAM, stageRate: 500, writesFrozen: true },
+    Staging: { stageRate: 5 },
+  };
+  expect(read({ stages, stackName: 'Production' })).toMatchObject({ adoptTable: OLD_STREAM, stageRate: 500 });
+  expect(read({ stages, stackName: 'Staging' })).toMatchObject({ adoptTable: undefined, stageRate: 5 });
+  const overridden = { stages, stackName: 'Production', adoptTable: '', writesFrozen: 'false' };
+  expect(read(overridden)).toMatchObject({ adoptTable: undefined, writesFrozen: false, stageRate: 500 });
+});
 
-  it.each([
-    ['its block', { stages: { IncidentMonitoringRum: { adoptTabel: STREAM } } }, 'adoptTabel', 'adoptTable'],
-    ['-c', { logRetentionDay: '90' }, 'logRetentionDay', 'logRetentionDays'],
-  ])('is refused if %s has a name that is no setting', (_where, context, wrong, right) => {
-    expect(() => read(context)).toThrow(`Context ${wrong} is no setting: did you mean ${right}?`);
-  });
+it.each<[context: object, message: RegExp]>([
+  [{ stageRate: '0', pageTo: 'ops' }, /^Context stageRate .*\nContext pageTo .*$/],
+  [
+    { stages: { IncidentMonitoringRum: { adoptTabel: OLD_STREAM } } },
+    /^Context adoptTabel is no setting: did you mean adoptTable\?$/,
+  ],
+  [{ logRetentionDay: '90' }, /^Context logRetentionDay is no setting: did you mean logRetentionDays\?$/],
+  [{ domainName }, /^Context domainName and certificateArn require each other\.$/],
+  [{ certificateArn }, /^Context domainName and certificateArn require each other\.$/],
+  [{ disableExecuteApiEndpoint: 'true' }, /^Context disableExecuteApiEndpoint requires a domainName\.$/],
+  [{ ephemeral: 'true' }, /^Context ephemeral requires a stackName of its own, and no adoptTable\.$/],
+  [{ ephemeral: 'true', stackName: 'Preview', adoptTable: OLD_STREAM }, /^Context ephemeral requires a stackName/],
+])('the context %o is refused', (context, message) => {
+  expect(() => read({ ...context })).toThrow(message);
+});
 
-  it.each([
-    [{ domainName: 'api.example.com' }, 'domainName and certificateArn require each other'],
-    [{ disableExecuteApiEndpoint: 'true' }, 'disableExecuteApiEndpoint requires a domainName'],
-  ])('is refused with %o alone', (context, message) => {
-    expect(() => read(context)).toThrow(message);
-  });
-
-  it.each([
-    ['cdk.json', { context: { adoptTable: STREAM } }],
-    ['cdk.context.json', { adoptTable: STREAM }],
-  ])('is refused if %s has a setting for all stages', (file, content) => {
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'context-'));
-    writeFileSync(join(folder.path, file), JSON.stringify(content));
-    expect(() => readContextFiles(new URL(`file://${folder.path}/`))).toThrow(
-      `${file} sets adoptTable for every stage: move it to stages.<stackName>`,
-    );
-  });
+it.each([
+  ['cdk.json', { context: { adoptTable: OLD_STREAM } }],
+  ['cdk.context.json', { adoptTable: OLD_STREAM }],
+])('%s is refused if it has a setting for all stages', (file, content) => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'context-'));
+  const root = new URL(`file://${folder.path}/`);
+  expect(readContextFiles(root)).toEqual({});
+  const text = JSON.stringify(content).replace('adoptTable', 'stages');
+  writeFileSync(join(folder.path, file), text);
+  expect(readContextFiles(root)).toEqual({ stages: OLD_STREAM });
+  writeFileSync(join(folder.path, file), JSON.stringify(content));
+  expect(() => readContextFiles(root)).toThrow(
+    `${file} sets adoptTable for every stage: move it to stages.<stackName>`,
+  );
 });
 
 it("cdk.json sets the CDK's recommended feature flags, but for one that would hide notices in a report", () => {
-  const annotations = { '@aws-cdk/core:annotationsInValidationReport': false };
-  expect(cdk.context).toMatchObject({ ...flags, ...annotations });
-});
-
-it.each(['aws', 'aws-cn', 'aws-us-gov'])('a table of the partition %s can be adopted', (partition) => {
-  const adoptTable = `arn:${partition}:dynamodb:a-region-1:123456789012:table/T/stream/2026-01-01T00:00:00.000`;
-  expect(read({ adoptTable })).toMatchObject({ adoptTable });
-});
-
-// API Gateway takes at most 10,000 calls a second of an account; the feed entry of a larger merge does not fit into a row.
-it.each([
-  ['maxBodyBytes', 1024, 393_216],
-  ['stageRate', 1, 10_000],
-  ['mergeConcurrency', 2, 1000],
-  ['feedConcurrency', 2, 1000],
-])('%s is an integer from %d to %d', (name, min, max) => {
-  for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });
-  for (const value of [min - 1, max + 1])
-    expect(() => read({ [name]: String(value) })).toThrow(
-      `Context ${name} must be an integer from ${min} to ${max}, not "${value}".`,
-    );
+  expect(cdk.context).toMatchObject({ ...flags, '@aws-cdk/core:annotationsInValidationReport': false });
 });

@@ -1,27 +1,10 @@
-/** The stack's templates for tests, each synthesized once, and ways to read them. */
-import { expect } from 'vitest';
-import { synthesize } from '../../packages/local/synthesize.ts';
+/** Ways to read the synthesized template. */
+import { expect, inject } from 'vitest';
 import { type Resource, resourcesOf, type Template } from '../../packages/local/template.ts';
+import type { Variant } from './templates.ts';
 
-/** The routes of the contract's operations, and their functions. */
-export const OPERATIONS = [
-  ['POST /monit/servicemap/fleet', 'browse-fleet'],
-  ['POST /rum/resource/info', 'get-rum-resource'],
-  ['POST /incident/work-item/delete', 'delete-work-item'],
-  ['POST /feed/alertmanager', 'send-notification'],
-  ['POST /feed/records', 'send-records'],
-  ['POST /alert/merge', 'merge-alerts'],
-] as const;
-
-const templates = new Map<string, Template>();
-
-/** The template with this context. Tests share it and must not change it. */
-export function deployed(context: Readonly<Record<string, unknown>> = {}): Template {
-  const name = JSON.stringify(context);
-  const template = templates.get(name) ?? synthesize(context);
-  templates.set(name, template);
-  return template;
-}
+/** The template with the default settings, or with those of a variant. Tests share it and must not change it. */
+export const deployed = (variant?: Variant): Template => (variant ? inject('variants')[variant] : inject('template'));
 
 /** A logical id without the hash at its end. */
 export const shortId = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
@@ -47,16 +30,16 @@ export function readable(value: unknown): any {
 /** The readable properties of all resources of a type, by their short ids. */
 // biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
 export function propertiesOf(type: string, template: Template): Record<string, any> {
-  const found = Object.entries(resourcesOf(template, type));
+  const found = Object.entries(resourcesOf(template, `AWS::${type}`));
   const byShortId = Object.fromEntries(found.map(([id, { Properties }]) => [shortId(id), readable(Properties ?? {})]));
   // No two have the same short id.
   expect(Object.keys(byShortId)).toHaveLength(found.length);
   return byShortId;
 }
 
-/** The only resource of a type. */
+/** The only resource of a type, its properties readable. */
 export function only(type: string, template: Template): Resource {
-  const found = Object.values(resourcesOf(template, type));
-  expect(found).toHaveLength(1);
-  return found[0] as Resource;
+  const [found, ...more] = Object.values(resourcesOf(template, `AWS::${type}`));
+  if (!found || more.length > 0) expect.fail(`not one ${type}`);
+  return { ...found, Properties: readable(found.Properties ?? {}) };
 }

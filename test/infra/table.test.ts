@@ -1,15 +1,10 @@
 /** The table, its backups, and what a destroyed stack leaves behind: docs/deploy.md. */
 import { expect, it } from 'vitest';
-import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
-import { deployed, only, propertiesOf, readable, shortId } from './stack.ts';
+import { deployed, only, propertiesOf, shortId } from './stack.ts';
+import { VAULT, type Variant } from './templates.ts';
 
-const template = deployed();
-const VAULT = 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies';
-
-it('the table is on demand without a limit, encrypted, recoverable, protected, with TTL, a stream of new images, and no index', () => {
-  const { AttributeDefinitions: _attributes, ...table } = readable(
-    only('AWS::DynamoDB::GlobalTable', template).Properties,
-  );
+it('the table is on demand, encrypted, recoverable, protected unless ephemeral, and has no index', () => {
+  const { AttributeDefinitions: _attributes, ...table } = only('DynamoDB::GlobalTable', deployed()).Properties;
   expect(table).toEqual({
     KeySchema: [
       { AttributeName: 'pk', KeyType: 'HASH' },
@@ -21,44 +16,32 @@ it('the table is on demand without a limit, encrypted, recoverable, protected, w
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     Replicas: [
       {
-        Region: 'AWS::Region',
-        DeletionProtectionEnabled: true,
+        ...{ Region: 'AWS::Region', DeletionProtectionEnabled: true },
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     ],
   });
+  const { Replicas } = only('DynamoDB::GlobalTable', deployed('ephemeral')).Properties;
+  expect(Replicas).toMatchObject([{ DeletionProtectionEnabled: false }]);
+  expect(propertiesOf('DynamoDB::GlobalTable', deployed('adopting'))).toEqual({});
 });
 
-it('a stack uses the table of a destroyed one in place of a new one', () => {
-  const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1/stream/2026-11-21T10:00:00.000';
-  const adopting = deployed({ adoptTable: stream });
-  expect(resourcesOf(adopting, 'AWS::DynamoDB::GlobalTable')).toEqual({});
-  expect(adopting.Outputs?.TableName?.Value).toBe('Old-Table-1');
-  for (const [name, { Properties }] of functionsOf(adopting))
-    if (name !== 'fallback-route' && name !== 'openapi-document')
-      expect([name, Properties.Environment.Variables.TABLE_NAME]).toEqual([name, 'Old-Table-1']);
-  const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', adopting));
-  expect(mappings.map(({ EventSourceArn }) => EventSourceArn)).toContain(stream);
-});
-
-it('a destroyed stack leaves behind the table, the role for access logs and the vault of backups', () => {
-  const keptResources = Object.entries(deployed({ backupVaultArn: VAULT }).Resources).flatMap(
-    ([id, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }]) =>
-      DeletionPolicy === 'Delete' && UpdateReplacePolicy === 'Delete'
-        ? []
-        : `${shortId(id)}: ${DeletionPolicy}, ${UpdateReplacePolicy}`,
-  );
-  expect(keptResources.sort()).toEqual([
-    'BackupsVault: Retain, Retain',
-    'ServiceApiAccount: Retain, Retain',
-    'ServiceApiCloudWatchRole: Retain, Retain',
-    'Table: Retain, Retain',
-  ]);
+const ACCESS_LOG_ROLE = ['ServiceApiAccount', 'ServiceApiCloudWatchRole'];
+it.each<[variant: Variant | undefined, kept: string[]]>([
+  [undefined, [...ACCESS_LOG_ROLE, 'Table']],
+  ['changed', ['BackupsVault', 'Table']],
+  ['ephemeral', ACCESS_LOG_ROLE],
+])('a destroyed stack leaves behind its data and the role for access logs: %s', (variant, kept) => {
+  const found = Object.entries(deployed(variant).Resources).flatMap(([id, { DeletionPolicy, UpdateReplacePolicy }]) => {
+    const policies = `${DeletionPolicy ?? 'Delete'} ${UpdateReplacePolicy ?? 'Delete'}`;
+    return policies === 'Delete Delete' ? [] : `${shortId(id)} ${policies}`;
+  });
+  expect(found.sort()).toEqual(kept.map((id) => `${id} Retain Retain`));
 });
 
 it('backups are made each day with a copy in another account, if the setting names its vault', () => {
-  const withBackups = deployed({ backupVaultArn: VAULT });
-  expect(readable(only('AWS::Backup::BackupPlan', withBackups).Properties).BackupPlan.BackupPlanRule).toEqual([
+  const changed = deployed('changed');
+  expect(only('Backup::BackupPlan', changed).Properties.BackupPlan.BackupPlanRule).toEqual([
     {
       RuleName: 'daily',
       ScheduleExpression: 'cron(0 3 * * ? *)',
@@ -67,8 +50,27 @@ it('backups are made each day with a copy in another account, if the setting nam
       CopyActions: [{ DestinationBackupVaultArn: VAULT, Lifecycle: { DeleteAfterDays: 35 } }],
     },
   ]);
-  expect(readable(only('AWS::Backup::BackupSelection', withBackups).Properties)).toMatchObject({
-    BackupSelection: { Resources: ['Table.Arn'] },
-  });
-  expect(Object.values(template.Resources).filter(({ Type }) => Type.startsWith('AWS::Backup'))).toEqual([]);
+  expect(only('Backup::BackupSelection', changed).Properties.BackupSelection.Resources).toEqual(['Table.Arn']);
+  expect(Object.values(deployed().Resources).filter(({ Type }) => Type.startsWith('AWS::Backup'))).toEqual([]);
+});
+
+it('two stages share no name that must be unique in a region, and no gateway key', () => {
+  const namesIn = (variant: Variant | undefined) =>
+    Object.entries(deployed(variant).Resources).flatMap(([id, { Type, Properties = {} }]) =>
+      Object.entries(Properties)
+        // A stage's name is unique within its API.
+        .filter(([key, value]) => /^(\w*Name|Value)$/.test(key) && typeof value === 'string' && !Type.endsWith('Stage'))
+        .filter(([key]) => !/^(Metric|Policy|Attribute)\w*|^GroupName/.test(key))
+        .map(([key, value]) => `${id} ${key} ${value}`),
+    );
+  expect(namesIn('ephemeral').filter((name) => namesIn(undefined).includes(name))).toEqual([]);
+  // The API, the shared gateway key, two composite alarms, the dashboard and the bus.
+  expect(namesIn(undefined)).toHaveLength(6);
+});
+
+it('a stage has the tags of its setting', () => {
+  expect(only('ApiGateway::Stage', deployed('ephemeral')).Properties.Tags).toEqual([
+    { Key: 'cost', Value: '42' },
+    { Key: 'team', Value: 'edge' },
+  ]);
 });

@@ -1,8 +1,7 @@
-/** Links of all documents, and what README.md, docs/operate.md and docs/feed.md show. `start`, `runbooks` and `restore-walk` run their blocks of commands. */
-
+/** Links and commands of all documents, and the example of docs/feed.md. `start`, `runbooks` and `restore-walk` run blocks of commands. */
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { keys } from '../../lib/table/keys.ts';
@@ -13,17 +12,35 @@ import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { textOf } from '../support/documents.ts';
 import { newTable, stored } from '../support/service.ts';
 
-const documents = [
-  ...readdirSync('.').filter((name) => name.endsWith('.md')),
-  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
-  'examples/README.md',
-  ...readdirSync('packages').map((name) => `packages/${name}/README.md`),
-];
+const documents = globSync(['*.md', 'docs/*.md', 'examples/README.md', 'packages/*/README.md']);
 
-it.each(documents)('%s puts nothing into the temporary folder that all users share', (path) => {
-  // `mktemp -d` makes a private one in it.
-  expect(textOf(path).replace(/\/tmp\/tmp\.\w+/g, '')).not.toContain('/tmp');
-});
+const anchorsOf = (file: string) =>
+  [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+const commands = commandNames.map((words) => words.join(' ')).filter(Boolean);
+
+it.each(documents)(
+  '%s has links to files and headings that exist, names commands that exist, and uses no shared folder',
+  (path) => {
+    const text = textOf(path);
+    for (const [link, file = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      const target = file === '' ? path : join(dirname(path), file);
+      expect(existsSync(target), link).toBe(true);
+      if (anchor) expect(anchorsOf(target), link).toContain(anchor);
+    }
+    // `-w` names another package.
+    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)(?![\w:-]| -w)/g))
+      expect(Object.keys(packageJson.scripts)).toContain(script);
+    for (const [, command = ''] of text.matchAll(/`admin ((?:[a-z-]+ ?)+)/g))
+      expect(command).toSatisfy(() => commands.some((name) => `${command} `.startsWith(`${name} `)));
+    // `mktemp -d` makes a private folder in it.
+    expect(text.replace(/\/tmp\/tmp\.\w+/g, '')).not.toContain('/tmp');
+  },
+);
 
 it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
@@ -32,37 +49,11 @@ it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists
   expect(named.length).toBeGreaterThan(10);
   for (const [, name = ''] of named) {
     const file = name.startsWith('packages/') ? name : `test/${name}`;
-    expect(readdirSync(dirname(file)).join('\n')).toMatch(
-      new RegExp(`^${basename(file)}(\\.property)?\\.test\\.ts$`, 'm'),
-    );
-  }
-});
-
-it.each(documents)('every link of %s leads to a file, and to a heading that it has', (path) => {
-  const anchorsOf = (file: string) =>
-    [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, '')
-        .replaceAll(' ', '-'),
-    );
-  for (const [link, file = '', anchor] of textOf(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
-    const target = file === '' ? path : join(dirname(path), file);
-    expect(existsSync(target), link).toBe(true);
-    if (anchor) expect(anchorsOf(target), link).toContain(anchor);
-  }
-});
-
-it.each(['README.md', 'docs/operate.md', 'docs/feed.md'])('%s names commands that exist', (path) => {
-  const text = textOf(path);
-  for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
-    expect(Object.keys(packageJson.scripts)).toContain(script);
-  const commands = commandNames.map((words) => words.join(' ')).filter(Boolean);
-  for (const [, command = ''] of text.matchAll(/`admin ((?:[a-z-]+ ?)+)/g))
     expect(
-      commands.some((name) => `${command} `.startsWith(`${name} `)),
-      command,
+      [`${file}.test.ts`, `${file}.property.test.ts`].some((test) => existsSync(test)),
+      file,
     ).toBe(true);
+  }
 });
 
 const table = await newTable();

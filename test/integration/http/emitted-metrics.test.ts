@@ -9,15 +9,13 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import { createFinishMerges } from '../../../lib/operations/merge-alerts/finish.ts';
 import { createMetrics } from '../../../lib/shared/log.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { resourcesOf, type Template } from '../../../packages/local/template.ts';
-import { propertiesOf } from '../../infra/stack.ts';
+import type { Template } from '../../../packages/local/template.ts';
+import { only, propertiesOf } from '../../infra/stack.ts';
 import { feedOver } from '../../support/feed.ts';
 import { messagesOf, newAccount } from '../../support/incidents.ts';
 import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../../support/service.ts';
 
 const NAMESPACE = 'IncidentMonitoringRum/Service';
-/** Metrics that CloudWatch makes of the access log. */
-const FROM_ACCESS_LOG = /^(Answered|Failed|Refused)Calls/;
 
 /** A line of the embedded metric format. */
 interface Line {
@@ -28,44 +26,40 @@ interface Line {
   [member: string]: unknown;
 }
 
-/** A metric as text: its name, and its dimensions in the order of their names. */
-const metricName = (name: string, dimensions: [string, unknown][]) =>
-  [name, ...dimensions.sort(([a], [b]) => a.localeCompare(b)).flat()].join(' ');
+/** A metric as text: its namespace, its name, and its dimensions in the order of their names. */
+const textOf = (namespace: string, name: string, dimensions: [string, unknown][]) =>
+  [namespace, name, ...dimensions.sort(([a], [b]) => a.localeCompare(b)).flat()].join(' ');
 
 /** The metrics of a line, with the unit and the value of each. */
-function metricsOf(line: Line): [metric: string, unit: string, value: unknown][] {
-  return line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) => {
-    expect(Namespace).toBe(NAMESPACE);
-    return Dimensions.flatMap((names) =>
+const metricsOf = (line: Line): [metric: string, unit: string, value: unknown][] =>
+  line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
+    Dimensions.flatMap((names) =>
       Metrics.map(({ Name, Unit }): [string, string, unknown] => {
         const dimensions = names.map((name): [string, unknown] => [name, line[name]]);
-        return [metricName(Name, dimensions), Unit, line[Name]];
+        return [textOf(Namespace, Name, dimensions), Unit, line[Name]];
       }),
-    );
-  });
-}
-
-/** The service's own metrics that alarms and dashboard read. */
-function metricsReadFrom(template: Template): string[] {
-  const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(({ Properties }) => [
-    Properties,
-    ...(Properties.Metrics ?? []).flatMap(
-      ({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? [],
     ),
+  );
+
+/** The service's own metrics that alarms and dashboard read, but for those that CloudWatch makes of the access log. */
+function metricsReadFrom(template: Template): string[] {
+  const alarms = Object.values(propertiesOf('CloudWatch::Alarm', template)).flatMap(({ Metrics = [], ...alarm }) => [
+    alarm,
+    ...Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? []),
   ]);
-  const ofAlarms = alarms.map(({ Namespace, MetricName, Dimensions = [] }) => {
-    const dimensions = Dimensions.map(({ Name, Value }: { Name: string; Value: unknown }) => [Name, Value]);
-    return `${Namespace} ${metricName(MetricName, dimensions)}`;
-  });
-  const [dashboard] = Object.values(propertiesOf('AWS::CloudWatch::Dashboard', template));
-  const { widgets } = JSON.parse(dashboard.DashboardBody) as { widgets: { properties: { metrics?: unknown[][] } }[] };
-  const ofDashboard = widgets.flatMap(({ properties: { metrics = [] } }) =>
+  const ofAlarms = alarms.map(({ Namespace, MetricName, Dimensions = [] }) =>
+    textOf(
+      Namespace,
+      MetricName,
+      Dimensions.map(({ Name, Value }: { Name: string; Value: unknown }) => [Name, Value]),
+    ),
+  );
+  const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
+  const ofDashboard = widgets.flatMap(({ properties: { metrics = [] } }: { properties: { metrics?: unknown[][] } }) =>
     metrics.map((metric) => metric.slice(0, -1).join(' ')),
   );
-  return [...new Set([...ofAlarms, ...ofDashboard])]
-    .filter((name) => name.startsWith(`${NAMESPACE} `))
-    .map((name) => name.slice(NAMESPACE.length + 1))
-    .filter((name) => !FROM_ACCESS_LOG.test(name));
+  const own = [...ofAlarms, ...ofDashboard].filter((name) => name.startsWith(`${NAMESPACE} `));
+  return [...new Set(own)].filter((name) => !/ (Answered|Failed|Refused)Calls/.test(name));
 }
 
 const writtenLines: Line[] = [];
@@ -110,28 +104,22 @@ try {
 it('a call is counted once, with its duration in milliseconds, by operation and code; an event by its name', () => {
   const SERVICE = 'service incident-monitoring-rum';
   const call = (operation: string, code: string) => [
-    [`Calls code ${code} operation ${operation} ${SERVICE}`, 'Count', 1],
-    [`Duration code ${code} operation ${operation} ${SERVICE}`, 'Milliseconds', expect.any(Number)],
+    [`${NAMESPACE} Calls code ${code} operation ${operation} ${SERVICE}`, 'Count', 1],
+    [`${NAMESPACE} Duration code ${code} operation ${operation} ${SERVICE}`, 'Milliseconds', expect.any(Number)],
   ];
-  const event = (name: string) => [[`Events event ${name} ${SERVICE}`, 'Count', 1]];
+  const event = (name: string) => [[`${NAMESPACE} Events event ${name} ${SERVICE}`, 'Count', 1]];
+  const records = { Records: 0, LateRecords: 0, RefusedRecords: 1, FailedRecords: 0 };
   expect(writtenLines.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
     call('delete-work-item', 'ServiceUnavailable'),
     event('refused_by_setting'),
-    call('browse-fleet', 'OK'),
-    call('browse-fleet', 'OK'),
-    call('browse-fleet', 'RequestTooFrequently'),
+    ...['OK', 'OK', 'RequestTooFrequently'].map((code) => call('browse-fleet', code)),
     event('account_without_gateway_key'),
     call('merge-alerts', 'OK'),
     event('merge_left_pending'),
     call('merge-alerts', 'OK'),
     event('merge_finished_late'),
-    [
-      [`Records ${SERVICE}`, 'Count', 0],
-      [`LateRecords ${SERVICE}`, 'Count', 0],
-      [`RefusedRecords ${SERVICE}`, 'Count', 1],
-      [`FailedRecords ${SERVICE}`, 'Count', 0],
-    ],
+    Object.entries(records).map(([name, count]) => [`${NAMESPACE} ${name} ${SERVICE}`, 'Count', count]),
   ]);
   // CloudWatch would take a time in seconds for one of 1970, and drop data that old.
   for (const { _aws } of writtenLines) expect(Math.abs(_aws.Timestamp - startedMs)).toBeLessThan(60_000);

@@ -1,14 +1,19 @@
-/** The files that `npm run generate` writes are what it would write today. */
+/** The files that `npm run generate` writes are what it would write today, and how openapi.json is served. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createConfig, lint } from '@redocly/openapi-core';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
+import { handler } from '../../../functions/openapi-document.ts';
 import { CLIENT_TYPES_FILE, clientTypes } from '../../../infra/generate/client-types.ts';
 import { EVENTS_FILE, eventsText } from '../../../infra/generate/events.ts';
 import { FEED_SCHEMA_FILE, feedSchemaText } from '../../../infra/generate/feed-schema.ts';
 import { OPENAPI_FILE, openApiText } from '../../../infra/generate/openapi.ts';
 import { validatorFile, validatorSource } from '../../../infra/generate/validators.ts';
 import { operations } from '../../../lib/operations/index.ts';
+import { parseJson } from '../../../lib/shared/json.ts';
 
-it.each<[file: URL | string, generate: () => string | Promise<string>]>([
+it.each<[file: URL, generate: () => string | Promise<string>]>([
   [OPENAPI_FILE, openApiText],
   [CLIENT_TYPES_FILE, clientTypes],
   [FEED_SCHEMA_FILE, feedSchemaText],
@@ -19,4 +24,36 @@ it.each<[file: URL | string, generate: () => string | Promise<string>]>([
   ]),
 ])('%s', async (file, generate) => {
   expect(readFileSync(file, 'utf8')).toBe(await generate());
+});
+
+it('openapi.json passes the strict rules of the linter', async () => {
+  const config = await createConfig({ extends: ['recommended-strict'] });
+  const problems = await lint({ ref: fileURLToPath(OPENAPI_FILE), config });
+  expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+});
+
+const get = (headers: Record<string, string> | null, multiValueHeaders?: Record<string, string[]>) =>
+  handler({ headers, multiValueHeaders } as unknown as APIGatewayProxyEvent);
+
+it('openapi-document serves openapi.json, every number exact, also to pages of other origins, to be cached for five minutes', async () => {
+  const { statusCode, headers, body } = await get(null);
+  expect(statusCode).toBe(200);
+  expect(parseJson(body)).toEqual(parseJson(readFileSync(OPENAPI_FILE, 'utf8')));
+  expect(headers).toEqual({
+    'Content-Type': 'application/json',
+    'Cache-Control': 'public, max-age=300',
+    'Access-Control-Allow-Origin': '*',
+    ETag: expect.stringMatching(/^"[\w-]{22}"$/),
+  });
+});
+
+it('openapi-document answers 304 if the caller has the current document', async () => {
+  const etag = String((await get({})).headers?.ETag);
+  for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])
+    for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
+      expect(await get({ [name]: value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
+  // Several headers are one list; the single-value map has only the last.
+  const other = { 'If-None-Match': '"other"' };
+  expect(await get(other, { 'If-None-Match': [etag, '"other"'] })).toMatchObject({ statusCode: 304 });
+  for (const headers of [other, { 'If-Match': etag }]) expect(await get(headers)).toMatchObject({ statusCode: 200 });
 });
