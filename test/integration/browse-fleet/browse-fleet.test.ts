@@ -1,4 +1,4 @@
-/** Cursors of the fleet. `browse-walk.property` compares pages with the contract. */
+/** Cursors of the fleet. `walk.property` compares pages with the contract. */
 import { expect, it } from 'vitest';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { putAccount } from '../../../packages/admin/accounts/accounts.ts';
