@@ -1,4 +1,4 @@
-/** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `test/support/limits`. */
+/** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `test/limits-proxy`. */
 import { afterAll, expect, it } from 'vitest';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
@@ -11,8 +11,8 @@ import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
 import { callAlone, connectThrough, handlersOver, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
-/** Alerts of a throttled merge. The short form is small enough for a busy machine. */
-const ALERTS = process.env.FAULTS ? 2_000 : 300;
+/** Alerts of a throttled merge. */
+const ALERTS = 1_000;
 const MAX_ATTEMPTS = 11;
 
 const table = await newTable();

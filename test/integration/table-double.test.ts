@@ -6,8 +6,8 @@ import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
 import { writeRow } from '../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
 import { changeAccount, listAccounts, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, revokeAppKey, rotateAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
@@ -15,7 +15,6 @@ import { repair } from '../../packages/admin/check/repair.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { listIncidents, listMerges } from '../../packages/admin/incidents/list.ts';
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
-import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { recordFrom } from '../support/feed.ts';
@@ -25,8 +24,9 @@ import { callAlone, newTable, testDeps } from '../support/service.ts';
 import { connectDouble, type Request } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../table-double/values.ts';
+import { mergesOf } from './merge-alerts/merging.ts';
 
-const VARIATIONS = { ci: 10_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+const VARIATIONS = { ci: 5_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
 
 // biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
 type Unchecked = any;
@@ -88,13 +88,8 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   const now = Date.now();
   const sample = sampleData(now).map((line) => JSON.parse(line));
   const lines = [...Map.groupBy(sample, ({ kind }) => kind).values()].flatMap((ofKind) => ofKind.slice(0, 6));
-  const load = () =>
-    loadData(
-      table,
-      'data',
-      lines.map((line) => JSON.stringify(line)),
-      { nowMs: Date.now() },
-    );
+  const texts = lines.map((line) => JSON.stringify(line));
+  const load = () => loadData(table, 'data', texts, { nowMs: Date.now() });
   await load();
   for (const line of lines.filter(({ kind }) => FEED_KINDS.includes(kind)))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
@@ -102,32 +97,28 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   await load();
 
   const deps = testDeps(table);
-  const handlers = createHandlers(deps, { transactionItems: 8 });
+  const handlers = createHandlers(deps);
   for (const body of [{}, { limit: 1 }, {}]) await callAlone(handlers, browseFleet, { appKey: DEMO_KEYS.demo, body });
 
   const tenant = await newAccount(table);
-  const { account, appKey } = tenant;
-  const [from, to, title] = [await tenant.incident(), await tenant.incident(), 'New'];
+  const { account } = tenant;
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
   await tenant.member(7);
-  const alerts = await tenant.alerts(12, from);
-  const merge = async (alert_ids: string[], incident_id: string, change = {}, headers = {}) =>
-    (await callAlone(handlers, mergeAlerts, { appKey, body: { alert_ids, incident_id, ...change }, headers })).status;
-  const once = { 'Idempotency-Key': 'k' };
-  for (const [count, change, headers] of [
-    [1, {}, {}],
-    [2, { title, owner_id: 7 }, once],
-    [2, { title, owner_id: 7 }, once],
-    [12, { title }, {}],
-  ] as const)
-    expect(await merge(alerts.slice(0, count), to, change, headers)).toBe(200);
-  const [{ sequence }] = await tenant.feed(to);
-  const undo = { account, incidentId: to, by: 'o', requestId: 'r' };
-  await undoMerge(deps, { ...undo, sequence });
-  await undoMerge(deps, { ...undo, sequence: (await tenant.feed(to)).at(-2).sequence }, { transactionItems: 8 });
+  const alerts = await tenant.alerts(6, from);
+  const { merge, undo, entries } = mergesOf(table, tenant, [from, to]);
+  const [changes, once] = [
+    { title: 'New', owner_id: 7 },
+    { key: 'k', limits: {} },
+  ];
+  await merge({ alert_ids: alerts.slice(0, 1), incident_id: to });
+  for (const _ of [1, 2]) await merge({ alert_ids: alerts.slice(0, 2), incident_id: to, ...changes }, once);
+  await merge({ alert_ids: alerts, incident_id: to, ...changes });
+  for (const { entry } of (await entries()).slice(0, 2)) await undo({ incidentId: to, sequence: entry.sequence });
   for (const listed of [listIncidents(table, account), listMerges(table, account, 1)]) await listed;
-  // Each row is lost once, as a restore may lose it.
-  for (const { pk, sk } of double.items().filter((row) => String(row.pk).includes(String(account)))) {
-    await table.client.send(new commands.DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  // A row of each kind is lost, as a restore may lose it.
+  const own = double.items().filter((row) => String(row.pk).includes(String(account)));
+  for (const [lost] of Map.groupBy(own, ({ pk, sk }) => parseKey({ pk, sk } as Key)?.kind).values()) {
+    await table.client.send(new commands.DeleteCommand({ TableName: table.name, Key: { pk: lost?.pk, sk: lost?.sk } }));
     await repair(table, await checkAccount(table, account));
   }
 
@@ -143,13 +134,8 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   const [first] = await listAppKeys(table, row);
   const hash = [...(row.app_keys ?? [])][0] as string;
   expect(first).toBeDefined();
-  await rotateAppKey(
-    table,
-    row,
-    { hash },
-    { identity: identityOfAppKey('new'.padEnd(32)), details: { created_at: 1 } },
-    5,
-  );
+  const replacement = { identity: identityOfAppKey('new'.padEnd(32)), details: { created_at: 1 } };
+  await rotateAppKey(table, row, { hash }, replacement, 5);
   await revokeAppKey(table, 1, hash, 1);
 }
 

@@ -5,20 +5,16 @@ import type { FeedRecord } from '../../lib/ingest/kinds.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
-import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { mergesOf } from '../integration/merge-alerts/merging.ts';
 import { createHandlers } from '../support/handlers.ts';
-import { finishFeed, newAccount } from '../support/incidents.ts';
+import { newAccount } from '../support/incidents.ts';
 import { callAlone, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;
-/** A merge of more than one alert is large. */
-const LIMITS = { transactionItems: 5 };
 const ID = '64f00000000000000000000';
 const incidents = [`${ID}1`, `${ID}2`];
 const alerts = [`${ID}a`, `${ID}b`, `${ID}c`];
@@ -181,7 +177,10 @@ onSchedules(
   'records in any order, with merges beside, lead to the rows of the model',
   cases,
   async (each, schedule) => {
-    const { account, appKey } = await newAccount(schedule.table);
+    const tenant = await newAccount(schedule.table);
+    const { account, appKey } = tenant;
+    const merges = mergesOf(schedule.table, tenant, incidents);
+    const now = () => NOW;
     const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
       const text = JSON.stringify({ account_id: account, at_ms, ...entity });
       const found = recordOf(text, { sentMs, messageId, line: index + 1 });
@@ -193,26 +192,12 @@ onSchedules(
       await put(schedule.table, key, { ...row, title: 'seed' });
       if (!model.has(name)) model.set(name, { ...row, title: 'seed' });
     };
-    const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
-      const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
-      const deps = testDeps(through, { now: () => NOW });
-      const call = {
-        body,
-        caller,
-        requestId: 'r',
-        arrivedMs: 0,
-        idempotencyKey: undefined,
-        signal: AbortSignal.timeout(60_000),
-      };
-      return createMergeAlerts(deps, LIMITS)(call as never);
-    };
     if (each.isMerged) {
       for (const id of incidents) await seed(`incident ${id}`, keys.incident(account, id), { incident_id: id });
       for (const id of alerts) await seed(`alert ${id}`, keys.alert(account, id), { alert_id: id });
-      await merge(schedule.table, { alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' });
+      await merges.merge({ alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' }, { now });
     }
-    const entries = () => schedule.items().filter(({ pk, sk }) => parseKey({ pk, sk } as Key)?.kind === 'historyEntry');
-    const [first] = entries();
+    const [first] = await merges.entries();
 
     /** Sends records until all are written, as a queue does. */
     const send = async ({ indexes, isImport, fate }: (typeof each.batches)[number]) => {
@@ -227,18 +212,14 @@ onSchedules(
     };
     const other = (it: (typeof each.others)[number]) =>
       schedule.start(async (table) => {
-        if (it.kind === 'merge') {
-          const body = { alert_ids: it.alerts, incident_id: it.into, title: it.title };
-          await merge(table, body).catch((error) => {
-            if ((error as Error).name !== 'ApiError') throw error;
-          });
-        } else if (it.kind === 'delete') {
+        if (it.kind === 'merge')
+          await merges.send({ alert_ids: it.alerts, incident_id: it.into, title: it.title }, { through: table, now });
+        else if (it.kind === 'undo' && first)
+          await merges.undo({ incidentId: `${ID}1`, sequence: first.entry.sequence }, { through: table, now });
+        else if (it.kind === 'delete') {
           const body = { work_item_id: 'w', version: it.version };
           const { status } = await callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body });
           return status === 200;
-        } else if (first) {
-          const request = { account, incidentId: `${ID}1`, sequence: Number(first.sequence), by: 'o', requestId: 'u' };
-          await undoMerge(testDeps(table, { now: () => NOW }), request, LIMITS);
         }
         return false;
       }, it.fate);
@@ -247,12 +228,9 @@ onSchedules(
       sent.has(index) ? [] : [{ indexes: [index], isImport: false, fate: lives }],
     );
     const outcomes = await schedule.run<unknown>([...[...each.batches, ...rest].map(send), ...each.others.map(other)]);
-    await finishFeed(schedule.table, entries(), LIMITS);
+    await merges.finish();
     const stored = shownRows(schedule.items());
-    const inOrder = entries()
-      .map((row) => entryOf(row as never))
-      .sort((a, b) => a.entry.sequence - b.entry.sequence);
-    withOthers(model, stored, inOrder, records);
+    withOthers(model, stored, await merges.entries(), records);
     const defined = [...model].map(([name, row]) => [
       name,
       Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),

@@ -8,7 +8,7 @@ import { EXISTS, set } from '../../table/expression.ts';
 import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
-import { type EntryId, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
+import { type EntryId, EntryMissingError, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
 import { listPendingEntryIds, type PendingEntryId, readMergeOrder, removePending } from './merge-order.ts';
 
 /**
@@ -60,7 +60,7 @@ const MAX_RETRIES = 8;
 
 /**
  * Finishes a committed merge. When DynamoDB is unavailable, it retries with fewer calls at once until the table's signal aborts.
- * @throws AlertsTooLargeError after all other alerts are moved
+ * @throws AlertsTooLargeError after all other alerts are moved, EntryMissingError at once
  */
 export async function finishMerge(
   table: Table,
@@ -78,7 +78,8 @@ export async function finishMerge(
       return 'finished';
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
-      if (!isUnavailable(error) || isOver) throw error;
+      // Waiting brings no lost entry back, and the schedule has other merges to finish.
+      if (!isUnavailable(error) || error instanceof EntryMissingError || isOver) throw error;
       await backoff(retries + 1, THROTTLING, table.signal).catch(() => {
         throw error;
       });

@@ -1,0 +1,172 @@
+/** Merges whose calls end after their commit, and the function that finishes them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SQSEvent } from 'aws-lambda';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
+import { MAX_PENDING } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { expectMerged, finishFeed } from '../../support/incidents.ts';
+import { PATIENT_LIMITS, type TestDeps, testDeps } from '../../support/service.ts';
+import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from './merging.ts';
+
+const context = { getRemainingTimeInMillis: () => 30_000 };
+
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** What a function has counted and logged beside its calls. */
+const reportsOf = ({ log, metrics }: TestDeps) => ({
+  events: metrics.events,
+  lines: log.lines.filter(({ message }) => message !== 'call'),
+});
+const entryFields = { account_id: expect.any(Number), incident_id: expect.any(String), sequence: expect.any(Number) };
+
+describe('a merge that is cut short after its commit', () => {
+  it('is answered 200, and is counted and logged once when it is left pending and once when it is finished', async () => {
+    const { table, tenant, start, one, alerts, send, connectDying, placements } = await newWorld(4);
+    const deps = testDeps(connectDying());
+    const answer = await send({ alert_ids: alerts, incident_id: one }, { deps });
+    expectEnvelope(answer, 200);
+    expect(new Set(await placements())).toEqual(new Set([start]));
+    const left = { request_id: answer.body.request_id, error_name: expect.any(String) };
+    expect(reportsOf(deps)).toEqual({
+      events: ['merge_left_pending'],
+      lines: [{ level: 'warn', message: 'merge left to finish-merges', fields: left }],
+    });
+    const feed = await tenant.feed(one);
+    const finishing = testDeps(table);
+    const fields = { account_id: tenant.account, incident_id: one, sequence: feed[0].sequence };
+    for (let times = 0; times < 2; times += 1) {
+      await finishFeed(table, feed, { deps: finishing });
+      await expectMerged(tenant, one, alerts);
+      expect(reportsOf(finishing)).toEqual({
+        events: ['merge_finished_late'],
+        lines: [{ level: 'warn', message: 'merge finished after its call', fields }],
+      });
+    }
+  });
+
+  it('is left pending when the time for its moves, or that of its call, is over', async () => {
+    for (const ends of ['moves', 'call']) {
+      const { one, alerts, send, apply, connect, tenant } = await newWorld(40);
+      const times = { moves: new AbortController(), call: new AbortController() };
+      let moves = -1;
+      const through = connect((request) => {
+        if (isTransaction(request)) moves += 1;
+        if (moves === 2) times[ends as keyof typeof times].abort();
+        return apply(request);
+      });
+      const timeLimits = { ...PATIENT_LIMITS, movesMs: 1_234 };
+      const timeout = vi.spyOn(AbortSignal, 'timeout');
+      timeout.mockImplementation((ms) => times[ms === 1_234 ? 'moves' : 'call'].signal);
+      const deps = testDeps(through, { timeLimits });
+      expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, { deps }), 200);
+      expect(await tenant.pending()).toHaveLength(1);
+      timeout.mockRestore();
+    }
+  });
+
+  it.each(['is slow', 'gives no reply'])(
+    'fails its message when the time of finish-merges is nearly over and DynamoDB %s, and the next attempt goes on',
+    async (how) => {
+      const { tenant, table, one, alerts, apply, connect, mergePending } = await newWorld(40);
+      await mergePending(one);
+      const feed = await tenant.feed(one);
+      const time = new AbortController();
+      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+      let moves = 0;
+      const through = connect((request) => {
+        if (!isTransaction(request)) return apply(request);
+        moves += 1;
+        if (moves === 20) time.abort();
+        if (how === 'gives no reply') throw noReply();
+        time.signal.throwIfAborted();
+        return apply(request);
+      });
+      const deps = testDeps(through);
+      const finishing = finishFeed(through, feed, { deps, transactionItems: 1, leftMs: 30_000 });
+      await expect(finishing).rejects.toThrow(how === 'is slow' ? 'abort' : 'no reply');
+      expect(timeout.mock.calls).toEqual([[28_000]]);
+      const fields = { ...entryFields, error_name: expect.any(String) };
+      expect(reportsOf(deps)).toEqual({
+        events: [],
+        lines: [{ level: 'error', message: 'merge not finished', fields }],
+      });
+      timeout.mockRestore();
+      await finishFeed(table, feed);
+      await expectMerged(tenant, one, alerts);
+    },
+  );
+
+  it('is finished after calls without a reply, with fewer calls at once', async () => {
+    const { tenant, one, alerts, apply, connect, mergePending } = await newWorld(40);
+    await mergePending(one);
+    let [underWay, lost] = [0, 0];
+    /** Of the transactions, the first three get no reply, nor do later ones beside others. */
+    const through = connect(async (request) => {
+      if (!isTransaction(request)) return apply(request);
+      underWay += 1;
+      await nextTurn();
+      const isAlone = underWay === 1;
+      await nextTurn();
+      underWay -= 1;
+      if (isAlone && lost >= 3) return apply(request);
+      lost += 1;
+      throw noReply();
+    });
+    await finishFeed(through, await tenant.feed(one), LIMITS);
+    await expectMerged(tenant, one, alerts);
+  });
+});
+
+it('beside many pending merges a small one is committed, and a further large one is refused with 503', async () => {
+  const { tenant, one, two, alerts, send, merge, finish, mergePending } = await newWorld(3);
+  for (let index = 0; index < MAX_PENDING; index += 1) await mergePending(one);
+  expect(await tenant.pending()).toHaveLength(MAX_PENDING);
+  await merge({ alert_ids: alerts.slice(0, 1), incident_id: two });
+  const refused = await send({ alert_ids: alerts, incident_id: two });
+  expectEnvelope(refused, 503, 'ServiceUnavailable');
+  expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(1);
+  await finish();
+  await merge({ alert_ids: alerts, incident_id: two });
+});
+
+describe('finish-merges', () => {
+  it('logs a message that names no merge, and does not get it again', async () => {
+    const { table } = await newWorld(0);
+    const deps = testDeps(table);
+    const streamRecord = { eventName: 'INSERT', dynamodb: { Keys: { pk: { S: 'x' } } } };
+    const bodies = [...[keys.workItem(1, 'wi-1'), streamRecord, null].map((body) => JSON.stringify(body)), '{'];
+    await createFinishMerges(deps)({ Records: bodies.map((body) => ({ body })) } as SQSEvent, context);
+    expect(deps.log.lines.map(({ message }) => message)).toEqual(bodies.map(() => 'merge not finished'));
+  });
+
+  it.each([
+    { when: 'young', ageMs: 80_000, isFinished: false },
+    { when: '90 seconds old', ageMs: 91_000, isFinished: true },
+    { when: 'from a clock that was ahead, which tells no age', ageMs: -HOUR_MS, isFinished: true },
+  ])(
+    'finishes by the schedule the merges of all accounts that are $when: $isFinished',
+    async ({ ageMs, isFinished }) => {
+      const first = await newWorld(4);
+      const nowMs = Date.now();
+      const now = () => nowMs;
+      const lost = await first.mergePending(first.one, { now });
+      await first.mergePending(first.two, { now });
+      // A restore may have lost the entry of a merge: that one is left.
+      const { account } = first.tenant;
+      first.apply({
+        name: 'DeleteCommand',
+        input: { Key: keys.historyEntry(account, lost.incidentId, lost.sequence) },
+      });
+      const deps = testDeps(first.table, { now: () => nowMs + ageMs });
+      await createFinishMerges(deps, LIMITS.transactionItems)(OVERDUE, context);
+      expect(await first.tenant.pending()).toHaveLength(isFinished ? 1 : 2);
+    },
+  );
+});

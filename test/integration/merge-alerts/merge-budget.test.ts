@@ -1,0 +1,103 @@
+/** What merges of many alerts read. The table in memory counts a read of a missing row, as DynamoDB does. */
+import { describe, expect, it } from 'vitest';
+import { keys } from '../../../lib/table/keys.ts';
+import { expectEnvelope } from '../../support/answers.ts';
+import { objectId } from '../../support/incidents.ts';
+import { NOW, stored } from '../../support/service.ts';
+import type { Request } from '../../table-double/client.ts';
+import { isTransaction, newWorld, noReply } from './merging.ts';
+
+interface Capacity {
+  ConsumedCapacity?: { CapacityUnits: number }[];
+}
+
+/** A world whose merges go through a connection that counts their read units. */
+async function newCountingWorld(alertCount: number) {
+  const world = await newWorld(alertCount);
+  let units = 0;
+  const clock = { now: NOW };
+  const through = world.connect((request: Request) => {
+    const reply = world.apply(request);
+    const { ConsumedCapacity = [] } = reply as Capacity;
+    units += request.name === 'GetCommand' ? 1 : ConsumedCapacity.reduce((sum, used) => sum + used.CapacityUnits, 0);
+    return reply;
+  });
+  const send = (body: Parameters<typeof world.send>[0], key?: string) =>
+    world.send(body, { through, now: () => clock.now, limits: {}, key });
+  return { ...world, send, clock, units: () => units };
+}
+
+describe('a merge that fails, or was done before, reads little', () => {
+  it.each([
+    { what: '9,600 unknown alerts', alerts: 0, added: 9_600, at: 0, max: 102, texts: [/and 88 more/, /9502 alerts/] },
+    {
+      what: '3,000 alerts of which the 151st is unknown',
+      alerts: 150,
+      added: 1,
+      at: 2_849,
+      max: 1_702,
+      texts: [/1302 alerts/],
+    },
+  ])('of $what, and says that it did not look for all of them', async ({ alerts: known, added, at, max, texts }) => {
+    const { tenant, one, alerts, send, units } = await newCountingWorld(known);
+    const body = {
+      alert_ids: [...alerts, ...Array.from({ length: added }, objectId), ...(await tenant.alerts(at))],
+      incident_id: one,
+    };
+    const answer = await send(body);
+    expectEnvelope(answer, 400, 'ResourceNotFound');
+    for (const text of texts) expect(answer.body.error.message).toMatch(text);
+    // The app key and, before the alerts of a large merge, the merge order are two of them.
+    expect(units()).toBeLessThanOrEqual(max);
+  });
+
+  it('of an unknown incident, or with the Idempotency-Key of another', async () => {
+    const { one, alerts, send, units } = await newCountingWorld(500);
+    const unknown = objectId();
+    const refused = await send({ alert_ids: alerts, incident_id: unknown });
+    expect(refused.body.error.message).toContain(`incident ${unknown}`);
+    expect(units()).toBeLessThanOrEqual(102);
+    expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, 'once'), 200);
+    const before = units();
+    expect((await send({ alert_ids: alerts, incident_id: one }, 'once')).headers['Idempotent-Replayed']).toBe('true');
+    expect(units() - before).toBeLessThanOrEqual(102);
+  });
+});
+
+describe("the budget of read units for an account's merges", () => {
+  it('once used up, refuses large merges of the account, but neither small ones nor those of a later time', async () => {
+    const { table, tenant, one, alerts, send, clock, units } = await newCountingWorld(3_900);
+    // The last alert is unknown, so that each merge reads them all and changes nothing.
+    const body = { alert_ids: [...alerts, objectId()], incident_id: one };
+    const statuses: number[] = [];
+    for (let call = 0; call < 8; call += 1) statuses.push((await send(body)).status);
+    expect(statuses).toEqual([400, 400, 400, 429, 429, 429, 429, 429]);
+    // A refused call reads its app key, the merge order and a first batch.
+    expect(units()).toBeLessThanOrEqual(12_000 + 8 * 102);
+    clock.now = NOW + 500;
+    const refused = await send(body);
+    expectEnvelope(refused, 429, 'RequestTooFrequently');
+    expect(refused.headers['Retry-After']).toBe('3');
+    expect(refused.body.error.message).toContain('12000');
+    expectEnvelope(await send({ alert_ids: alerts.slice(0, 90), incident_id: one }), 200);
+
+    clock.now = NOW + 3_000;
+    expect((await send(body)).status).toBe(400);
+    const { total } = await stored(table, keys.rateCount(tenant.account, 'merge-alerts', NOW / 60_000));
+    expect(total).toBeGreaterThanOrEqual(4 * 3_901);
+    expect(total).toBeLessThan(4 * 3_910);
+  });
+
+  it('is enough for the largest merge', async () => {
+    const { tenant, one, alerts, send, apply, connect } = await newWorld(9_700);
+    let committed = false;
+    // The moves are made to fail: the budget is for the reads before the commit.
+    const through = connect((request) => {
+      if (committed && isTransaction(request)) throw noReply();
+      committed ||= isTransaction(request);
+      return apply(request);
+    });
+    expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, { through, limits: {} }), 200);
+    expect(await tenant.pending()).toHaveLength(1);
+  });
+});
