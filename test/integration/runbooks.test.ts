@@ -29,7 +29,6 @@ it('every alarm leads to a section, and every section has an alarm', () => {
 });
 
 const REQUEST_ID = '9c29ccd0-8a26-4dba-b194-9e140490c3c1';
-const failure = { level: 'ERROR', message: 'merge not finished', error_name: 'AlertsTooLargeError' };
 /** A line of each log group that the runbooks look at. */
 const LINES: Readonly<Record<string, Record<string, unknown>>> = {
   access: { request_id: REQUEST_ID, status: '503', resource: '/monit/servicemap/fleet' },
@@ -37,7 +36,10 @@ const LINES: Readonly<Record<string, Record<string, unknown>>> = {
     ...{ level: 'WARN', message: 'call failed', request_id: REQUEST_ID, cause: 'throttled' },
     error_name: 'ThrottlingException',
   },
-  'finish-merges': { ...failure, account_id: 42, incident_id: '64f000000000000000000001', sequence: 1_795_000_000_000 },
+  'finish-merges': {
+    ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
+    ...{ sequence: 1_795_000_000_000, error_name: 'AlertsTooLargeError' },
+  },
   'ingest-records': {
     ...{ level: 'WARN', message: 'ingest failed', message_id: randomUUID(), receives: 2 },
     ...{ error_name: 'AccessDeniedException', records: 3 },
