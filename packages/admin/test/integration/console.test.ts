@@ -382,11 +382,11 @@ describe('health', () => {
     expect(await show(`/${other.account}/health`)).toContain('Not run since');
   });
 
-  it.each<[deadLetters: () => Promise<number>, shown: string]>([
-    [async () => 3, '3 messages of the merge queue, of all accounts. docs/operate.md says'],
-    [async () => 0, '0 messages of the merge queue, of all accounts. Check'],
-    [() => Promise.reject(new TypeError('why')), 'They cannot be read: TypeError: why'],
-  ])('shows the dead letters of a stack, or why it cannot: %s', async (deadLetters, shown) => {
+  it.each<[shown: string, deadLetters: () => Promise<number>]>([
+    ['3 messages of the merge queue, of all accounts. docs/operate.md says', async () => 3],
+    ['0 messages of the merge queue, of all accounts. Check', async () => 0],
+    ['They cannot be read: TypeError: why', () => Promise.reject(new TypeError('why'))],
+  ])('shows the dead letters of a stack, or why it cannot: %s', async (shown, deadLetters) => {
     const { account } = await newAccount(table);
     const { page } = await serve({ table, deadLetters });
     expect(textOf((await page(`/${account}/health`)).text)).toContain(`Dead letters ${shown}`);
@@ -420,9 +420,15 @@ describe('the command', async () => {
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   const here = ['--table', table.name, '--endpoint', dynamodbEndpoint()];
   it.each([
-    [here, `table ${table.name} at http`, `--table ${table.name} --endpoint ADDRESS-WITH-CREDENTIALS`, 'Unknown'],
-    [['--stack', 'Service'], 'stack Service, ', '--stack Service', '3 messages of the merge queue'],
-  ])('console %j prints an address that works until it is stopped', async (args, target, options, deadLetters) => {
+    [
+      'of a table',
+      here,
+      `table ${table.name} at http`,
+      `--table ${table.name} --endpoint ADDRESS-WITH-CREDENTIALS`,
+      'Unknown',
+    ],
+    ['of a stack', ['--stack', 'Service'], 'stack Service, ', '--stack Service', '3 messages of the merge queue'],
+  ])('prints an address that works until it is stopped: %s', async (_what, args, target, options, deadLetters) => {
     const { account } = await newAccount(table);
     const stop = new AbortController();
     const printed = Promise.withResolvers<string>();
