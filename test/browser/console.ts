@@ -3,28 +3,18 @@ import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { connectTable, PATIENT, type Table } from '../../lib/table/client.ts';
+import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { listRunning } from '../../packages/admin/local-service/running.ts';
-import { expectAccessible, openPage, overhang, type Surroundings } from './surroundings.ts';
+import { DESKTOP, expectAccessible, expectFits, openPage, PHONE, type Surroundings } from './surroundings.ts';
 
 const shell = promisify(execFile);
-const HOSTILE_ACCOUNT = 4;
-/** The screens of a desktop and of a phone. */
-const SCREENS = [
-  { viewport: { width: 1440, height: 760 } },
-  { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
-];
 
 export async function testConsole(surroundings: Surroundings): Promise<void> {
   const { url, printed } = surroundings;
-  const service = listRunning().find((running) => running.url === url);
-  assert.ok(service);
-  const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
-  const [desktop, phone] = await Promise.all(SCREENS.map((options) => openPage(surroundings, options)));
-  assert.ok(desktop && phone);
+  const desktop = await openPage(surroundings, DESKTOP);
+  const phone = await openPage(surroundings, PHONE);
   const { page } = desktop;
-
   await page.goto(/^Console {4}(\S+)$/m.exec(printed)?.[1] ?? '');
   const home = page.url().replace(/\/$/, '');
   assert.match(home, new RegExp(`^${url}/console/[\\w-]{43}$`));
@@ -33,13 +23,19 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   await explainsStaleHosts(page, surroundings);
   await findsAndUndoesMerge(page, phone.page, surroundings);
   await refreshes(page, home);
-  await worksByKeyboard(page, home);
+
+  // By keyboard.
+  await page.goto(`${home}/1/fleet`);
+  const host = await page.locator('#hosts a').first().getAttribute('href');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate('document.activeElement.closest("main") !== null'), true);
   await page.goto(`${home}/1/health`);
   await page.getByRole('button', { name: 'Check now' }).click();
   await page.getByText(/Checked at /).waitFor();
 
-  await page.goto(`${home}/1/fleet`);
-  const host = await page.locator('#hosts a').first().getAttribute('href');
   await page.goto(`${home}/1/incidents`);
   const [incident, alert] = await Promise.all(
     ['incident', 'alert'].map((kind) => page.locator(`.merges a[href*="/${kind}/"]`).first().getAttribute('href')),
@@ -50,30 +46,18 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
       await page.goto(`${home}/${path}`);
       await expectReadable(page);
     }
-
-  await fillHostile(table, url);
-  const hostilePages = [
-    `incident/${'b'.repeat(24)}`,
-    `alert/${'c'.repeat(24)}`,
-    `host?id=${encodeURIComponent(HOSTILE_TEXT)}`,
-  ];
-  for (const path of ['fleet', 'incidents', ...hostilePages, 'account', 'work-items']) {
-    await phone.page.goto(`${home}/${HOSTILE_ACCOUNT}/${path}`);
+  for (const path of await hostilePages(url)) {
+    await phone.page.goto(`${home}/${path}`);
     const text = await phone.page.innerText('body');
     assert.ok(text.includes('<script>alert(1)</script>\\u202e'), `${path} shows the text as it is`);
     assert.ok(!/[\u202e\u2066]/.test(await phone.page.content()), `${path} escapes what reorders text`);
     assert.equal(await phone.page.locator('script:not([src="/console/console.js"]), b.injected').count(), 0);
     await expectReadable(phone.page);
   }
-  assert.ok((await phone.page.innerText('body')).includes('🔥'.repeat(1_024)));
 
-  const problems = [...desktop.problems, ...phone.problems];
   // The answer to the path `nowhere` is a 404.
-  assert.deepEqual(
-    problems.filter((problem) => !problem.includes('404')),
-    [],
-  );
-  table.client.destroy();
+  const problems = [...desktop.problems, ...phone.problems].filter((problem) => !problem.includes('404'));
+  assert.deepEqual(problems, []);
   process.stdout.write('ok the console works on a desktop, on a phone, in the dark scheme and by keyboard\n');
 }
 
@@ -83,8 +67,7 @@ async function expectReadable(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await expectAccessible(page);
   }
-  const excess = await overhang(page);
-  assert.ok(excess <= 0, `${page.url()} is ${excess} pixels too wide`);
+  await expectFits(page);
 }
 
 /** Clicks a link and waits until its page has loaded. */
@@ -113,28 +96,20 @@ async function explainsStaleHosts(page: Page, surroundings: Surroundings): Promi
   assert.match(await page.innerText('.headline'), /^stale\s+The latest snapshot is \d+ \w+ old/);
 }
 
-/** Repeats a call while its answer is ServiceUnavailable, since on a busy machine DynamoDB Local may be too slow. */
-async function untilAnswered<Answer extends { error?: { code: string } }>(
-  call: () => Promise<Answer>,
-): Promise<Answer> {
-  const answer = await call();
-  return answer.error?.code === 'ServiceUnavailable' ? untilAnswered(call) : answer;
+/** Sends the merge of the sample; again while its answer is ServiceUnavailable, since on a busy machine DynamoDB Local may be too slow. */
+async function merge(command: string): Promise<string> {
+  const { stdout } = await shell('bash', ['-c', command]);
+  const { request_id, error } = JSON.parse(stdout) as { request_id: string; error?: { code: string } };
+  return error?.code === 'ServiceUnavailable' ? merge(command) : request_id;
 }
 
 /** On a desktop the console shows what a request did, and on a phone, by touch, how to undo it. */
 async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surroundings): Promise<void> {
-  const calls = surroundings.printed
-    .split('\n')
-    .filter((line) => line.startsWith('curl ') && line.includes('/alert/merge'));
-  const { request_id: requestId } = await untilAnswered(async () => {
-    const { stdout } = await shell('bash', ['-c', calls[0] ?? '']);
-    return JSON.parse(stdout) as { request_id: string; error?: { code: string } };
-  });
+  const requestId = await merge(/^curl .*\/alert\/merge.*$/m.exec(surroundings.printed)?.[0] ?? '');
   await page.getByRole('searchbox').fill(requestId);
   await page.keyboard.press('Enter');
   await follow(page, page.getByRole('link', { name: requestId }));
-  const merge = page.locator('.merges > li:target');
-  const text = await merge.innerText();
+  const text = await page.locator('.merges > li:target').innerText();
   assert.match(text, /ago\s+2 alerts from no incident\s+comment: same cause\s+by\s+key 761bd8953979144b \(…y-00\)/);
   assert.ok(text.includes(requestId));
   await follow(page, page.getByRole('link', { name: 'Incidents' }));
@@ -145,8 +120,7 @@ async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surrou
 
   await phone.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await phone.locator('.merges dd', { hasText: 'merge undo' }).getByRole('button', { name: 'Copy' }).tap();
-  const undo = await phone.evaluate<string>('navigator.clipboard.readText()');
-  const undone = await shell('bash', ['-c', undo]);
+  const undone = await shell('bash', ['-c', await phone.evaluate<string>('navigator.clipboard.readText()')]);
   assert.match(undone.stdout, /^2 of 2 alerts moved back\. Feed entry \d+\.\n$/);
   await follow(phone, phone.getByRole('link', { name: 'Refresh' }));
   assert.match(await phone.innerText('.merges'), /^Undo of \d+ into .*operator local user.*undone/s);
@@ -180,37 +154,36 @@ async function refreshes(page: Page, home: string): Promise<void> {
   await page.unrouteAll({ behavior: 'wait' });
 }
 
-async function worksByKeyboard(page: Page, home: string): Promise<void> {
-  await page.goto(`${home}/1/fleet`);
-  await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate('document.activeElement.closest("main") !== null'), true);
-}
-
 /** If a page did not escape it, this would run a script, add an element, or reorder the text around it. */
 const HOSTILE_TEXT = '<script>alert(1)</script>\u202e<b class="injected">\u2066" onload=alert(1) ';
-const READY = { enabled: true, snapshot_ready: true };
-const APP_KEY = 'key-of-the-hostile-account-for-this-test-000';
 
-async function fillHostile(table: Table, url: string): Promise<void> {
-  const [incident_id, alert_id] = ['b'.repeat(24), 'c'.repeat(24)];
-  const fire = '🔥'.repeat(1_024);
+/** Fills an account with long hostile texts. @returns the paths of its pages */
+async function hostilePages(url: string): Promise<string[]> {
+  const service = listRunning().find((running) => running.url === url);
+  assert.ok(service);
+  const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
+  const [incident_id, alert_id, fire] = ['b'.repeat(24), 'c'.repeat(24), '🔥'.repeat(1_024)];
+  const host = { agent_version: HOSTILE_TEXT, edge_cluster: fire, enabled: true, snapshot_ready: true };
   const lines = [
     { kind: 'account', name: HOSTILE_TEXT, permissions: ['monit'] },
-    { kind: 'app_key', app_key: APP_KEY, note: HOSTILE_TEXT },
-    { kind: 'host', host_id: HOSTILE_TEXT, agent_version: HOSTILE_TEXT, edge_cluster: fire, ...READY },
+    { kind: 'app_key', app_key_hash: 'a'.repeat(64), note: HOSTILE_TEXT },
+    { kind: 'host', host_id: HOSTILE_TEXT, ...host },
     { kind: 'incident', incident_id, title: `${HOSTILE_TEXT}${'🔥'.repeat(400)}` },
-    { kind: 'alert', alert_id, title: HOSTILE_TEXT },
+    { kind: 'alert', alert_id, title: HOSTILE_TEXT, incident_id },
     { kind: 'work_item', work_item_id: 'w', version: 1, title: `${HOSTILE_TEXT}${fire}` },
-  ].map((line) => JSON.stringify({ account_id: HOSTILE_ACCOUNT, ...line }));
-  await loadData(table, 'test', lines, { nowMs: Date.now() });
-  const body = JSON.stringify({ alert_ids: [alert_id], incident_id, comment: HOSTILE_TEXT + '🔥'.repeat(900) });
-  const headers = { 'Content-Type': 'application/json' };
-  const merged = await untilAnswered(async () => {
-    const answer = await fetch(`${url}/alert/merge?app_key=${APP_KEY}`, { method: 'POST', headers, body });
-    return (await answer.json()) as { error?: { code: string } };
-  });
-  assert.equal(merged.error, undefined);
+  ];
+  const ofAccount = lines.map((line) => JSON.stringify({ account_id: 4, ...line }));
+  await loadData(table, 'test', ofAccount, { nowMs: Date.now() });
+  table.client.destroy();
+  const hostPage = `host?id=${encodeURIComponent(HOSTILE_TEXT)}`;
+  const pages = [
+    'fleet',
+    'incidents',
+    `incident/${incident_id}`,
+    `alert/${alert_id}`,
+    hostPage,
+    'account',
+    'work-items',
+  ];
+  return pages.map((page) => `4/${page}`);
 }

@@ -39,6 +39,9 @@ export async function withService(
   }
 }
 
+export const DESKTOP = { viewport: { width: 1440, height: 760 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
 /** Long enough for any machine: a test fails only if what it waits for never comes. */
 const MAX_WAIT_MS = 300_000;
 
@@ -59,9 +62,11 @@ export async function openPage(
   return { context, page, problems };
 }
 
-/** By how many pixels the page is wider than the screen. */
-export const overhang = (page: Page): Promise<number> =>
-  page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+/** Fails if the page is wider than the screen. */
+export async function expectFits(page: Page): Promise<void> {
+  const excess: number = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  assert.ok(excess <= 0, `${page.url()} is ${excess} pixels too wide`);
+}
 
 /** Fails if axe finds a violation of accessibility. */
 export async function expectAccessible(page: Page): Promise<void> {

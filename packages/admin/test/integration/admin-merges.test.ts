@@ -1,11 +1,11 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/alerts.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
-import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
-import { type Account, newAccount } from '../../../../test/support/incidents.ts';
+import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { sentenceOf } from '../../cli/command-errors.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/torn.ts';
 
@@ -13,6 +13,7 @@ const NOW = 2_050_000_000_000;
 const HOUR = 3_600_000;
 /** A comment with control characters, which would forge a line and clear a terminal. */
 const COMMENT = 'same\ncause\u001b[2J';
+const UNKNOWN = 'f'.repeat(24);
 
 const table = await newTable();
 const admin = adminOf(table);
@@ -20,6 +21,7 @@ const admin = adminOf(table);
 /** An account with a merge of two hours ago and one of now. @param through the client of the second merge */
 async function merged(through: Table = table) {
   const tenant = await newAccount(table);
+  const { account } = tenant;
   await tenant.member(7);
   const [from, to] = [await tenant.incident(), await tenant.incident({ title: 'Second', owner_id: 7 })];
   const alerts = await tenant.alerts(12);
@@ -29,215 +31,170 @@ async function merged(through: Table = table) {
   };
   await merge(table, NOW - 2 * HOUR, { incident_id: from });
   const { body } = await merge(through, NOW, { incident_id: to, comment: COMMENT });
+  const [{ sequence: earlier }] = await tenant.feed(from);
   const [{ sequence }] = await tenant.feed(to);
-  return { tenant, from, to, alerts, sequence: sequence as number, requestId: body.request_id as string };
+  return {
+    ...{ tenant, account, from, to, alerts, earlier: earlier as number, sequence: sequence as number },
+    ...{ requestId: body.request_id as string, name: `Merge ${sequence} into incident ${to}` },
+    /** Runs a command for the account. */
+    run: (args: string) => admin(`${args} --account ${account}`, { now: () => NOW }),
+  };
 }
 
-describe('admin merge alerts', () => {
-  it('shows with --dry-run which alerts would move, and from where, and writes nothing', async () => {
-    const { tenant, from, to, alerts } = await merged();
-    const unassigned = await tenant.alerts(2);
-    const alertIds = [...unassigned, ...alerts.slice(0, 3)];
+describe('merge alerts', () => {
+  it('shows with --dry-run which alerts would move, and from where, and then moves them', async () => {
+    const { tenant, account, from, to, alerts, run } = await merged();
+    const alertIds = [...(await tenant.alerts(2)), ...alerts.slice(0, 3)];
     await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: from });
-    const before = await snapshot(table, tenant.account);
-    const repeated = alertIds.slice(0, 1);
-    const args = [
-      'merge',
-      'alerts',
-      to,
-      ...alertIds,
-      ...repeated,
-      '--account',
-      String(tenant.account),
-      '--comment',
-      'c',
-    ];
-    const { out, exitCode } = await admin([...args, '--dry-run', '--json']);
-    expect([exitCode, JSON.parse(out)]).toEqual([
-      0,
-      {
-        ...{ dry_run: true, incident_id: to, large: false },
-        moves: alertIds.slice(0, 4).map((alert_id, index) => ({ alert_id, from: index < 2 ? null : from })),
-        stayed: [alerts[2]],
-      },
-    ]);
-    const text = await admin([...args, '--dry-run']);
-    expect(text.out).toContain(`${alerts[0]} from ${from}\n`);
+    const before = await snapshot(table, account);
+    const args = `merge alerts ${to} ${alertIds.join(' ')} ${alertIds[0]} --comment c --title New --owner 7`;
+    const { out, exitCode } = await run(`${args} --dry-run --json`);
+    const moves = alertIds.slice(0, 4).map((alert_id, index) => ({ alert_id, from: index < 2 ? null : from }));
+    const json = { dry_run: true, incident_id: to, large: false, moves, stayed: [alerts[2]] };
+    expect([exitCode, JSON.parse(out)]).toEqual([0, json]);
+    const text = await run(`${args} --dry-run`);
+    expect(text.out).toBe(moves.map((move) => `${move.alert_id} from ${move.from ?? 'no incident'}\n`).join(''));
     expect(text.err).toContain(`2 alerts from ${from}\n`);
-    expect(await snapshot(table, tenant.account)).toEqual(before);
-    expect((await admin([...args, '--yes'])).out).toBe(`5 alerts merged into incident ${to}.\n`);
+    expect(await snapshot(table, account)).toEqual(before);
+    expect((await run(`${args} --yes`)).out).toBe(`5 alerts merged into incident ${to}.\n`);
     expect(await tenant.placements(alertIds)).toEqual(alertIds.map(() => to));
-    expect((await tenant.feed(to)).at(-1)).toMatchObject({ comment: 'c', by: expect.stringMatching(/^operator /) });
+    const entry = { comment: 'c', new_title: 'New', new_owner_id: 7, by: expect.stringMatching(/^operator /) };
+    expect((await tenant.feed(to)).at(-1)).toMatchObject(entry);
   });
 
   it('refuses with --dry-run what the operation refuses, and writes nothing', async () => {
-    const tenant = await newAccount(table);
-    const to = await tenant.incident();
+    const { tenant, account, to, run } = await merged();
     const alerts = await tenant.alerts(200); // more than a small merge reads
-    const before = await snapshot(table, tenant.account);
-    const dry = (...args: string[]) =>
-      admin(['merge', 'alerts', ...args, '--account', String(tenant.account), '--dry-run', '--json']);
-    expect(JSON.parse((await dry(to, ...alerts)).out)).toMatchObject({ large: true, stayed: [] });
-    const unknown = 'f'.repeat(24);
+    const before = await snapshot(table, account);
+    const dry = (args: string) => run(`merge alerts ${args} --dry-run --json`);
+    expect(JSON.parse((await dry(`${to} ${alerts.join(' ')}`)).out)).toMatchObject({ large: true, stayed: [] });
+    const refused = (message: string) => ({ exitCode: 1, out: '', err: expect.stringContaining(message) });
     for (const [args, message] of [
-      [[to, unknown], `alert ${unknown}`],
-      [[unknown, alerts[0] as string], `incident ${unknown}`],
-      [[to, alerts[0] as string, '--owner', '99'], 'member 99'],
+      [`${to} ${UNKNOWN}`, `alert ${UNKNOWN}`],
+      [`${UNKNOWN} ${alerts[0]}`, `incident ${UNKNOWN}`],
+      [`${to} ${alerts[0]} --owner 99`, 'member 99'],
     ] as const)
-      expect(await dry(...args)).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(message) });
-    expect(await snapshot(table, tenant.account)).toEqual(before);
+      expect(await dry(args)).toEqual(refused(message));
+    expect(await snapshot(table, account)).toEqual(before);
     const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
-    await put(table, keys.mergeOrder(tenant.account), { pending });
-    const full = await dry(to, ...alerts.slice(0, 100));
-    await put(table, keys.mergeOrder(tenant.account), { pending: {} }); // since other tests finish the merges of all accounts
-    expect([full.exitCode, full.err]).toEqual([1, expect.stringContaining('run `merge finish`')]);
+    await put(table, keys.mergeOrder(account), { pending });
+    const full = await dry(`${to} ${alerts.slice(0, 100).join(' ')}`);
+    await put(table, keys.mergeOrder(account), { pending: {} }); // since other tests finish the merges of all accounts
+    expect(full).toEqual(refused('run `merge finish`'));
   });
 });
 
-describe('admin merge list', () => {
-  it('lists the request_id and the alerts of each merge, oldest first, also since a time', async () => {
-    const { tenant, from, to, alerts, sequence, requestId } = await merged();
-    const list = async (option = '') => {
-      const { out } = await admin(`merge list --account ${tenant.account} --json${option}`, { now: () => NOW });
-      return JSON.parse(out);
-    };
-    const all = await list();
-    expect(all).toMatchObject([
-      { incident_id: from, kind: 'merge', moved: 12, pending: false },
-      { incident_id: to, sequence, request_id: requestId, moved: 12, stayed: 0, comment: COMMENT },
-    ]);
-    expect(new Set(all[1].alert_ids)).toEqual(new Set(alerts));
-    expect(await list(' --since 1h')).toEqual(all.slice(1));
-    expect(await list(' --since 3h')).toEqual(all);
-  });
-
-  it('escapes text of callers, and prints the first ten alert ids', async () => {
-    const { tenant, to, sequence, requestId } = await merged();
-    const { out } = await admin(`merge list --account ${tenant.account} --since 1h`, { now: () => NOW });
-    const lines = out.split('\n');
-    expect(lines[0]).toBe(`00${sequence}  2034-12-17 20:26:40 UTC  merge  done`);
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        `  incident    ${to}`,
-        `  request_id  ${requestId}`,
-        '  comment     same\\ncause\\u001b[2J',
-        expect.stringMatching(/alert ids {3}([0-9a-f]{24} ){10}and 2 more/),
-      ]),
-    );
-  });
+it('merge list has the request_id and the alerts of each merge, oldest first, and escapes text of callers', async () => {
+  const { from, to, alerts, sequence, requestId, run } = await merged();
+  const list = async (option = '') => JSON.parse((await run(`merge list --json${option}`)).out);
+  const all = await list();
+  expect(all).toMatchObject([
+    { incident_id: from, kind: 'merge', moved: 12, pending: false },
+    { incident_id: to, sequence, request_id: requestId, moved: 12, stayed: 0, comment: COMMENT },
+  ]);
+  expect(new Set(all[1].alert_ids)).toEqual(new Set(alerts));
+  expect([await list(' --since 1h'), await list(' --since 3h')]).toEqual([all.slice(1), all]);
+  const shown = (await run('merge list --since 1h')).out.split('\n');
+  expect(shown[0]).toBe(`00${sequence}  2034-12-17 20:26:40 UTC  merge  done`);
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      `  incident    ${to}`,
+      `  request_id  ${requestId}`,
+      '  comment     same\\ncause\\u001b[2J',
+      expect.stringMatching(/alert ids {3}([0-9a-f]{24} ){10}and 2 more/),
+    ]),
+  );
 });
 
-describe('admin show incidents', () => {
-  it('lists incidents with the numbers of their alerts and entries', async () => {
-    const { tenant, from, to } = await merged();
-    const { out } = await admin(`show incidents --account ${tenant.account} --json`);
-    const ofId = (id: string) =>
-      JSON.parse(out).find((incident: { incident_id: string }) => incident.incident_id === id);
-    expect(ofId(to)).toEqual({ incident_id: to, title: 'Second', owner_id: 7, alerts: 12, entries: 1 });
-    expect(ofId(from)).toMatchObject({ alerts: 0, entries: 1 });
-    const text = (await admin(`show incidents --account ${tenant.account}`)).out;
-    expect(text).toMatch(/^incident_id +alerts +entries +owner_id +title\n/);
-    expect(text).toMatch(new RegExp(`^${to} +12 +1 +7 +Second$`, 'm'));
-  });
+it('show incidents lists incidents with the numbers of their alerts and entries', async () => {
+  const { from, to, run } = await merged();
+  const incidents: { incident_id: string }[] = JSON.parse((await run('show incidents --json')).out);
+  expect(new Map(incidents.map((incident) => [incident.incident_id, incident]))).toEqual(
+    new Map<string, object>([
+      [to, { incident_id: to, title: 'Second', owner_id: 7, alerts: 12, entries: 1 }],
+      [from, { incident_id: from, title: expect.any(String), alerts: 0, entries: 1 }],
+    ]),
+  );
+  expect((await run('show incidents')).out).toMatch(
+    new RegExp(`^incident_id +alerts +entries +owner_id +title\n(.*\n)?${to} +12 +1 +7 +Second\n`),
+  );
 });
 
-describe('admin merge finish', () => {
-  async function setPending({ account }: Account, pending: object) {
-    const key = keys.mergeOrder(account);
-    await put(table, key, { ...(await stored(table, key)), pending });
-  }
-
-  /** A merge whose call dies after two transactions: the commit, and the first moves of alerts. */
+describe('merge finish', () => {
+  /** A merge whose call dies right after its commit, and after it has moved the first alert. */
   async function pending() {
     const dying = connectAgain(table);
-    const transactions: Promise<unknown>[] = [];
-    aroundCalls(dying, async ({ command }, send) => {
-      if (transactions.length === 2) {
-        await Promise.all(transactions);
-        throw connectionLost();
-      }
-      const sent = send();
-      if (command.startsWith('TransactWrite')) transactions.push(sent);
-      await sent;
-    });
+    aroundCalls(dying, dyingAfterCommit());
     const merge = await merged(dying);
-    const places = await merge.tenant.placements(merge.alerts);
-    const remaining = merge.alerts.filter((_, index) => places[index] === merge.from);
-    expect([0, merge.alerts.length]).not.toContain(remaining.length);
-    return { ...merge, remaining };
+    const key = keys.alert(merge.account, String(merge.alerts[0]));
+    await put(table, key, { ...(await stored(table, key)), incident_id: merge.to, moved_sequence: merge.sequence });
+    return merge;
   }
 
-  it('moves the remaining alerts', async () => {
-    const { tenant, to, alerts, sequence } = await pending();
-    const finish = `merge finish --account ${tenant.account}`;
-    expect((await admin(`merge list --account ${tenant.account}`)).out).toContain('pending');
-    const dry = await admin(`${finish} --dry-run`);
-    expect(dry.err).toContain(`Merge ${sequence} into incident ${to} would be finished.`);
+  it('moves the remaining alerts of the pending merges of an account', async () => {
+    const { tenant, to, alerts, name, run } = await pending();
+    expect((await run('merge list')).out).toContain('pending');
+    expect((await run('check')).out).toBe('No problems found.\n');
+    expect((await run('merge finish --dry-run')).err).toContain(`${name} would be finished.`);
     expect(new Set(await tenant.placements(alerts)).size).toBe(2);
-    const out = `Merge ${sequence} into incident ${to} finished.\n`;
-    expect(await admin(finish)).toMatchObject({ exitCode: 0, out });
+    expect(await run('merge finish')).toMatchObject({ exitCode: 0, out: `${name} finished.\n` });
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
-    expect((await admin(finish)).out).toBe('No merges are pending.\n');
-    expect((await admin(`check --account ${tenant.account}`)).exitCode).toBe(0);
+    expect((await run('merge finish')).out).toBe('No merges are pending.\n');
+    expect((await run('check')).exitCode).toBe(0);
   });
 
   it('finishes only the merge that is named', async () => {
-    const { tenant, from, to, sequence } = await pending();
-    const other = (await tenant.feed(from))[0]?.sequence as number;
-    const finished = async (args: string) => {
-      const { out, err } = await admin(`merge finish ${args}--account ${tenant.account} --dry-run`);
-      return [...`${out}${err}`.matchAll(/Merge (\d+) into/g)].map(([, number]) => Number(number));
-    };
-    await setPending(tenant, { [sequence]: to, [other]: from });
-    expect(new Set(await finished(''))).toEqual(new Set([sequence, other]));
-    expect(await finished(`${to} `)).toEqual([sequence]);
-    expect(await finished(`${from} ${other} `)).toEqual([other]);
-    expect(await finished(`${to} ${other} `)).toEqual([]);
-    await setPending(tenant, {});
-  });
-
-  it('finishes the pending merges of all accounts', async () => {
-    const both = [await pending(), await pending()];
-    const { out } = await admin('merge finish --all');
-    for (const { tenant, sequence, to, alerts } of both) {
-      expect(out).toContain(`Merge ${sequence} into incident ${to} of account ${tenant.account} finished.\n`);
-      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+    const { account, from, to, earlier, sequence, run } = await pending();
+    const order = keys.mergeOrder(account);
+    const row = await stored(table, order);
+    await put(table, order, { ...row, pending: { [sequence]: to, [earlier]: from } });
+    for (const [args, expected] of [
+      ['', [earlier, sequence]],
+      [to, [sequence]],
+      [`${from} ${earlier}`, [earlier]],
+      [`${to} ${earlier}`, []],
+    ] as const) {
+      const { out, err } = await run(`merge finish ${args} --dry-run`.replace('  ', ' '));
+      const named = [...`${out}${err}`.matchAll(/Merge (\d+) into/g)].map(([, number]) => Number(number));
+      expect(named.sort()).toEqual(expected);
     }
-    const err = 'Name an incident, or pass --account or --all.\n';
-    expect(await admin('merge finish')).toEqual({ exitCode: 2, out: '', err });
+    await put(table, order, { ...row, pending: {} });
   });
 
-  it('finds the account of a pending merge, whose progress `merge list --pending` shows', async () => {
-    const [first, second] = [await pending(), await pending()];
-    const { out } = await admin('merge list --pending --json');
-    const moved = first.alerts.length - first.remaining.length;
-    expect(JSON.parse(out)).toContainEqual({
-      ...{ account_id: first.tenant.account, incident_id: first.to, sequence: first.sequence },
-      ...{ request_id: first.requestId, at_ms: NOW, alerts: 12, moved },
+  it('finishes merges of other accounts, whose progress `merge list --pending` shows', async () => {
+    const all = [await pending(), await pending(), await pending()];
+    const [first, second, third] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
+    const listed: { sequence: number }[] = JSON.parse((await admin('merge list --pending --json')).out);
+    expect(listed).toContainEqual({
+      ...{ account_id: first.account, incident_id: first.to, sequence: first.sequence },
+      ...{ request_id: first.requestId, at_ms: NOW, alerts: 12, moved: 1 },
     });
-    const text = (await admin(`merge list --pending --account ${second.tenant.account}`)).out;
+    const sequences = listed.map(({ sequence }) => sequence);
+    expect(sequences).toEqual(sequences.toSorted());
+    const text = (await second.run('merge list --pending')).out;
     expect([text.includes(second.to), text.includes(first.to)]).toEqual([true, false]);
-    expect(text).toContain(`${12 - second.remaining.length} of 12 alerts moved`);
-    const finished = await admin(`merge finish ${first.to} ${first.sequence}`);
-    expect(finished.out).toBe(
-      `Merge ${first.sequence} into incident ${first.to} of account ${first.tenant.account} finished.\n`,
-    );
-    expect(await first.tenant.pending()).toEqual([]);
-    expect(await second.tenant.pending()).toHaveLength(1);
-    await admin('merge finish --all');
+    expect(text).toContain('1 of 12 alerts moved');
+
+    const finished = ({ name, account }: typeof first) => `${name} of account ${account} finished.\n`;
+    expect((await admin(`merge finish ${first.to} ${first.sequence}`)).out).toBe(finished(first));
+    expect((await Promise.all(all.map(({ tenant }) => tenant.pending()))).map(({ length }) => length)).toEqual([
+      0, 1, 1,
+    ]);
+    const { out } = await admin('merge finish --all');
+    for (const merge of [second, third]) {
+      expect(out).toContain(finished(merge));
+      expect(new Set(await merge.tenant.placements(merge.alerts))).toEqual(new Set([merge.to]));
+    }
     expect((await admin('merge list --pending')).err).toBe('No merges are pending.\n');
-    expect((await admin('merge list')).exitCode).toBe(2);
   });
 
-  it('names the alerts that cannot be updated', async () => {
-    const { tenant, remaining } = await pending();
-    const key = keys.alert(tenant.account, remaining[0] as string);
-    const alert = await stored(table, key);
-    const bytes = itemBytes(marshall(alert));
-    await put(table, key, { ...alert, notes: 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) });
-    const problem = `DynamoDB refuses to update the rows of alerts ${remaining[0]}`;
-    expect(await admin(`merge finish --account ${tenant.account}`)).toMatchObject({
-      ...{ exitCode: 1, err: expect.stringContaining(problem) },
-    });
+  it('says which options it needs, as merge list does', async () => {
+    const { account } = await newAccount(table);
+    for (const args of ['merge finish', 'merge list', `merge finish --all --account ${account}`])
+      expect(await admin(args)).toEqual({ exitCode: 2, out: '', err: expect.stringMatching(/ass .*--account/) });
+  });
+
+  it('names the alerts that cannot be updated', () => {
+    expect(sentenceOf(new AlertsTooLargeError(['a', 'b']))).toMatch(/rows of alerts a, b: .*`merge finish`/);
   });
 });

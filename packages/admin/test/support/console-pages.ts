@@ -5,7 +5,13 @@ import { text as textFrom } from 'node:stream/consumers';
 import { listen } from '../../../../test/support/listen.ts';
 import { type ConsoleOptions, createConsole } from '../../console/console.ts';
 
-export interface Answer {
+export interface AskOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -19,41 +25,36 @@ export const textOf = (html: string) =>
     .replace(/\s+/g, ' ');
 
 export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
+  /** The texts that the console passed to `onFailed`. */
   const failures: string[] = [];
-  const console = createConsole({
+  const { listener, signInPath } = createConsole({
     ...{ target: () => 'table t', isLocal: true, commandOptions: () => '--table t', now: Date.now },
     ...{ url: () => undefined, measure: async () => undefined, deadLetters: async () => undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });
-  const server = createServer(console.listener);
+  const server = createServer(listener);
   const port = await listen(server);
+  /** Path of the pages. */
+  const home = signInPath.split('/?')[0] ?? '';
+  let cookie = '';
 
   /** Sends a request, and follows no redirect. */
-  async function ask(path: string, { method = 'GET', headers = {} as Record<string, string>, body = '' } = {}) {
-    const sent = request({ port, host: '127.0.0.1', path, method, headers }).end(body);
-    const [answer] = await once(sent, 'response');
+  async function ask(path: string, { body = '', ...options }: AskOptions = {}) {
+    const [answer] = await once(request({ port, host: '127.0.0.1', path, ...options }).end(body), 'response');
     return { status: answer.statusCode, headers: answer.headers, text: await textFrom(answer) } as Answer;
   }
 
-  const home = console.signInPath.split('?')[0]?.replace(/\/$/, '') ?? '';
-  let cookie = '';
   return {
-    port,
-    /** The texts that the console passed to `onFailed`. */
-    failures,
-    signInPath: console.signInPath,
-    /** Path of the pages. */
-    home,
-    ask,
+    ...{ port, failures, signInPath, home, ask },
     /** Opens the printed address, and keeps the cookie. */
     async signIn(): Promise<Answer> {
-      const answer = await ask(console.signInPath);
+      const answer = await ask(signInPath);
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;
     },
     /** A page, asked for with the cookie. */
-    page: (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
+    page: (path: string, options: AskOptions = {}) =>
       ask(`${home}${path}`, { ...options, headers: { cookie, ...options.headers } }),
     async close() {
       server.closeAllConnections();
