@@ -65,7 +65,7 @@ export const callService = (...call: Parameters<typeof callOnce>) =>
 
 /** Ids of the running processes that a process has started, and of those that these have started. */
 export function descendantsOf(pid: number): number[] {
-  const { stdout } = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
   const children = stdout.split('\n').filter(Boolean).map(Number);
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }
