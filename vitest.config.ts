@@ -28,6 +28,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Some tests wait for time-outs.
     maxWorkers: availableParallelism() + 2,
+    // Projects run in the order of their names, so that the one with the longest waits begins.
     projects: [
       { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
       { test: { name: 'virtual time', include: [VIRTUAL_TIME], isolate: true } },

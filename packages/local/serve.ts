@@ -28,6 +28,7 @@ import { type LocalService, startService } from './local-service.ts';
 import { DEMO_KEYS, sampleData } from './sample.ts';
 import { startSampleReports } from './sample-reports.ts';
 import type { Options } from './start-options.ts';
+import type { Template } from './template.ts';
 
 /**
  * @param atEnd registers a function that stops a started part
@@ -44,10 +45,7 @@ export async function serve(
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
     throw new CliError("The debugger's port 9229 is in use: stop the process that uses it.");
-  const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
-  // Takes half a second, in which DynamoDB Local starts.
-  const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
-  const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
+  const [{ endpoint, table }, template] = await Promise.all([preparing, readTemplate()]);
   const demo = await createAppKeys({ table, now: Date.now, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
@@ -97,6 +95,15 @@ export async function serve(
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
+}
+
+/** Synthesizes the template, which takes half a second. Tests have done that already, and name the file with it. */
+async function readTemplate(): Promise<Template> {
+  const { SYNTHESIZED_TEMPLATE: file } = process.env;
+  if (file) return JSON.parse(readFileSync(file, 'utf8'));
+  const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
+  const { synthesize } = await import('./synthesize.ts');
+  return synthesize(Object.fromEntries(context));
 }
 
 /**

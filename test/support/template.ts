@@ -1,4 +1,7 @@
-/** Synthesizes the stack's template once for all integration tests. */
+/** Synthesizes the stack's template once for all integration tests, and for the services that they start. */
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { synthesize } from '../../packages/local/synthesize.ts';
 import type { Template } from '../../packages/local/template.ts';
@@ -10,5 +13,9 @@ declare module 'vitest' {
 }
 
 export default function setup({ provide }: TestProject): void {
-  provide('template', synthesize());
+  const template = synthesize();
+  const file = join(tmpdir(), 'template.json');
+  writeFileSync(file, JSON.stringify(template));
+  process.env.SYNTHESIZED_TEMPLATE = file; // read by packages/local/serve.ts
+  provide('template', template);
 }

@@ -1,108 +1,44 @@
 import { execFile } from 'node:child_process';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import type { Table } from '../../../../lib/table/client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/table/keys.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { serve } from '../../../../test/support/serve.ts';
 import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
-import { type LocalService, startService } from '../../../local/local-service.ts';
 import { sampleData } from '../../../local/sample.ts';
-import { ConnectionError, ResourceNotFoundError } from '../../src/client-errors.ts';
-import { type Client, createClient } from '../../src/index.ts';
+import { serveTable } from '../../../local/test/support/start-service.ts';
+import { createClient } from '../../src/index.ts';
 
 const appKey = newAppKey();
-const ACCOUNT = 7;
 const rumKey = newAppKey();
-/** The sample's RUM rows, in an account of their own. */
-const rumLines = [
-  JSON.stringify({ kind: 'account', account_id: 8, name: 'With RUM', permissions: [] }),
-  JSON.stringify({ kind: 'app_key', account_id: 8, app_key: rumKey }),
-  ...[...sampleData(Date.now())]
-    .filter((line) => line.includes('"kind":"rum_') && line.includes('"account_id":1,'))
-    .map((line) => line.replace('"account_id":1,', '"account_id":8,')),
-];
-const HOSTS = Array.from({ length: 250 }, (_, index) => `h${String(index).padStart(3, '0')}`);
+const [ACCOUNT, RUM_ACCOUNT] = [7, 8];
 const id = (digit: string) => digit.repeat(24);
-let table: Table;
-let service: LocalService;
-let client: Client;
-beforeAll(async () => {
-  table = await newTable({ stream: true });
-  const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
-  const lines = [
-    line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
-    line({ kind: 'app_key', app_key: appKey }),
-    ...rumLines,
-    line({ kind: 'incident', incident_id: id('a'), title: 't' }),
-    line({ kind: 'alert', alert_id: id('c'), title: 't' }),
-    line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
-    ...HOSTS.map((host_id) =>
-      line({
-        ...{ kind: 'host', host_id, edge_cluster: 'c', enabled: true, snapshot_ready: true },
-        agent_version: host_id === 'h249' ? '2' : '1',
-      }),
-    ),
-  ];
-  await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
-  service = await startService({
-    template: inject('template'),
-    endpoint: dynamodbEndpoint(),
-    tableName: table.name,
-    port: 0,
-  });
-  client = createClient({ url: service.url, appKey });
-});
+const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
+const host = { kind: 'host', edge_cluster: 'c', enabled: true, snapshot_ready: true };
+/** The sample's RUM rows. */
+const rumLines = sampleData(Date.now()).filter((text) => /"kind":"rum_.*"account_id":1,/.test(text));
+const lines = [
+  line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
+  line({ kind: 'app_key', app_key: appKey }),
+  line({ kind: 'account', account_id: RUM_ACCOUNT, name: 'With RUM', permissions: [] }),
+  line({ kind: 'app_key', account_id: RUM_ACCOUNT, app_key: rumKey }),
+  ...rumLines.map((text) => text.replace('"account_id":1,', `"account_id":${RUM_ACCOUNT},`)),
+  line({ kind: 'incident', incident_id: id('a'), title: 't' }),
+  line({ kind: 'alert', alert_id: id('c'), title: 't' }),
+  line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
+  ...['h1', 'h2'].map((host_id) => line({ ...host, host_id, agent_version: host_id.slice(1) })),
+];
+const table = await newTable({ stream: true });
+await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
+const service = await serveTable(table);
 afterAll(() => service.stop());
-
-/** Starts a server in place of the service, until the test ends. @returns the address */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    answer(request, response);
-  });
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${await listen(server)}`;
-}
-
-describe('the client', () => {
-  it('walks all hosts, page by page, and waits as the limit requires', async () => {
-    const hosts = await Array.fromAsync(client.hosts());
-    expect(hosts.map(({ host_id }) => host_id)).toEqual(HOSTS);
-  });
-
-  it('throws refusals with their code, status and request id, in the language asked for', async () => {
-    const error = await client.getRumResource().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ResourceNotFoundError);
-    expect(error).toMatchObject({ code: 'ResourceNotFound', status: 400, requestId: expect.any(String) });
-    const chinese = createClient({ url: service.url, appKey, language: 'zh-CN' });
-    await expect(chinese.getRumResource()).rejects.toThrow(/\p{Script=Han}/u);
-  });
-
-  it('retries a call whose answer is cut off, then throws a ConnectionError', async () => {
-    let [calls, callsCutOff] = [0, 1];
-    const body = JSON.stringify({ request_id: 'r', data: {} });
-    const url = await serve((_request, response) => {
-      calls += 1;
-      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
-      if (calls > callsCutOff) response.end(body);
-      else response.write(body.slice(0, 5), () => response.destroy());
-    });
-    const impatient = createClient({ url, appKey, retries: 1 });
-    await impatient.deleteWorkItem({ work_item_id: 'w', version: 1 });
-    expect(calls).toBe(2);
-    callsCutOff = 9;
-    await expect(impatient.getRumResource()).rejects.toBeInstanceOf(ConnectionError);
-    expect(calls).toBe(4);
-  });
-});
 
 describe('the command', () => {
   /** Runs it as a process of its own. */
@@ -120,14 +56,14 @@ describe('the command', () => {
 
   it('lists hosts with their reasons, as text and as JSON', async () => {
     const text = await run(['fleet', '--agent-version', '2']);
-    expect(text).toMatchObject({ code: 0, out: expect.stringMatching(/^h249 +no_data +Neither a snapshot .*\n$/) });
+    expect(text).toMatchObject({ code: 0, out: expect.stringMatching(/^h2 +no_data +Neither a snapshot .*\n$/) });
     const { out } = await run(['fleet', '--agent-version', '2', '--status', 'no_data', '--json']);
-    expect(JSON.parse(out)).toMatchObject({ host_id: 'h249', why: expect.stringMatching(/^Neither/) });
+    expect(JSON.parse(out)).toMatchObject({ host_id: 'h2', why: expect.stringMatching(/^Neither/) });
   });
 
   it('shows the RUM resource', async () => {
     const { out } = await run(['rum', '--no-cache', '--json'], { APP_KEY: rumKey });
-    expect(JSON.parse(out)).toMatchObject({ account_id: 8, product: 'rum' });
+    expect(JSON.parse(out)).toMatchObject({ account_id: RUM_ACCOUNT, product: 'rum' });
     expect((await run(['rum'], { APP_KEY: rumKey })).out).toMatch(/^account_id +8$/m);
   });
 
@@ -144,12 +80,11 @@ describe('the command', () => {
 
   it('reads the ids of a file as the examples do: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
     const bodies: string[] = [];
-    const server = createServer(async (request, response) => {
+    const BASE_URL = await serve(async (request, response) => {
       bodies.push((await Array.fromAsync(request)).join(''));
       response.end('{"request_id":"r","data":null}');
     });
-    onTestFinished(() => void server.close());
-    const env = { ...process.env, APP_KEY: appKey, BASE_URL: `http://127.0.0.1:${await listen(server)}` };
+    const env = { ...process.env, APP_KEY: appKey, BASE_URL };
     const ids = Array.from({ length: 9_000 }, (_, index) => index.toString(16).padStart(24, '0'));
     using folder = mkdtempDisposableSync(join(tmpdir(), 'ids-'));
     const file = join(folder.path, 'ids.txt');
@@ -197,7 +132,7 @@ describe('the command', () => {
 
   it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
     const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
-    const { items } = await client.browseFleet({ limit: 1 });
+    const { items } = await createClient({ url: service.url, appKey }).browseFleet({ limit: 1 });
     const made = JSON.stringify(items, (key, value) => (key === 'host_id' || key === 'edge_cluster' ? hostile : value));
     const BASE_URL = await serve(({ url }, response) => {
       const data = url?.startsWith('/monit') ? `{"items":${made}}` : JSON.stringify({ [hostile]: hostile });

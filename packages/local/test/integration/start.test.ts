@@ -1,65 +1,82 @@
+/** `npm start` as its user meets it: what it prints and serves, and what it keeps from others. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
+import { clientConfig, Endpoint, PATIENT } from '../../../../lib/table/client.ts';
+import { listRunning } from '../../../admin/local-service/running.ts';
+import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { steady, stepsOf, walk } from '../../../admin/test/support/walk.ts';
 import { DEMO_KEYS } from '../../sample.ts';
-import { callService, root, start, stopsOn } from '../support/start-service.ts';
-import { whileBusy } from '../support/while-busy.ts';
+import { callService, root, start, stopsOn, unlessBusy } from '../support/start-service.ts';
 
-const run = promisify(execFile);
+const FLEET = '/monit/servicemap/fleet';
+const RUM = '/rum/resource/info';
+const events = join(mkdtempSync(join(tmpdir(), 'events-')), 'events');
+const planted = 'process.on("SIGUSR2", () => { throw new Error("planted"); })';
+
+let service: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  // On a machine with proxies, and a locale in which `I` is not the capital of `i`.
+  const proxy = 'http://127.0.0.1:9';
+  service = await start(['--port', '0', '--still', '--events', events], {
+    ...{ DYNAMODB_ENDPOINT: undefined, SYNTHESIZED_TEMPLATE: undefined, MAX_BODY_BYTES: '2048' },
+    ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
+    JAVA_TOOL_OPTIONS: '-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.language=tr -Duser.country=TR',
+    // This signal throws an error that nothing catches.
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(planted)}`,
+  });
+});
+afterAll(() => stopsOn('SIGINT', service));
+
+const call = (path: string, body: object, key: string = DEMO_KEYS.demo) => callService(service.url, path, key, body);
+
+const tablesAt = async (endpoint: string) => {
+  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
+  const { TableNames } = await client.send(new ListTablesCommand({}));
+  client.destroy();
+  return TableNames;
+};
+
+/** The note of the service for the operator's commands. */
+const noted = () => listRunning().find(({ url }) => url === service.url);
 
 describe('npm start', () => {
-  let service: Awaited<ReturnType<typeof start>>;
-  beforeAll(async () => {
-    service = await start(['--port', '0', '--still'], {
-      DYNAMODB_ENDPOINT: undefined,
-      // SIGUSR2 throws an error that nothing catches.
-      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
-    });
-  });
-  // All processes that it started stop with it.
-  afterAll(() => stopsOn('SIGINT', service));
-
-  const retryWhileBusy = whileBusy();
-  const call = (path: string, body: object, key: string = DEMO_KEYS.demo) =>
-    retryWhileBusy(() => callService(service.url, path, key, body));
-
-  /** An answer without what differs from call to call: ids of requests, cursors, times. */
-  const comparable = (answer: unknown) =>
-    JSON.stringify(answer, (name, value) =>
-      /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
-    );
-
-  it('prints a curl for each operation that works when pasted, and answers as the README shows', async () => {
-    const curls = service
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('curl '));
+  it('prints a curl for each operation that works in spite of a proxy, and answers as the README shows', async () => {
+    const curls = [...service.output().matchAll(/^curl .*$/gm)].map(([curl]) => curl);
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
+    const direct = (curl = '') =>
+      curl.replace('http://127.0.0.1:3000', service.url).replace('-s ', "-s --noproxy '*' ");
     expect(curls).toHaveLength(6);
-    expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', service.url))).toEqual(curls);
-    const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
+    expect(curls).toEqual(shown.map(([, curl]) => direct(curl)));
+    /** An answer without what differs from call to call: ids of requests, cursors, times. */
+    const comparable = (answer: unknown) =>
+      JSON.stringify(answer, (name, value) =>
+        /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
+      );
+    const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' };
     for (const [index, curl] of curls.entries()) {
-      // On a busy machine the live status, or the whole answer, may be missing. The README shows a page with live status.
-      const { answer } = await retryWhileBusy(async () => {
-        const answer = await answerOf(curl);
-        return { answer, status: answer.data?.partial || answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
-      });
+      const answer = await unlessBusy(
+        async () => JSON.parse((await promisify(execFile)('bash', ['-c', curl], { env })).stdout),
+        ({ data, error }) => data?.partial || error?.code === 'ServiceUnavailable',
+      );
       expect(comparable(answer)).toEqual(comparable(JSON.parse(shown[index]?.[2] ?? '')));
     }
   });
 
   it('shows a line for each request, and never a key', async () => {
-    const before = service.output().length;
-    await call('/rum/resource/info', {});
-    await expect
-      .poll(() => service.output().slice(before))
-      .toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms [\da-f-]{36}\n/);
+    const { headers } = await call(RUM, {});
+    const line = `POST ${RUM} 200 OK [\\d.]+ ms ${headers.get('svc-request-id')}\n`;
+    await expect.poll(() => service.output()).toMatch(new RegExp(line));
     const requests = service.output().slice(service.output().indexOf('Requests:'));
     expect(requests).not.toContain('demo-key');
     // Log lines and metrics of successful calls are for CloudWatch, and are not printed here.
@@ -67,6 +84,10 @@ describe('npm start', () => {
     // On a busy machine a key may not be looked up in time.
     const slow = 'The function usage-key-authorizer failed: the app key cannot be looked up\n';
     expect(service.errors().replaceAll(slow, '')).toBe('');
+  });
+
+  it('follows the settings of its environment', async () => {
+    expect((await call(FLEET, { cursor: 'x'.repeat(2_048) })).status).toBe(413);
   });
 
   it('keeps running whatever path a web page requests, and after an error that nothing catches', async () => {
@@ -78,47 +99,101 @@ describe('npm start', () => {
     expect((await fetch(service.url)).status).toBe(404);
     service.child.kill('SIGUSR2');
     await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
-    expect((await call('/rum/resource/info', {})).status).toBe(200);
+    expect((await call(RUM, {})).status).toBe(200);
   });
 
   it('has a sample fleet of 600 hosts in all seven statuses, 6 edge clusters and 4 agent versions', async () => {
     const { out } = await runCommand(['host', 'list', '--account', '1', '--service', service.url, '--json']);
-    const hosts = JSON.parse(out) as { status: string; edge_cluster: string; agent_version: string }[];
-    expect(hosts).toHaveLength(600);
-    expect(new Set(hosts.map(({ status }) => status))).toEqual(new Set(FLEET_STATUSES));
-    expect(new Set(hosts.map(({ edge_cluster }) => edge_cluster)).size).toBe(6);
-    expect(new Set(hosts.map(({ agent_version }) => agent_version)).size).toBe(4);
+    const hosts = JSON.parse(out) as Record<'status' | 'edge_cluster' | 'agent_version', string>[];
+    const different = (field: keyof (typeof hosts)[number]) => new Set(hosts.map((host) => host[field]));
+    expect(different('status')).toEqual(new Set(FLEET_STATUSES));
+    expect([hosts.length, different('edge_cluster').size, different('agent_version').size]).toEqual([600, 6, 4]);
   });
 
-  it('has an account without the permission, an expired and a revoked key', async () => {
-    const codeOf = async (key: string) => (await call('/monit/servicemap/fleet', {}, key)).body.error?.code;
-    expect(await codeOf(DEMO_KEYS.withoutPermission)).toBe('AccessDenied');
-    expect(await codeOf(DEMO_KEYS.expired)).toBe('Unauthorized');
-    expect(await codeOf(DEMO_KEYS.revoked)).toBe('Unauthorized');
+  it.each([
+    ['AccessDenied', DEMO_KEYS.withoutPermission],
+    ['Unauthorized', DEMO_KEYS.expired],
+    ['Unauthorized', DEMO_KEYS.revoked],
+  ])('answers %s to the demo key %s', async (code, key) => {
+    expect((await call(FLEET, {}, key)).body.error?.code).toBe(code);
   });
 
-  describe('the first day of docs/operate.md, word for word', () => {
-    const document = readFileSync(join(root, 'docs/operate.md'), 'utf8');
-    const steps = stepsOf(document.split('\n## Alarms')[0] ?? '');
-    let printed: string[];
-    beforeAll(async () => {
-      const walked = await walk(steps, {
-        // On a busy machine a call may be answered with 503.
-        adapt: (script) =>
-          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', service.url)}`,
-        env: { SERVICE_URL: service.url, DYNAMODB_ENDPOINT: undefined },
-      });
-      ({ printed } = walked);
-      if (walked.exitCode !== 0)
-        throw new Error(`the walk ended with exit code ${walked.exitCode}:\n${printed.join('\n')}`);
-    }, 300_000);
+  it('goes through the first day of docs/operate.md, word for word', async () => {
+    const steps = stepsOf(readFileSync(join(root, 'docs/operate.md'), 'utf8').split('\n## Alarms')[0] ?? '');
+    const { printed, exitCode } = await walk(steps, {
+      // On a busy machine a call may be answered with 503.
+      adapt: (script) =>
+        `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', service.url)}`,
+      env: { SERVICE_URL: service.url, DYNAMODB_ENDPOINT: undefined },
+    });
+    expect(exitCode, printed.join('\n')).toBe(0);
+    const comparable = (output: string) => steady(output.replace(/\S+\/tmp\.\w+/, '<folder>'));
+    for (const [index, { commands, output }] of steps.entries())
+      expect(comparable(printed[index] ?? ''), commands).toBe(comparable(output));
+  }, 300_000);
+});
 
-    it.each(steps.map(({ commands, output }, index) => ({ command: commands.split('\n')[0], output, index })))(
-      '$command',
-      ({ output, index }) => {
-        const comparable = (text: string) => steady(text.replace(/\S+\/tmp\.\w+/, '<folder>'));
-        expect(comparable(printed[index] ?? '')).toBe(comparable(output));
-      },
-    );
+describe('access to npm start', () => {
+  /** One request, with any `Host`. */
+  async function ask(path: string, headers: Record<string, string>, method = 'GET') {
+    const [answer] = await once(request(`${service.url}${path}`, { method, headers }).end(), 'response');
+    return { status: answer.statusCode as number, body: await text(answer) };
+  }
+
+  it.runIf(process.platform === 'linux')('gives no data at another address of the machine', async () => {
+    const { url: api, endpoint = '' } = noted() ?? {};
+    const others = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4');
+    const [, first, last] = /ports (\d+) to\s+(\d+)/.exec(readFileSync(join(root, 'SECURITY.md'), 'utf8')) ?? [];
+    const port = Number(new URL(endpoint).port);
+    // DynamoDB Local cannot be bound to loopback: its port is one of those that SECURITY.md says to block.
+    expect(port).toBeGreaterThanOrEqual(Number(first));
+    expect(port).toBeLessThanOrEqual(Number(last));
+    for (const address of ['127.0.0.2', ...others.map(({ address }) => address)]) {
+      const signal = AbortSignal.timeout(2_000);
+      await expect(fetch(`http://${address}:${new URL(api ?? '').port}`, { signal })).rejects.toThrow();
+      for (const caller of ['', 'demo@']) expect(await tablesAt(`http://${caller}${address}:${port}`)).toEqual([]);
+    }
+  });
+
+  it.each<[path: string, method?: string, headers?: Record<string, string>]>([
+    ['/docs'],
+    ['/', 'GET', { accept: 'text/html' }],
+    ['/openapi.json'],
+    [`${FLEET}?app_key=${DEMO_KEYS.demo}`, 'POST'],
+    [LOCAL_STATUS_PATH],
+    ['/console'],
+    ['/', 'POST', { 'x-amz-target': 'AmazonSQS.ListQueues' }],
+    ['/', 'POST', { 'x-amz-target': 'AWSEvents.PutEvents' }],
+  ])('needs a Host header that names this machine: %s %s', async (path, method, headers = {}) => {
+    const { host, port } = new URL(service.url);
+    for (const foreign of ['evil.example', `evil.example:${port}`, `${host}.evil.example`, 'localhost.evil.example'])
+      expect(await ask(path, { ...headers, host: foreign }, method)).toMatchObject({ status: 403 });
+  });
+
+  it.each(['127.0.0.1:PORT', 'localhost:PORT', '[::1]:PORT', '127.0.0.1', 'localhost:5173'])(
+    'is by the Host %s; another port is that of a tunnel or a proxy',
+    async (host) => {
+      const answer = await ask('/docs', { host: host.replace('PORT', new URL(service.url).port) });
+      expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
+    },
+  );
+
+  it('is not for other pages: the reference page runs only its own scripts, and no page frames it', async () => {
+    const policy = (await fetch(`${service.url}/docs`)).headers.get('content-security-policy');
+    expect(policy).toMatch(/default-src 'none'; script-src 'self' 'nonce-.*frame-ancestors 'none'/);
+  });
+
+  it('is by an address of the feed that is printed, and by tables and events that only its user can read', async () => {
+    expect(service.output()).toMatch(new RegExp(`^Feed +${service.url}/\\d{12}/\\w+$`, 'm'));
+    const { pid, endpoint = '' } = noted() ?? {};
+    const { url: withoutKey, credentials } = new Endpoint(endpoint);
+    expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
+    expect(await tablesAt(endpoint)).toEqual(['incident-monitoring-rum']);
+    expect(await tablesAt(withoutKey)).toEqual([]);
+    expect(service.output() + service.errors()).not.toContain(credentials.accessKeyId);
+    for (const file of [join(root, `.local/running/${pid}.json`), events])
+      expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 });

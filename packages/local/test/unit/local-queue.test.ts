@@ -16,20 +16,22 @@ interface Event {
   Records: { messageId: string; body: string; attributes: Record<string, string> }[];
 }
 
-/** A queue with a function that runs `handle`. `calls` are the bodies and receive counts that the function was called with. */
+/** A queue with a function that runs `handle`. `calls` are the messages that it was called with, each with its count of receives. */
 function connectedQueue(handle: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
   const queues = createQueues([
     { name: 'Queue', attributes: { DelaySeconds: 5, VisibilityTimeout: 180, RedrivePolicy: JSON.stringify(REDRIVE) } },
     { name: 'Letters', attributes: {} },
   ]);
-  const calls: [body: string, receives: string | undefined][][] = [];
+  const calls: string[] = [];
   const invoke = async (event: unknown) => {
     const { Records } = event as Event;
-    calls.push(Records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount]));
+    calls.push(Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`).join(', '));
     return handle(event as Event, calls.length);
   };
-  queues.connect({ ...SOURCE, ...source }, { invoke });
-  return { queues, calls, send: (body: string) => queues.send('Queue', body) };
+  const failed: string[][] = [];
+  queues.connect({ ...SOURCE, ...source }, { invoke }, (_error, bodies) => failed.push([...bodies]));
+  const counts = () => [queues.count('Queue'), queues.count('Letters')];
+  return { ...queues, calls, failed, counts, send: (body: string) => queues.send('Queue', body) };
 }
 
 /** A function that fails in its first calls. */
@@ -39,66 +41,70 @@ const failFirst = (calls: number) => (_event: Event, call: number) => {
 
 describe('a local queue', () => {
   it('passes a message to the function when its delay is over, one message per call', async () => {
-    const { queues, calls, send } = connectedQueue();
-    send('one');
-    send('two');
-    expect(queues.count('Queue')).toBe(2);
+    const { calls, counts, send, stop } = connectedQueue();
+    for (const body of ['one', 'two']) send(body);
+    expect(counts()).toEqual([2, 0]);
     await vi.advanceTimersByTimeAsync(4_990);
     expect(calls).toEqual([]);
     await vi.advanceTimersByTimeAsync(110);
-    expect(calls).toEqual([[['one', '1']], [['two', '1']]]);
-    expect(queues.count('Queue')).toBe(0);
-    await queues.stop();
+    expect([calls, counts()]).toEqual([
+      ['one 1', 'two 1'],
+      [0, 0],
+    ]);
+    await stop();
   });
 
   it('retries a message when its function failed, without delaying others', async () => {
-    const { queues, calls, send } = connectedQueue(failFirst(1));
+    const { calls, failed, send, stop } = connectedQueue(failFirst(1));
     send('one');
     await vi.advanceTimersByTimeAsync(5_100);
     send('two');
     await vi.advanceTimersByTimeAsync(5_100);
-    expect(calls).toHaveLength(2);
+    expect([calls, failed]).toEqual([['one 1', 'two 1'], [['one']]]);
     await vi.advanceTimersByTimeAsync(175_000);
-    expect(calls).toEqual([[['one', '1']], [['two', '1']], [['one', '2']]]);
-    await queues.stop();
+    expect(calls.slice(2)).toEqual(['one 2']);
+    await stop();
   });
 
   it('moves a message to the dead letters after it was received too often', async () => {
-    const { queues, calls, send } = connectedQueue(failFirst(9));
+    const { calls, counts, send, stop } = connectedQueue(failFirst(9));
     send('one');
-    await vi.advanceTimersByTimeAsync(10 * 180_000);
-    expect(calls).toHaveLength(3);
-    expect([queues.count('Queue'), queues.count('Letters')]).toEqual([0, 1]);
-    await queues.stop();
+    await vi.advanceTimersByTimeAsync(4 * 180_000);
+    expect([calls.length, counts()]).toEqual([3, [0, 1]]);
+    await stop();
   });
 
   it('fills a batch for its window, and retries only the messages that the function names', async () => {
-    const failed = ({ Records }: Event, call: number) => ({
+    const named = ({ Records }: Event, call: number) => ({
       batchItemFailures: call === 1 ? [{ itemIdentifier: Records[1]?.messageId }] : [],
     });
-    const { queues, calls, send } = connectedQueue(failed, { batchSize: 10, windowSeconds: 1, reportsFailures: true });
+    const source = { batchSize: 10, windowSeconds: 1, reportsFailures: true };
+    const { calls, counts, send, stop } = connectedQueue(named, source);
     send('one');
     await vi.advanceTimersByTimeAsync(500);
     send('two');
     await vi.advanceTimersByTimeAsync(6_000);
-    expect(calls).toEqual([[['one', '1'], ['two', '1']]]); // biome-ignore format: a batch in one line
+    expect(calls).toEqual(['one 1, two 1']);
     await vi.advanceTimersByTimeAsync(182_000);
-    expect(calls.slice(1)).toEqual([[['two', '2']]]);
-    expect(queues.count('Queue')).toBe(0);
-    await queues.stop();
+    expect([calls.slice(1), counts()]).toEqual([['two 2'], [0, 0]]);
+    await stop();
   });
 
-  it('passes on nothing once it is stopped', async () => {
-    const { queues, calls, send } = connectedQueue();
-    send('one');
-    await queues.stop();
+  it('calls the function no more often at once than its limit, and passes on nothing once it is stopped', async () => {
+    const running = Promise.withResolvers<void>();
+    const { calls, send, stop } = connectedQueue(() => running.promise, { concurrency: 2 });
+    for (const body of ['one', 'two', 'three']) send(body);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(calls).toEqual(['one 1', 'two 1']);
+    const stopping = stop();
+    running.resolve();
+    await stopping;
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(calls).toEqual([]);
+    expect(calls).toHaveLength(2);
   });
 });
 
 describe('the local stream', () => {
-  const numberOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber ?? '';
   const failed = (...numbers: string[]) => ({
     batchItemFailures: numbers.map((itemIdentifier) => ({ itemIdentifier })),
   });
@@ -111,7 +117,8 @@ describe('the local stream', () => {
     const records = Array.from({ length: 5 }, (_, index) => ({ dynamodb: { SequenceNumber: String(index) } }));
     const passed: string[] = [];
     const invoke = async (event: unknown) => {
-      passed.push((event as { Records: DynamoDBRecord[] }).Records.map(numberOf).join(''));
+      const { Records } = event as { Records: DynamoDBRecord[] };
+      passed.push(Records.map(({ dynamodb }) => dynamodb?.SequenceNumber).join(''));
       const result = results.shift();
       if (result instanceof Error) throw result;
       return result;
@@ -122,13 +129,13 @@ describe('the local stream', () => {
     expect(passed).toEqual(batches);
   });
 
-  it('filters by values, and by whether a value exists', () => {
+  it.each([
+    [true, { a: { S: 'y' }, b: { N: '1' } }],
+    [false, { a: { S: 'z' }, b: { N: '1' } }],
+    [false, { a: { S: 'x' }, b: { S: '1' } }],
+    [false, undefined],
+  ])('filters by values, and by whether a value exists: %j for %j', (passes, record) => {
     const pattern = { a: { S: ['x', 'y'] }, b: { N: [{ exists: true }] } };
-    expect([
-      matches(pattern, { a: { S: 'y' }, b: { N: '1' } }),
-      matches(pattern, { a: { S: 'z' }, b: { N: '1' } }),
-      matches(pattern, { a: { S: 'x' }, b: { S: '1' } }),
-      matches(pattern, undefined),
-    ]).toEqual([true, false, false, false]);
+    expect(matches(pattern, record)).toBe(passes);
   });
 });
