@@ -168,7 +168,13 @@ describe('a command that writes', async () => {
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
     [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit mergeOrder', pendingMerge],
-    ['repair --account 42 --write', ': account 42, ', '\\d finding', 'audit logPointer mergeOrder', () => pending(NOW + 99)],
+    [
+      'repair --account 42 --write',
+      ': account 42, ',
+      '2 findings',
+      'audit logPointer mergeOrder',
+      () => pending(NOW + 99),
+    ],
   ];
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
 
