@@ -1,16 +1,29 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { collections, keys } from '../../../../lib/table/keys.ts';
+import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { everythingIn, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { putAccount } from '../../accounts/accounts.ts';
+import { type AroundCall, aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import {
+  connectAgain,
+  everythingIn,
+  newAppKey,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../../../test/support/service.ts';
+import { changeAccount, putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
+import { createAudit } from '../../cli/audit-trail.ts';
 import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
-import { adminOf, runCommand } from '../support/run-admin.ts';
+import { type AdminOptions, adminOf, runCommand } from '../support/run-admin.ts';
 
 const DAY_MS = 86_400_000;
+const NOW = Date.now();
 
 const table = await newTable();
 const admin = adminOf(table);
@@ -27,10 +40,10 @@ async function newAccount(permissions: string[] = ['monit']): Promise<number> {
   await putAccount(table, { account_id: id, name: 'Acme', permissions });
   return id;
 }
-async function issue(account: number, ...more: string[]): Promise<string> {
-  const { out } = await admin(['app-key', 'issue', '--account', String(account), ...more]);
-  return out.trim();
-}
+/** Runs a command that prints only a key. */
+const printedKey = async (args: string, options?: AdminOptions) => (await admin(args, options)).out.trim();
+const issue = (account: number, more = '') => printedKey(`app-key issue --account ${account}${more}`);
+const jsonOf = async (args: string) => JSON.parse((await admin(`${args} --json`)).out);
 
 /** An account with the permission `monit`, and an app key of it. */
 const test = it.extend('id', () => newAccount()).extend('appKey', ({ id }) => issue(id));
@@ -38,20 +51,16 @@ const test = it.extend('id', () => newAccount()).extend('appKey', ({ id }) => is
 describe('an account', () => {
   it('is created with its gateway key, shown, and listed', async () => {
     const id = newAccountId();
-    const create = ['account', 'create', String(id), '--name', 'Acme Corp', '--permission', 'monit'];
-    expect((await admin([...create, '--dry-run'])).exitCode).toBe(0);
-    expect(await accountRow(id)).toBeUndefined();
-    expect(await admin(create)).toEqual({ exitCode: 0, out: `Account ${id} created.\n`, err: '' });
-    const row = await accountRow(id);
-    expect(row).toMatchObject({ name: 'Acme Corp', permissions: ['monit'], gateway_key: expect.any(String) });
-    const shown = JSON.parse((await admin(`account show ${id} --json`)).out);
+    await admin(`account create ${id} --name Acme --permission monit --permission feed`);
+    expect(await accountRow(id)).toMatchObject({ name: 'Acme', permissions: ['monit', 'feed'] });
+    const shown = await jsonOf(`account show ${id}`);
     expect(shown).toEqual({
-      ...{ account_id: id, name: 'Acme Corp', permissions: 'monit', state: 'active' },
+      ...{ account_id: id, name: 'Acme', permissions: 'monit feed', state: 'active' },
       ...{ gateway_key: 'attached', app_keys: 0 },
     });
-    const list = JSON.parse((await admin('account list --json')).out);
-    expect(list).toContainEqual(shown);
-    expect((await admin('account list')).out).toMatch(new RegExp(`^${id} +Acme Corp +monit +active +0$`, 'm'));
+    expect(await jsonOf('account list')).toContainEqual(shown);
+    expect((await admin('account list')).out).toMatch(new RegExp(`^${id} +Acme +monit feed +active +0$`, 'm'));
+    expect((await admin(`account show ${id}`)).out).toMatch(/^name +Acme$/m);
   });
 
   it('is completed by the same command after a failure, and not overwritten by a different one', async () => {
@@ -59,40 +68,29 @@ describe('an account', () => {
     expect((await admin(`account create ${id} --name Acme`)).exitCode).toBe(0);
     const row = await accountRow(id);
     expect(row).toHaveProperty('gateway_key');
-    for (const [options, err] of [
-      ['--name Other', `Account ${id} already exists, with the name "Acme".\n`],
-      ['--name Acme --permission monit', expect.stringContaining(`Account ${id} already exists`)],
-    ])
+    for (const options of ['--name Other', '--name Acme --permission monit']) {
+      const err = expect.stringContaining(`Account ${id} already exists, with`);
       expect(await admin(`account create ${id} ${options}`)).toEqual({ exitCode: 1, out: '', err });
+    }
     expect(await accountRow(id)).toEqual(row);
   });
 
-  it('copies granted and revoked permissions to its keys', async () => {
-    const id = await newAccount([]);
-    const appKey = await issue(id);
-    expect((await callerOf(appKey))?.permissions).toEqual([]);
-    expect((await admin(`account grant ${id} monit`)).out).toBe(`Account ${id} has permissions: monit; active.\n`);
-    expect((await callerOf(appKey))?.permissions).toEqual(['monit']);
-    await admin(`account revoke ${id} monit`);
-    expect((await callerOf(appKey))?.permissions).toEqual([]);
-  });
-
   it('has a random secret of 256 bits, with which the cursors of its keys are signed', async () => {
-    const secrets = new Set<string>();
-    for (const id of [await newAccount(), await newAccount()]) {
-      const { cursor_secret: secret } = await accountRow(id);
-      expect(secret).toHaveLength(32);
-      expect((await callerOf(await issue(id)))?.cursorSecret).toEqual(secret);
-      secrets.add(Buffer.from(secret).toString('hex'));
-    }
-    expect(secrets.size).toBe(2);
+    const [first, second] = [await newAccount(), await newAccount()];
+    const { cursor_secret: secret } = await accountRow(first);
+    expect(secret).toHaveLength(32);
+    expect((await callerOf(await issue(first)))?.cursorSecret).toEqual(secret);
+    expect((await accountRow(second)).cursor_secret).not.toEqual(secret);
   });
 
-  test('is suspended and unsuspended with all its keys', async ({ id, appKey }) => {
+  test('gives its permissions and its suspension to its keys', async ({ id, appKey }) => {
+    await admin(`account grant ${id} feed`);
+    expect((await callerOf(appKey))?.permissions).toEqual(['monit', 'feed']);
+    await admin(`account revoke ${id} monit feed`);
+    expect((await callerOf(appKey))?.permissions).toEqual([]);
     await admin(`account suspend ${id}`);
-    expect(await callerOf(appKey)).toBeUndefined();
-    expect(await callerOf(await issue(id))).toBeUndefined();
-    expect((await admin(`account show ${id}`)).out).toMatch(/state +suspended/);
+    for (const key of [appKey, await issue(id)]) expect(await callerOf(key)).toBeUndefined();
+    expect((await jsonOf(`account show ${id}`)).state).toBe('suspended');
     await admin(`account unsuspend ${id}`);
     expect(await callerOf(appKey)).toBeDefined();
   });
@@ -101,107 +99,89 @@ describe('an account', () => {
 describe('an app key', () => {
   test('is not rotated if it is revoked meanwhile', async ({ id, appKey }) => {
     const account = await accountRow(id);
-    const old = { hash: hashAppKey(appKey) };
     await admin(`app-key revoke ${idOf(appKey)} --account ${id}`); // after the key was read for the rotation
     const identity = identityOfAppKey(newAppKey());
-    const rotating = rotateAppKey(table, account, old, { identity, details: { created_at: 1 } }, 4_000_000_000);
+    const replacement = { identity, details: { created_at: 1 } };
+    const rotating = rotateAppKey(table, account, { hash: hashAppKey(appKey) }, replacement, 4_000_000_000);
     await expect(rotating).rejects.toThrow('the key has just been changed');
     expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
   });
 
   test('keeps the times of its creation and revocation if it is stored again', async ({ id }) => {
     const identity = identityOfAppKey(newAppKey());
-    const putAt = async (created_at: number, revoked_at: number) =>
-      putAppKey(table, await accountRow(id), identity, { created_at, revoked_at });
-    await putAt(5, 6);
-    await putAt(7, 8);
-    expect(await stored(table, keys.appKey(identity.hash))).toMatchObject({ created_at: 5, revoked_at: 6 });
+    for (const time of [5, 7])
+      await putAppKey(table, await accountRow(id), identity, { created_at: time, revoked_at: time });
+    expect(await stored(table, keys.appKey(identity.hash))).toMatchObject({ created_at: 5, revoked_at: 5 });
   });
 
   test('is printed once, alone on stdout, and is neither in the table nor in any list', async ({ id }) => {
-    const issuedMs = Date.now();
-    const { out, err, exitCode } = await admin(
-      ['app-key', 'issue', '--account', String(id), '--expires', '90d', '--note', 'deploy pipeline'],
-      { now: () => issuedMs },
-    );
+    const args = `app-key issue --account ${id} --expires 90d --note pipeline`;
+    const { out, err, exitCode } = await admin(args, { now: () => NOW });
     const appKey = out.trim();
     expect([exitCode, appKey]).toEqual([0, expect.stringMatching(/^[\w-]{43}$/)]);
     expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });
     const text = await admin(`app-key list --account ${id}`);
-    const [listed] = JSON.parse((await admin(`app-key list --account ${id} --json`)).out);
+    const [listed] = await jsonOf(`app-key list --account ${id}`);
     expect(JSON.stringify([err, text, listed, await everythingIn(table)])).not.toContain(appKey);
-    expect(listed).toMatchObject({
-      ...{ app_key_id: idOf(appKey), last_digits: `…${appKey.slice(-4)}`, state: 'valid', note: 'deploy pipeline' },
-      expires_at: expect.stringContaining(new Date(issuedMs + 90 * DAY_MS).toISOString().slice(0, 10)),
+    const expires_at = timeText(NOW + 90 * DAY_MS);
+    const shown = { app_key_id: idOf(appKey), last_digits: `…${appKey.slice(-4)}`, state: 'valid', note: 'pipeline' };
+    expect(listed).toMatchObject({ ...shown, expires_at, created_at: timeText(NOW) });
+    for (const part of [...Object.values(shown), expires_at]) expect(text.out).toContain(part);
+    expect(err).toContain(`Its id is ${idOf(appKey)}; it expires ${expires_at}.`);
+  });
+
+  test('is revoked by the beginning of its id, and keeps the time of its first revocation', async ({ id, appKey }) => {
+    const other = await issue(id);
+    for (const now of [NOW, NOW + 60_000])
+      await admin(`app-key revoke ${idOf(appKey).slice(0, 8)} --account ${id}`, { now: () => now });
+    expect(await callerOf(appKey)).toBeUndefined();
+    expect(await callerOf(other)).toBeDefined();
+    expect(await keyRow(appKey)).toMatchObject({ revoked_at: Math.floor(NOW / 1_000) });
+    expect((await admin(`app-key list --account ${id}`)).out).toContain('revoked');
+    expect(await admin(`app-key rotate ${idOf(appKey)} --account ${id}`)).toEqual({
+      ...{ exitCode: 1, out: '', err: expect.stringMatching(/^Key \w{16} is revoked: issue a new one/) },
     });
   });
 
-  test('is revoked by its id or the beginning of it, and keeps the time of its first revocation', async ({
-    id,
-    appKey,
-  }) => {
-    expect((await admin(`app-key revoke ${idOf(appKey).slice(0, 8)} --account ${id}`)).exitCode).toBe(0);
-    expect(await callerOf(appKey)).toBeUndefined();
-    const revoked = await keyRow(appKey);
-    await admin(`app-key revoke ${idOf(appKey)} --account ${id}`, { now: () => Date.now() + 60_000 });
-    expect(await keyRow(appKey)).toMatchObject({ revoked_at: revoked.revoked_at });
-    expect((await admin(`app-key list --account ${id}`)).out).toContain('revoked');
+  test('must be named by at least 8 characters of its id, so that an empty id names none', async ({ id, appKey }) => {
+    const err = 'Give at least 8 characters of the id.\n';
+    for (const words of [
+      ['revoke', ''],
+      ['rotate', idOf(appKey).slice(0, 7)],
+    ])
+      expect(await admin(['app-key', ...words, '--account', String(id)])).toEqual({ exitCode: 1, out: '', err });
   });
 
-  test.for(['revoke', 'rotate'])(
-    'must be named by at least 8 characters of its id to %s it, so that an empty id names none',
-    async (verb, { id, appKey }) => {
-      const runWithIdOfLength = (length: number) =>
-        admin(['app-key', verb, idOf(appKey).slice(0, length), '--account', String(id)]);
-      const err = 'Give at least 8 characters of the id.\n';
-      for (const length of [0, 7]) expect(await runWithIdOfLength(length)).toEqual({ exitCode: 1, out: '', err });
-      expect((await runWithIdOfLength(8)).exitCode).toBe(0);
-    },
-  );
-
-  test('is rotated: the new one is valid at once, the old one for the overlap', async ({ id }) => {
-    const old = await issue(id, '--note', 'ci');
-    const { out } = await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 2h`);
-    const fresh = out.trim();
+  test('is rotated: the new one is valid at once, the old one for the overlap or its own time', async ({ id }) => {
+    const [old, short] = [await issue(id, ' --note ci'), await issue(id, ' --expires 1h')];
+    const fresh = await printedKey(`app-key rotate ${idOf(old)} --account ${id} --overlap 2h`);
     for (const appKey of [old, fresh]) expect(await callerOf(appKey)).toBeDefined();
     const afterOverlap = Date.now() + 2 * 3_600_000 + 1_000;
     expect(await callerOf(old, afterOverlap)).toBeUndefined();
     expect(await callerOf(fresh, afterOverlap)).toBeDefined();
-    const list = JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { note: string }[];
-    expect(list.map(({ note }) => note)).toEqual(['ci', 'ci']);
+    const { expires_at } = await keyRow(short);
+    const { err } = await admin(`app-key rotate ${idOf(short)} --account ${id} --overlap 24h --dry-run`);
+    expect(err).toContain(`would expire ${timeText(expires_at * 1000)}`);
+    await admin(`app-key rotate ${idOf(short)} --account ${id} --overlap 24h`);
+    expect(await keyRow(short)).toMatchObject({ expires_at });
+    const notes = (await jsonOf(`app-key list --account ${id}`)).map(({ note }: { note: string }) => note);
+    expect(notes.sort()).toEqual(['', '', 'ci', 'ci']);
   });
 
   test('is rotated to one with the same lifetime, unless given another', async ({ id }) => {
-    const startMs = Date.now();
-    const rotate = async (appKey: string, afterDays: number, ...more: string[]) => {
-      const now = () => startMs + afterDays * DAY_MS;
-      const { out } = await admin(['app-key', 'rotate', idOf(appKey), '--account', String(id), ...more], { now });
-      return out.trim();
-    };
-    /** Days from the start until the key expires. */
-    const expiryOf = async (appKey: string) => ((await keyRow(appKey)).expires_at * 1_000 - startMs) / DAY_MS;
-    const first = await issue(id, '--expires', '90d');
+    const rotate = (appKey: string, afterDays: number, more = '') =>
+      printedKey(`app-key rotate ${idOf(appKey)} --account ${id}${more}`, { now: () => NOW + afterDays * DAY_MS });
+    /** Days until the key expires. */
+    const expiryOf = async (appKey: string) => ((await keyRow(appKey)).expires_at * 1_000 - NOW) / DAY_MS;
+    const first = await issue(id, ' --expires 90d');
     const second = await rotate(first, 30);
     expect(await expiryOf(second)).toBeCloseTo(120);
     // Rotated again, the old key has only the overlap left, which is not its lifetime.
     expect(await expiryOf(await rotate(first, 30.5))).toBeCloseTo(120.5);
-    expect(await expiryOf(await rotate(second, 40, '--expires', '7d'))).toBeCloseTo(47);
-    const unlimited = await rotate(second, 40.5, '--expires', 'never');
+    expect(await expiryOf(await rotate(second, 40, ' --expires 7d'))).toBeCloseTo(47);
+    const unlimited = await rotate(second, 40.5, ' --expires never');
     expect(await keyRow(unlimited)).not.toHaveProperty('expires_at');
     expect(await keyRow(await rotate(unlimited, 41))).not.toHaveProperty('expires_at');
-  });
-
-  test('keeps its earlier expiry if it is rotated, and is not rotated once it is revoked', async ({ id }) => {
-    const old = await issue(id, '--expires', '1h');
-    const { expires_at } = await keyRow(old);
-    const planned = await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h --dry-run`);
-    expect(planned.err).toContain(`would expire ${timeText(Number(expires_at) * 1000)}`);
-    await admin(`app-key rotate ${idOf(old)} --account ${id} --overlap 24h`);
-    expect(await keyRow(old)).toMatchObject({ expires_at });
-    await admin(`app-key revoke ${idOf(old)} --account ${id}`);
-    expect(await admin(`app-key rotate ${idOf(old)} --account ${id}`)).toEqual({
-      ...{ exitCode: 1, out: '', err: expect.stringMatching(/^Key \w{16} is revoked/) },
-    });
   });
 
   test('is refused beyond the 5,000th of an account', async ({ id }) => {
@@ -212,101 +192,192 @@ describe('an app key', () => {
   });
 });
 
-describe('wrong use', () => {
-  const NO_OBJECT_ID = /It must have 24 hexadecimal digits\./;
-  it.each([
-    ['account create x --name n', /It must be a positive integer\./],
-    ['account create 5', /required option '--name <name>' not specified/],
-    ['account grant 5 monti', /It must be one of: monit, feed\./],
-    ['app-key issue --account 5 --expires soon', /It must be a duration such as 30s, 10m, 24h or 90d\./],
-    [`app-key issue --account 5 --note ${'n'.repeat(513)}`, /It must have 0 to 512 characters\./],
-    ['show incident 5 --account 5', NO_OBJECT_ID],
-    ['merge undo 5 1 --account 5', NO_OBJECT_ID],
-    ['merge finish 5 1 --account 5', NO_OBJECT_ID],
-    [`account create 5 --name ${'\u{1f525}'.repeat(513)}`, /It must have 1 to 512 characters\./],
-    [`merge undo ${'a'.repeat(24)} x --account 5`, /It must be the number that `show incident` shows\./],
-    ['show fleet --account 5 --jsno', /unknown option '--jsno'/],
-    ['gateway-keys remove', /^Only AWS has gateway keys to remove: pass --table and --region\./],
-  ])('%s: exit code 2 and one line, with at most a suggestion after it', async (command, line) => {
-    const { exitCode, out, err } = await admin(command);
-    expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(line)]);
-    expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(2); // a suggestion may follow
-  });
+let last = 0;
+/** A clock that never returns the same time twice, since audit rows are ordered by their time in milliseconds. */
+const now = () => {
+  last = Math.max(last + 1, Date.now());
+  return last;
+};
+const ordered = (args: string, options?: AdminOptions) => admin(args, { now, ...options });
+const rowsOf = (account: number): Promise<AuditEntry[]> => storedUnder(table, collections.audit(account));
+/** An account with a key that a command has issued. @returns its id, and that of the key */
+async function audited() {
+  const id = await newAccount();
+  return { id, key: idOf((await ordered(`app-key issue --account ${id}`)).out.trim()) };
+}
 
-  it.each([
-    'account show 7',
-    'account suspend 7',
-    'app-key issue --account 7',
-    'app-key list --account 7',
-    'show fleet --account 7',
-    'work-item restore wi-1 --account 7',
-    `merge undo ${'a'.repeat(24)} 5 --account 7`,
-    'host retire --account 7 --stale-for 30d',
-  ])('%s of a missing account: exit code 1 and what to do', async (command) => {
-    const err = 'Account 7 does not exist: `account list` shows all accounts.\n';
-    expect(await admin(command)).toEqual({ exitCode: 1, out: '', err });
-  });
+it('the audit is shown since a given time, oldest first, as text and as JSON', async () => {
+  const { id } = await audited();
+  const daysAgo = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
+  await ordered(`account suspend ${id}`, daysAgo(9));
+  await ordered(`account unsuspend ${id}`, daysAgo(3));
+  const { out } = await ordered(`audit --account ${id}`);
+  expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* app-key issue +key /);
+  expect(out).not.toContain('account suspend');
+  const all = JSON.parse((await ordered(`audit --account ${id} --since 30d --json`)).out) as AuditEntry[];
+  expect(all.map(({ command }) => command)).toEqual(['account suspend', 'account unsuspend', 'app-key issue']);
+  const none = `Account ${id} has no audit entries in that time.\n`;
+  expect(await ordered(`audit --account ${id} --since 0`)).toEqual({ exitCode: 0, out: '', err: none });
+});
 
-  it.each<[args: string, exitCode: number, line: RegExp]>([
-    ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
-    ['account list --endpoint nonsense', 2, /^--endpoint must be a URL/],
-    ['account list --endpoint localhost:8000', 2, /^--endpoint must be a URL, such as .*\.\n$/],
-    ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL/],
-    ['account list --stack s --table t', 2, /^--stack already names the table/],
-    ['account list --region eu-west-1', 2, /^--region alone names no table/],
-    ['account list --service http://127.0.0.1:1 --table t', 2, /^--service already names the table/],
-    ['account list --service http://127.0.0.1:1 --stack s', 2, /^--service already names the table/],
-    ['account list --service http://127.0.0.1:1 --region r', 2, /^--service already names the table/],
-    ['account list --service http://127.0.0.1:1', 2, /^No `npm start` service is running at/],
-    ['account suspend 5 --endpoint http://192.0.2.1', 2, /^This writes to table .*\nPass --yes/],
-    ['account list --endpoint LOCAL --table nope', 1, /^Table not found: check --stack, --table, .*\n$/],
-    ['', 2, /Example:\n {2}\$ npm run --silent admin -- /],
-    ['account', 2, /Example:\n {2}\$ npm run --silent admin -- /],
-  ])('"%s": exit code %i and what to do', async (args, exitCode, line) => {
-    const words = args.replace('LOCAL', dynamodbEndpoint()).split(' ').filter(Boolean);
-    expect(await runCommand(words)).toEqual({
-      exitCode,
-      out: '',
-      err: expect.stringMatching(line),
-    });
-  });
+it('the audit has failed, interrupted and unfinished commands', async () => {
+  const { id } = await audited();
+  const latest = async () => (await rowsOf(id)).at(-1);
+  expect((await ordered(`rum restore --account ${id}`)).exitCode).toBe(1);
+  const detail = `Account ${id} has no deleted RUM resource.`;
+  expect(await latest()).toMatchObject({ command: 'rum restore', result: 'failed', detail });
+  const audit = createAudit(table, 'import', 'ada', now);
+  await expect(audit.around([id], 'f', async () => AbortSignal.abort().throwIfAborted())).rejects.toThrow();
+  expect(await latest()).toMatchObject({ result: 'failed', detail: 'Stopped before it finished.' });
+  await audit.around([id], 'f', async () => expect((await latest())?.result).toBe('started'));
+  expect((await latest())?.result).toBe('done');
+});
 
-  it('prefers --service to DYNAMODB_ENDPOINT', async () => {
-    const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
-    const { err } = await runCommand(['account', 'list', '--service', 'http://127.0.0.1:1'], { env });
-    expect(err).toMatch(/^No `npm start` service is running at/);
-  });
+it.each<[when: string, command: RegExp, which: number, isSuspended: boolean, recorded: string]>([
+  ['before its transaction', /^TransactWrite/, 1, false, 'failed'],
+  ['while it is copied to the keys', /^UpdateItem/, 1, true, 'started'], // nor is the audit row updated
+  ['when it is to be told', /^TransactWrite/, 2, true, 'failed'],
+])(
+  'a suspension that fails %s is not told as done; the next one completes it, and tells it once',
+  async (_when, command, which, isSuspended, recorded) => {
+    const { id } = await audited();
+    const before = (await rowsOf(id)).length;
+    const broken = connectAgain(table);
+    let count = 0;
+    const failing: AroundCall = async (call, send) => {
+      if (command.test(call.command)) count += 1;
+      if (command.test(call.command) && count >= which) throw connectionLost();
+      await send();
+    };
+    aroundCalls(broken, failing);
+    const suspending = createAudit(broken, 'account suspend', 'ada', now).inTransaction(
+      id,
+      '',
+      (done, started) => changeAccount(broken, id, () => ({ suspended: true }), started, done),
+      { event: 'AccountSuspended' },
+    );
+    await expect(suspending).rejects.toThrow('connection lost');
+    expect((await stored(table, keys.account(id))).suspended ?? false).toBe(isSuspended);
+    const untold = (await rowsOf(id)).slice(before);
+    expect(untold.map(({ result, event }) => [result, event])).toEqual([[recorded, undefined]]);
+    await Promise.all([1, 2].map(() => ordered(`account suspend ${id}`)));
+    await ordered(`account suspend ${id}`);
+    const told = (await rowsOf(id)).slice(before + untold.length).filter(({ result }) => result === 'done');
+    expect(told).toMatchObject([{ command: 'account suspend', event: 'AccountSuspended' }]);
+  },
+);
+
+it('events are told with the key, and not of a revocation of a revoked key, or of the end of no suspension', async () => {
+  const { id, key } = await audited();
+  for (const args of [
+    `app-key rotate ${key} --account ${id}`,
+    `app-key revoke ${key} --account ${id}`,
+    `account suspend ${id}`,
+    `account unsuspend ${id}`,
+  ])
+    await ordered(args);
+  const before = await rowsOf(id);
+  const issued = { event: 'AppKeyIssued', event_detail: { app_key_id: key } };
+  const rotated = { event: 'AppKeyIssued', event_detail: { app_key_id: before[1]?.target?.slice(-16) } };
+  const revoked = { event: 'AppKeyRevoked', event_detail: { app_key_id: key } };
+  expect(before).toMatchObject([
+    issued,
+    rotated,
+    revoked,
+    { event: 'AccountSuspended' },
+    { event: 'AccountUnsuspended' },
+  ]);
+  for (const args of [`app-key revoke ${key} --account ${id}`, `account unsuspend ${id}`])
+    expect((await ordered(args)).exitCode).toBe(0);
+  expect(await rowsOf(id)).toEqual(before);
+});
+
+it('the audit never contains a key', async () => {
+  const { id } = await audited();
+  const key = (await ordered(`app-key issue --account ${id} --note n`)).out.trim();
+  const stdin = `${JSON.stringify({ kind: 'app_key', account_id: id, app_key: `${key}2` })}\n`;
+  for (const data of [stdin, stdin.replace('"app_key"', '"app_keys"')]) await ordered('import -', { stdin: data });
+  expect(await rowsOf(id)).toHaveLength(3);
+  expect(await everythingIn(table)).not.toContain(key);
+});
+
+const NO_OBJECT_ID = /^error: .* It must have 24 hexadecimal digits\.\n$/;
+const NO_SERVICE = /^No `npm start` service is running at/;
+const NAMED = /^--service already names the table/;
+const ID = 'a'.repeat(24);
+it.each<[args: string, exitCode: number, err: RegExp]>([
+  ['account create x --name n', 2, /It must be a positive integer\./],
+  ['account create 5', 2, /required option '--name <name>' not specified/],
+  ['account grant 5 monti', 2, /It must be one of: monit, feed\./],
+  ['app-key issue --account 5 --expires soon', 2, /It must be a duration such as 30s, 10m, 24h or 90d\./],
+  [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
+  [`account create 5 --name ${'\u{1f525}'.repeat(513)}`, 2, /It must have 1 to 512 characters\./],
+  ['show incident 5 --account 5', 2, NO_OBJECT_ID],
+  ['merge undo 5 1 --account 5', 2, NO_OBJECT_ID],
+  ['merge finish 5 1 --account 5', 2, NO_OBJECT_ID],
+  [`merge undo ${ID} x --account 5`, 2, /It must be the number that `show incident` shows\./],
+  ['show fleet --account 5 --jsno', 2, /unknown option '--jsno'\n\(Did you mean --json\?\)\n$/],
+  ['gateway-keys remove', 2, /^Only AWS has gateway keys to remove: pass --table and --region\.\n$/],
+  [`app-key revoke ${ID.slice(0, 8)} --account KNOWN`, 1, /^Account \d+ has no key aaaaaaaa: `app-key list` shows/],
+  [`show incident ${ID} --account KNOWN`, 1, /^Account \d+ has no incident a{24}\.\n$/],
+  [`show alert ${ID} --account KNOWN`, 1, /^Account \d+ has no alert a{24}\.\n$/],
+  ['show host x --account KNOWN', 1, /^Account \d+ has no host x\.\n$/],
+  ['show work-item x --account KNOWN', 1, /^Account \d+ has no work item x\.\n$/],
+  ['rum restore --account KNOWN', 1, /^Account \d+ has no deleted RUM resource\.\n$/],
+  ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
+  ['account list --endpoint nonsense', 2, /^--endpoint must be a URL/],
+  ['account list --endpoint localhost:8000', 2, /^--endpoint must be a URL, such as .*\.\n$/],
+  ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL/],
+  ['account list --stack s --table t', 2, /^--stack already names the table/],
+  ['account list --stack s --endpoint http://127.0.0.1:9', 2, /^--stack already names the table/],
+  ['account list --region eu-west-1', 2, /^--region alone names no table/],
+  ['account list --service http://127.0.0.1:1 --table t', 2, NAMED],
+  ['account list --service http://127.0.0.1:1 --stack s', 2, NAMED],
+  ['account list --service http://127.0.0.1:1 --region r', 2, NAMED],
+  ['account list --service http://127.0.0.1:1', 2, NO_SERVICE],
+  ['account suspend 5 --endpoint http://192.0.2.1', 2, /^This writes to table .*\nPass --yes/],
+  ['account list --endpoint LOCAL --table nope', 1, /^Table not found: check --stack, --table, .*\n$/],
+  ['', 2, /Example:\n {2}\$ npm run --silent admin -- /],
+  ['account', 2, /Example:\n {2}\$ npm run --silent admin -- /],
+])('"%s": exit code %i and what to do', async (args, exitCode, err) => {
+  const words = args
+    .replace('LOCAL', dynamodbEndpoint())
+    .replace('KNOWN', String(await newAccount()))
+    .split(' ')
+    .filter(Boolean);
+  const own = /--(endpoint|region|service|stack)|^$|^account$/.test(args);
+  expect(await (own ? runCommand : admin)(words)).toEqual({ exitCode, out: '', err: expect.stringMatching(err) });
+});
+
+it('--service is preferred to DYNAMODB_ENDPOINT', async () => {
+  const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
+  const { err } = await runCommand(['account', 'list', '--service', 'http://127.0.0.1:1'], { env });
+  expect(err).toMatch(NO_SERVICE);
 });
 
 describe('on AWS', async () => {
   const aws = await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
   beforeEach(() => aws.resetGateway());
-  const onStack = (command: string) => [...command.split(' '), '--stack', 'Service', '--region', 'eu-west-1'];
+  const onStack = (command: string, stdin = '', stack = 'Service') =>
+    runCommand([...command.split(' '), '--stack', stack, '--region', 'eu-west-1'], { terminal: true, stdin });
 
-  it('creates an account with a gateway key in the usage plan of the stack, after saying where', async () => {
+  it.each(['y\n', '--yes'])('creates an account with a gateway key in the usage plan, after %j', async (answer) => {
     const id = newAccountId();
-    const { exitCode, err } = await runCommand(onStack(`account create ${id} --name Acme --yes`));
-    expect(err).toBe(`This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`);
-    expect(exitCode).toBe(0);
+    const create = `account create ${id} --name Acme`;
+    const where = `This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`;
+    const err = expect.stringMatching(/Continue\? \[y\/N\].*Nothing was written\.\n$/s);
+    expect(await onStack(create, 'n\n')).toMatchObject({ exitCode: 1, err });
+    expect(await accountRow(id)).toBeUndefined();
+    const done = answer === '--yes' ? await onStack(`${create} --yes`) : await onStack(create, answer);
+    expect([done.exitCode, done.err.includes('Continue?')]).toEqual([0, answer !== '--yes']);
+    expect(done.err.startsWith(where)).toBe(true);
     const { gateway_key: value } = await accountRow(id);
     expect(aws.gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-${id}`, value }]);
     expect(aws.gateway.attached).toEqual(['id0']);
   });
 
-  it('asks before it writes, and writes nothing if the answer is no', async () => {
-    const id = newAccountId();
-    const answered = (stdin: string) =>
-      runCommand(onStack(`account create ${id} --name Acme`), { terminal: true, stdin });
-    const err = expect.stringMatching(/Continue\? \[y\/N\].*Nothing was written\.\n$/s);
-    expect(await answered('n\n')).toMatchObject({ exitCode: 1, err });
-    expect(await accountRow(id)).toBeUndefined();
-    expect(await answered('y\n')).toMatchObject({ exitCode: 0 });
-    expect(await accountRow(id)).toBeDefined();
-  });
-
   it('reports a missing stack', async () => {
     const err = expect.stringContaining('Stack with id Other does not exist');
-    const args = ['account', 'list', '--stack', 'Other', '--region', 'eu-west-1'];
-    expect(await runCommand(args)).toMatchObject({ exitCode: 1, err });
+    expect(await onStack('account list', '', 'Other')).toMatchObject({ exitCode: 1, err });
   });
 });

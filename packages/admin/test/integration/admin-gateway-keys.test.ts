@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { newTable, stored, testDeps } from '../../../../test/support/service.ts';
@@ -13,31 +13,76 @@ const onStack = (command: string) => onAws(command, '--stack', 'Service');
 const onTable = (command: string) => onAws(command, '--table', table.name);
 const gatewayKeyOf = async (id: number) => (await stored(table, keys.account(id))).gateway_key;
 const nameOf = (id: number) => `${table.name}-account-${id}`;
+const loseKeyOf = (id: number) => {
+  aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== nameOf(id));
+};
 /** What `cdk destroy` does: the usage plan goes, the keys stay. */
 const destroyStack = () => {
   aws.gateway.attached = [];
 };
 
-const ACCOUNTS = [1, 2, 10];
+/** An id that others begin with comes last, since API Gateway lists keys by the beginning of their names. */
+const ACCOUNTS = [10, 2, 1];
 /** Another API's key, and one of another stack's table, whose name begins with this one's. */
 const OTHERS = [
   { id: 'of-others', name: 'account-1', value: 'v' },
   { id: 'of-another', name: `${nameOf(1)}-account-5`, value: 'w' },
 ];
+for (const id of ACCOUNTS) await onStack(`account create ${id} --name Acme`);
+const appKey = (await onTable('app-key issue --account 2')).out.trim();
+const caller = () => createAppKeys(testDeps(table)).find(appKey);
 
-beforeAll(async () => {
-  for (const id of ACCOUNTS) expect((await onStack(`account create ${id} --name Acme`)).exitCode).toBe(0);
-});
 beforeEach(async () => {
   aws.resetGateway();
   aws.gateway.keys.push(...OTHERS);
   expect((await onStack('gateway-keys create')).out).toBe('Gateway keys of 3 accounts exist.\n');
 });
 
+describe('gateway-keys create', () => {
+  it('makes a key for each account and attaches it, one after the other, since API Gateway refuses concurrent changes', () => {
+    expect(aws.gateway.keys.slice(2).map(({ name }) => name)).toEqual([1, 2, 10].map(nameOf));
+    // API Gateway accepts 20 to 128 letters and digits; other characters are not documented.
+    for (const { value } of aws.gateway.keys.slice(2)) expect(value).toMatch(/^[0-9a-f]{64}$/);
+    expect(aws.gateway.attached).toEqual(['id0', 'id1', 'id2']);
+    const changes = aws.gateway.calls.filter((call) => call.startsWith('POST'));
+    const ofOne = ['POST /apikeys', 'POST /usageplans/plan/keys'];
+    expect(changes).toEqual([...ofOne, ...ofOne, ...ofOne]);
+  });
+
+  it('gives every account of an adopted table the existing key or a new one, and tries again while API Gateway is busy', async () => {
+    const keyValueOf = (id: number) => aws.gateway.keys.find(({ name }) => name === nameOf(id))?.value;
+    const kept = keyValueOf(1);
+    destroyStack();
+    loseKeyOf(2);
+    expect((await onStack('gateway-keys create --dry-run')).err).toContain('3 accounts would have a gateway key');
+    expect(aws.gateway.attached).toEqual([]);
+    aws.gateway.failures = ['ConflictException', 'TooManyRequestsException', 'ConflictException'];
+    await onStack('gateway-keys create');
+    expect(aws.gateway.attached).toHaveLength(3);
+    expect([await gatewayKeyOf(1), await gatewayKeyOf(2)]).toEqual([kept, keyValueOf(2)]);
+    expect(await caller()).toMatchObject({ gatewayKey: keyValueOf(2) });
+  });
+
+  it('is completed by another run after a failure', async () => {
+    destroyStack();
+    loseKeyOf(1);
+    aws.gateway.failures = ['', 'NotFoundException']; // of the call that attaches the first key
+    expect((await onStack('gateway-keys create')).exitCode).toBe(1);
+    const made = aws.gateway.keys;
+    expect((await onStack('gateway-keys create')).exitCode).toBe(0);
+    expect([aws.gateway.keys, aws.gateway.attached.length]).toEqual([made, 3]);
+  });
+
+  it('requires a stack, which has the usage plan', async () => {
+    const err = expect.stringContaining('Unknown usage plan: pass --stack NAME instead of --table.\n');
+    expect(await onTable('gateway-keys create')).toMatchObject({ exitCode: 2, err });
+    const said = expect.stringContaining('No gateway key was created: pass --stack NAME');
+    expect(await onTable('account create 1 --name Acme')).toMatchObject({ exitCode: 0, err: said });
+  });
+});
+
 describe('gateway-keys remove', () => {
   it('deletes the keys of all accounts of a destroyed stack, and no others, and removes them from the table', async () => {
-    const appKey = (await onTable('app-key issue --account 2')).out.trim();
-    const caller = () => createAppKeys(testDeps(table)).find(appKey);
     expect(await caller()).toHaveProperty('gatewayKey');
     destroyStack();
     expect((await onTable('gateway-keys remove --dry-run')).err).toContain('3 gateway keys would be deleted.\n');
@@ -58,7 +103,7 @@ describe('gateway-keys remove', () => {
     expect(await remove()).toMatchObject({ exitCode: 1, err: expect.stringContaining('Preview-Table') });
   });
 
-  it('leaves a row in the audit of every account, even if it fails', async () => {
+  it('leaves a row in the audit of every account, even if it fails, and is completed by another run', async () => {
     const removals = async (id: number) =>
       JSON.parse((await onTable(`audit --account ${id} --json`)).out).filter(
         ({ command }: { command: string }) => command === 'gateway-keys remove',
@@ -69,20 +114,16 @@ describe('gateway-keys remove', () => {
     aws.gateway.refuseDeletions = true;
     expect((await onTable('gateway-keys remove')).exitCode).toBe(1);
     aws.gateway.refuseDeletions = false;
-    expect((await onTable('gateway-keys remove')).exitCode).toBe(0);
+    loseKeyOf(1);
+    expect((await onTable('gateway-keys remove')).out).toBe('2 gateway keys deleted.\n');
     const row = { by: 'arn:aws:sts::123456789012:assumed-role/Operator/ada', target: 'gateway key' };
-    for (const id of ACCOUNTS)
+    for (const id of ACCOUNTS) {
+      expect(await gatewayKeyOf(id)).toBeUndefined();
       expect((await removals(id)).slice(before)).toMatchObject([
         { ...row, result: 'failed', detail: expect.stringMatching(/./) },
         { ...row, result: 'done' },
       ]);
-  });
-
-  it('completes an interrupted run when repeated', async () => {
-    destroyStack();
-    aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== nameOf(1));
-    expect((await onTable('gateway-keys remove')).out).toBe('2 gateway keys deleted.\n');
-    expect(await gatewayKeyOf(1)).toBeUndefined();
+    }
   });
 
   it('refuses while a usage plan uses one of the keys, since API Gateway would refuse the callers', async () => {
@@ -93,30 +134,5 @@ describe('gateway-keys remove', () => {
     expect(await onTable('gateway-keys remove')).toMatchObject(refused);
     expect(aws.gateway.keys).toHaveLength(5);
     expect(await gatewayKeyOf(1)).toBeDefined();
-  });
-});
-
-describe('gateway-keys create', () => {
-  it('gives every account of an adopted table a key in the new usage plan: the existing key or a new one', async () => {
-    const keyValueOf = (id: number) => aws.gateway.keys.find(({ name }) => name === nameOf(id))?.value;
-    const kept = keyValueOf(1);
-    destroyStack();
-    aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== nameOf(2));
-    expect((await onStack('gateway-keys create --dry-run')).err).toContain('3 accounts would have a gateway key');
-    expect(aws.gateway.attached).toEqual([]);
-    expect((await onStack('gateway-keys create')).out).toBe('Gateway keys of 3 accounts exist.\n');
-    expect(aws.gateway.attached).toHaveLength(3);
-    expect([await gatewayKeyOf(1), await gatewayKeyOf(2)]).toEqual([kept, keyValueOf(2)]);
-  });
-
-  it('makes and attaches one key after the other, since API Gateway refuses concurrent changes', () => {
-    const changes = aws.gateway.calls.filter((call) => call.startsWith('POST'));
-    const ofOne = ['POST /apikeys', 'POST /usageplans/plan/keys'];
-    expect(changes).toEqual([...ofOne, ...ofOne, ...ofOne]);
-  });
-
-  it('requires a stack, which has the usage plan', async () => {
-    const err = expect.stringContaining('Unknown usage plan: pass --stack NAME instead of --table.\n');
-    expect(await onTable('gateway-keys create')).toMatchObject({ exitCode: 2, err });
   });
 });

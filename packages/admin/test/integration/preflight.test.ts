@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { readSettings } from '../../cli/preflight-settings.ts';
 import { createTable } from '../../local-service/local-table.ts';
@@ -11,97 +12,104 @@ import { runCommand } from '../support/run-admin.ts';
 
 const aws = await enterFakeAws({ name: 'Deployed', outputs: {} });
 const HEALTHY = { ...aws.region };
-beforeEach(() => void Object.assign(aws.region, HEALTHY));
-
-const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
 const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
-const FOR_NEW_ACCOUNT = ['mergeConcurrency=2', 'feedConcurrency=2'];
-const preflight = (stack: string, ...more: string[]) =>
-  runCommand(['preflight', '--region', 'eu-west-1', '--stack', stack, ...more]);
+const FOR_NEW_ACCOUNT = '-c mergeConcurrency=2 -c feedConcurrency=2';
+const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
+const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/c';
 
-describe('preflight', () => {
-  it.each<[name: string, context: string[], region: Partial<typeof HEALTHY>, changes: string[]]>([
-    ['nothing for an empty account', [], {}, []],
-    ['nothing for settings that fit', ['reservedConcurrency=900'], {}, []],
-    ['a new account', [], NEW_ACCOUNT, ['Ask for 1000', '-c mergeConcurrency=2 -c feedConcurrency=2']],
-    ['a new account, with its settings', FOR_NEW_ACCOUNT, NEW_ACCOUNT, ['Ask for 1000']],
-    [
-      'a new account, nothing to reserve',
-      [...FOR_NEW_ACCOUNT, 'reservedConcurrency=20'],
-      NEW_ACCOUNT,
-      ['Ask for 1000', '-c reservedConcurrency=0'],
-    ],
-    ['more reserved than there is', ['reservedConcurrency=920'], {}, ['-c reservedConcurrency=900']],
-    ['what others have reserved', ['reservedConcurrency=900'], { unreserved: 400 }, ['-c reservedConcurrency=300']],
-    ['caps beyond the account', ['mergeConcurrency=600'], {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
-    ['a freeze that was not ended', ['writesFrozen=true'], {}, ['unless you restore']],
-    ['copies beside the table', [`backupVaultArn=${VAULT}`], {}, ['Name a vault']],
-    ['a newer region', [], { rate: 2_500 }, ['-c stageRate=416']],
-    ['a newer region, with its setting', ['stageRate=416'], { rate: 2_500 }, []],
-    ['a role of other APIs', [], { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
-    ['nearly no gateway keys left', [], { gatewayKeys: 9_500 }, ['use another region']],
-    ['nearly no usage plans left', [], { usagePlans: 299 }, ['a stack needs two']],
-    [
-      'a certificate of another region',
-      ['domainName=a.example.com', 'certificateArn=arn:aws:acm:us-east-1:123456789012:certificate/c'],
-      {},
-      ['Name a certificate of eu-west-1'],
-    ],
-    ['no bootstrap', [], { bootstrap: '' }, ['CDK bootstrap: missing']],
-    ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
-  ])('says what to change: %s', async (_name, context, region, changes) => {
-    Object.assign(aws.region, region);
-    const result = await preflight('None', ...context.flatMap((setting) => ['-c', setting]));
-    const toChange = result.out.split('\n').filter((line) => line.startsWith('change'));
-    expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
-    expect(result.exitCode).toBe(changes.length > 0 ? 1 : 0);
-  });
+/** Runs preflight in a region. @returns its lines, and its exit code */
+async function preflight(options = '', region: Partial<typeof HEALTHY> = {}, stack = 'None') {
+  Object.assign(aws.region, HEALTHY, region);
+  const args = ['preflight', '--region', 'eu-west-1', '--stack', stack, ...options.split(' ').filter(Boolean)];
+  const { out, err, exitCode } = await runCommand(args);
+  return { lines: out.trimEnd().split('\n'), err, exitCode };
+}
 
-  it('prints nothing of what AWS answers that commands a terminal or forges a line', async () => {
-    Object.assign(aws.region, { logsRole: 'role\n  ok\u001b[2J\u009b\u202e' });
-    const [line] = (await preflight('None')).out.split('\n').filter((text) => text.includes('role'));
-    expect(line).toContain('its role for logs is role\\n  ok\\u001b[2J\\u009b\\u202e. Other APIs use it');
-  });
+it.each<[name: string, options: string, region: Partial<typeof HEALTHY>, changes: string[]]>([
+  ['nothing for an empty account', '', {}, []],
+  ['nothing for settings that fit', '-c reservedConcurrency=900', {}, []],
+  ['a new account', '', NEW_ACCOUNT, ['Ask for 1000', FOR_NEW_ACCOUNT]],
+  ['a new account, with its settings', FOR_NEW_ACCOUNT, NEW_ACCOUNT, ['Ask for 1000']],
+  [
+    'nothing to reserve',
+    `${FOR_NEW_ACCOUNT} -c reservedConcurrency=20`,
+    NEW_ACCOUNT,
+    ['Ask', '-c reservedConcurrency=0'],
+  ],
+  ['the least that calls need', '', { concurrency: 200, unreserved: 200 }, []],
+  ['more reserved than there is', '-c reservedConcurrency=920', {}, ['-c reservedConcurrency=900']],
+  ['what others have reserved', '-c reservedConcurrency=900', { unreserved: 400 }, ['-c reservedConcurrency=300']],
+  ['caps beyond the account', '-c mergeConcurrency=600', {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
+  ['a freeze that was not ended', '-c writesFrozen=true', {}, ['unless you restore']],
+  ['copies beside the table', `-c backupVaultArn=${VAULT}`, {}, ['Name a vault']],
+  ['copies in another account', `-c backupVaultArn=${VAULT.replace('012', '013')}`, {}, []],
+  ['a newer region', '', { rate: 2_500 }, ['-c stageRate=416']],
+  ['a newer region, with its setting', '-c stageRate=416', { rate: 2_500 }, []],
+  ['a role of other APIs', '', { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
+  ['nearly no gateway keys left', '', { gatewayKeys: 9_000 }, ['9000 of at most 10000 gateway keys']],
+  ['gateway keys for a while', '', { gatewayKeys: 8_999 }, []],
+  ['nearly no usage plans left', '', { usagePlans: 299 }, ['a stack needs two']],
+  [
+    'a certificate of another region',
+    `-c domainName=a.b -c certificateArn=${CERTIFICATE}`,
+    {},
+    ['Name a certificate of eu'],
+  ],
+  ['no bootstrap', '', { bootstrap: '' }, ['CDK bootstrap: missing']],
+  ['an old bootstrap', '', { bootstrap: '5' }, ['CDK bootstrap: version 5']],
+  ['the oldest bootstrap that serves', '', { bootstrap: '6' }, []],
+  // What AWS answers commands no terminal and forges no line.
+  [
+    'odd text',
+    '',
+    { logsRole: 'role\n  ok\u001b[2J\u202e' },
+    ['for logs is role\\n  ok\\u001b[2J\\u202e. Other APIs use it'],
+  ],
+])('preflight says what to change: %s', async (_name, options, region, changes) => {
+  const { lines, err, exitCode } = await preflight(options, region);
+  const toChange = lines.filter((line) => line.startsWith('change'));
+  expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
+  expect([exitCode, err]).toEqual(
+    changes.length > 0 ? [1, expect.stringMatching(`^${changes.length} to resolve`)] : [0, ''],
+  );
+});
 
-  it('says what the lack of a reservation risks, and refuses invalid settings', async () => {
-    expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
-    for (const [context, message] of [
-      ['stageRate=0', 'Context stageRate must be'],
-      ['stageRate', '--context must be name=value'],
-    ] as const) {
-      const err = expect.stringContaining(message);
-      expect(await preflight('None', '-c', context)).toMatchObject({ exitCode: 2, err });
-    }
-  });
+it('preflight says what the lack of a reservation risks, and refuses invalid settings', async () => {
+  const risk = /^ok {6}Lambda: nothing is reserved: .*; -c reservedConcurrency=450/;
+  expect((await preflight()).lines).toContainEqual(expect.stringMatching(risk));
+  for (const [context, message] of [
+    ['stageRate=0', /^Context stageRate must be/],
+    ['stageRate', /^--context must be name=value/],
+  ] as const)
+    expect(await preflight(`-c ${context}`)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
+});
 
-  it('reads the settings of the stage from cdk.json, and --context before them', () => {
-    const root = new URL(`file://${mkdtempSync(join(tmpdir(), 'context-'))}/`);
-    const stages = { Staging: { stageRate: 2, feedConcurrency: 2 } };
-    writeFileSync(new URL('cdk.json', root), JSON.stringify({ context: { stages } }));
-    const { stageRate, feedConcurrency, stackName } = readSettings(['feedConcurrency=4', 'stackName=Staging'], root);
-    expect([feedConcurrency, stageRate, stackName]).toEqual([4, 2, 'Staging']);
-    rmSync(root, { recursive: true });
-  });
+it('preflight reads the settings of the stage from cdk.json, and --context before them', () => {
+  const root = pathToFileURL(join(mkdtempSync(join(tmpdir(), 'context-')), '/'));
+  const stages = { Staging: { stageRate: 2, feedConcurrency: 2 } };
+  writeFileSync(new URL('cdk.json', root), JSON.stringify({ context: { stages } }));
+  const settings = readSettings(['feedConcurrency=4', 'stackName=Staging'], root);
+  expect(settings).toMatchObject({ stageRate: 2, feedConcurrency: 4, stackName: 'Staging' });
+});
 
-  it('reports the table of an earlier stack, but not that of a deployed one', async () => {
-    const oldStack = `Left${randomUUID().slice(0, 8)}`;
-    for (const stack of [oldStack, 'Deployed'])
-      await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
-    const out = expect.stringContaining(`change  stack and table: table ${oldStack}-Table`);
-    expect(await preflight(oldStack)).toMatchObject({ exitCode: 1, out });
-    aws.region.logsRole = 'arn:aws:iam::1:role/OfTheStack';
-    const deployed = await preflight('Deployed', '--json');
-    expect(deployed.exitCode).toBe(0);
-    const found = expect.stringContaining('this is an update');
-    expect(JSON.parse(deployed.out)).toContainEqual({ what: 'stack and table', verdict: 'ok', found });
-  });
+it('preflight reports the table of an earlier stack, but not that of a deployed one', async () => {
+  const oldStack = `Left${randomUUID().slice(0, 8)}`;
+  for (const stack of [oldStack, 'Deployed'])
+    await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
+  const left = expect.stringMatching(`^change  stack and table: table ${oldStack}-Table\\S+ is left over .*: adopt`);
+  const old = await preflight('', {}, oldStack);
+  expect([old.exitCode, old.lines]).toEqual([1, expect.arrayContaining([left])]);
+  const deployed = await preflight('--json', { logsRole: 'arn:aws:iam::1:role/OfTheStack' }, 'Deployed');
+  expect(deployed.exitCode).toBe(0);
+  const found = expect.stringContaining('this is an update');
+  expect(JSON.parse(deployed.lines.join())).toContainEqual({ what: 'stack and table', verdict: 'ok', found });
+});
 
-  it('reports a check that fails, and continues with the others', async () => {
-    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', 'http://127.0.0.1:9');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { out, exitCode } = await preflight('None');
-    expect(out).toMatch(/^unknown Lambda: .*127\.0\.0\.1:9/m);
-    expect(out).toContain('ok      CDK bootstrap');
-    expect(exitCode).toBe(1);
-  });
+it('preflight reports a check that fails, and continues with the others', async () => {
+  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', 'http://127.0.0.1:9');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { lines, exitCode } = await preflight();
+  expect(lines.filter((line) => /^unknown/.test(line))).toEqual([expect.stringMatching(/Lambda: .*127\.0\.0\.1:9/)]);
+  expect(lines).toContainEqual(expect.stringMatching(/^ok {6}CDK bootstrap/));
+  expect(exitCode).toBe(1);
 });

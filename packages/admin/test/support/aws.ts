@@ -9,7 +9,7 @@ import { listen } from '../../../../test/support/listen.ts';
 import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols. One with `__type` is an error of that name. */
-export type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
+type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
 
 /** Answers a call of a JSON protocol, whose header names the action. An action that `answers` lacks gets an empty object. */
 function answerJson(answers: JsonAnswers, request: IncomingMessage, text: string, response: ServerResponse) {
@@ -32,24 +32,6 @@ function setEnvironment(variables: Readonly<Record<string, string>>) {
 }
 
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
-
-/**
- * Starts a server in place of all services of AWS with a JSON protocol, and lets the SDK of this process use it.
- * @returns its URL, and a function that ends both
- */
-export async function enterJsonAws(answers: JsonAnswers) {
-  const server = createServer(async (request, response) =>
-    answerJson(answers, request, await textOf(request), response),
-  );
-  const url = `http://127.0.0.1:${await listen(server)}`;
-  const restore = setEnvironment({ ...CREDENTIALS, AWS_ENDPOINT_URL: url });
-  const leave = () => {
-    restore();
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url, leave };
-}
 
 const xmlOf = (action: string, content: string) =>
   `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`;
@@ -85,63 +67,59 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     },
   };
 
-  async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
+  function answerRest(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    const isWrite = request.method === 'POST';
-    gateway.calls.push(`${request.method} ${pathname}`);
-    const answer = (status: number, body: object, headers = {}) => {
+    const [, collection = '', id = '', , keyId = ''] = pathname.split('/');
+    const answer = (status: number, body: object, headers = {}) =>
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
-    };
     const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
-    const failure = isWrite ? gateway.failures.shift() : undefined;
-    if (failure) return refuse(failure === 'TooManyRequestsException' ? 429 : 409, failure);
-    const body = text ? JSON.parse(text) : {};
-    // A page has a single item, so that tests fail if only the first page is read.
-    const page = (items: readonly object[]) => {
+    // A page has a single item, so that tests fail if only the first page is read. `preflight` counts all of a region.
+    const page = (items: readonly object[], counted?: number) => {
+      if (counted !== undefined && searchParams.get('limit') === '500' && !searchParams.has('name'))
+        return answer(200, { item: Array.from({ length: counted }, () => ({})) });
       const from = Number(searchParams.get('position') ?? 0);
-      return answer(200, {
-        item: items.slice(from, from + 1),
-        ...(from + 1 < items.length && { position: String(from + 1) }),
-      });
+      const position = from + 1 < items.length ? String(from + 1) : undefined;
+      return answer(200, { item: items.slice(from, from + 1), position });
     };
-    // `preflight` counts all of a region; the commands for gateway keys name theirs.
-    const counted = { apikeys: region.gatewayKeys, usageplans: region.usagePlans }[pathname.slice(1)];
-    if (counted !== undefined && searchParams.get('limit') === '500' && !searchParams.has('name'))
-      return answer(200, { item: Array.from({ length: counted }, (_, index) => ({ id: `id${index}` })) });
     const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
-    const [, collection, id = '', , keyId = ''] = pathname.split('/');
-    if (collection === 'account')
-      return answer(200, { throttleSettings: { rateLimit: region.rate }, cloudwatchRoleArn: region.logsRole });
-    if (collection === '2016-08-19')
-      return answer(200, {
-        AccountLimit: {
-          ConcurrentExecutions: region.concurrency,
-          UnreservedConcurrentExecutions: region.unreserved,
-        },
-      });
-    if (collection === 'apikeys' && isWrite) {
-      const key = { id: `id${gateway.keysMade}`, name: body.name, value: body.value };
-      gateway.keysMade += 1;
-      gateway.keys.push(key);
-      return answer(201, key);
-    }
-    if (collection === 'apikeys' && request.method === 'DELETE') {
-      if (gateway.refuseDeletions) return refuse(400, 'BadRequestException');
-      if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
-      gateway.keys = gateway.keys.filter((key) => key.id !== id);
-      gateway.attached = gateway.attached.filter((attached) => attached !== id);
-      return answer(202, {});
-    }
-    if (collection === 'apikeys') return page(named);
-    if (isWrite) {
-      if (gateway.attached.includes(body.keyId)) return refuse(409, 'ConflictException');
-      gateway.attached.push(body.keyId);
-      return answer(201, { id: body.keyId });
-    }
-    if (id === '') return page([{ id: 'plan-of-others' }, { id: 'plan' }]);
-    if (keyId !== '')
-      return gateway.attached.includes(keyId) ? answer(200, { id: keyId }) : refuse(404, 'NotFoundException');
-    return page(id === 'plan' ? named.filter((key) => gateway.attached.includes(key.id)) : []);
+    const isAttached = (key: { id: string }) => gateway.attached.includes(key.id);
+    const body = text ? JSON.parse(text) : {};
+    const routes: Record<string, () => unknown> = {
+      'GET account': () =>
+        answer(200, { throttleSettings: { rateLimit: region.rate }, cloudwatchRoleArn: region.logsRole }),
+      'GET 2016-08-19': () =>
+        answer(200, {
+          AccountLimit: { ConcurrentExecutions: region.concurrency, UnreservedConcurrentExecutions: region.unreserved },
+        }),
+      'GET apikeys': () => page(named, region.gatewayKeys),
+      'POST apikeys'() {
+        const key = { id: `id${gateway.keysMade}`, name: body.name, value: body.value };
+        gateway.keysMade += 1;
+        gateway.keys.push(key);
+        return answer(201, key);
+      },
+      'DELETE apikeys'() {
+        if (gateway.refuseDeletions) return refuse(400, 'BadRequestException');
+        if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
+        gateway.keys = gateway.keys.filter((key) => key.id !== id);
+        gateway.attached = gateway.attached.filter((attached) => attached !== id);
+        return answer(202, {});
+      },
+      'GET usageplans'() {
+        if (id === '') return page([{ id: 'plan-of-others' }, { id: 'plan' }], region.usagePlans);
+        if (keyId === '') return page(id === 'plan' ? named.filter(isAttached) : []);
+        return isAttached({ id: keyId }) ? answer(200, { id: keyId }) : refuse(404, 'NotFoundException');
+      },
+      'POST usageplans'() {
+        if (isAttached({ id: body.keyId })) return refuse(409, 'ConflictException');
+        gateway.attached.push(body.keyId);
+        return answer(201, { id: body.keyId });
+      },
+    };
+    gateway.calls.push(`${request.method} ${pathname}`);
+    const failure = request.method === 'POST' ? gateway.failures.shift() : undefined;
+    if (failure) refuse(failure === 'TooManyRequestsException' ? 429 : 409, failure);
+    else routes[`${request.method} ${collection}`]?.();
   }
 
   /** The query protocol of CloudFormation and STS. */
@@ -174,7 +152,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     if (request.headers['x-amz-target'] !== undefined) answerJson(replies, request, text, response);
     else if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
       answerQuery(text, response);
-    else await answerApiGateway(request, text, response);
+    else answerRest(request, text, response);
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const dynamoDb = await startDynamoDbForAnyone();
@@ -188,7 +166,6 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     setQueue: (attributes: typeof queue) => {
       queue = attributes;
     },
-    environment,
     /** Sets the environment of this process. @returns a function that restores it */
     enter: () => setEnvironment(environment),
     /** Deletes the gateway keys, and the records of calls and planned failures. */

@@ -1,0 +1,263 @@
+/** All commands on one account: the examples of the help, what the commands write, and that stored text has no effect on a terminal. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/table/client.ts';
+import { keys, parseKey } from '../../../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../../../test/support/accounts.ts';
+import { wordsOf } from '../../../../test/support/documents.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { inventory, live } from '../../../../test/support/fleet.ts';
+import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { FEED_OUTPUTS } from '../../feed/queues.ts';
+import { enterFakeAws } from '../support/aws.ts';
+import { lines } from '../support/data-lines.ts';
+import { type AdminOptions, adminOf, commandNames, commandsWith, runCommand } from '../support/run-admin.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'help-'));
+const NOW = Date.now();
+
+const INCIDENT = '64f000000000000000000001';
+const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'] as const;
+/** The entry of their merge. */
+const ENTRY = 1_795_000_000_000;
+const MEMBER = '{"kind":"member","account_id":42,"member_id":1,"name":"n"}\n';
+
+/** A table with the account 42 of the examples: a deleted work item and RUM resource, and a merge. @param text each text in it */
+async function makeAcme(text = 'Acme'): Promise<Table> {
+  const table = await newTable();
+  const admin = adminOf(table);
+  const at_ms = NOW - 40 * 86_400_000;
+  const host_id = 'fra-1-web-0001';
+  const deleted = { work_item_id: 'wi-1001', version: 2, deleted_at_ms: ENTRY };
+  const data = [
+    { kind: 'account', name: text, permissions: ['monit'] },
+    { kind: 'app_key', app_key_hash: '1f3a77c0d2b4e6f8'.padEnd(64, '0'), note: text, last_digits: text.slice(-4) },
+    { kind: 'host', ...inventory({ edge_cluster: text, agent_version: text }), host_id, at_ms, reason_codes: [text] },
+    { kind: 'host_status', ...live({ received_at_ms: at_ms, observed_at_ms: at_ms }), host_id, reason_codes: [text] },
+    { kind: 'rum_resource', ...RUM_RECORD, deleted: true },
+    { kind: 'work_item', ...deleted, title: text, more: { [text]: [text] } },
+    { kind: 'incident', incident_id: INCIDENT, title: text },
+    ...ALERTS.map((alert_id) => ({ kind: 'alert', alert_id, title: text })),
+  ].map((line) => ({ account_id: 42, ...line }));
+  expect(await admin('import -', { stdin: lines(...data) })).toMatchObject({ exitCode: 0 });
+  const merge = ['merge', 'alerts', INCIDENT, ...ALERTS, '--account', '42', '--comment', text, '--title', `${text} 2`];
+  expect(await admin(merge, { now: () => ENTRY })).toMatchObject({ exitCode: 0 });
+  return table;
+}
+
+const helps = await Promise.all(commandNames.map((words) => runCommand([...words, '--help'])));
+const names = commandNames.map((words) => words.join(' '));
+/** The examples that the help of each command ends with. */
+const examples = [
+  ...helps
+    .map(({ out }) => out)
+    .join('')
+    .matchAll(/^ {2}\$ npm run --silent admin -- (.*)$/gm),
+];
+const { pipes = [], single = [] } = Object.groupBy(new Set(examples.map(([, line = '']) => line)), (line) =>
+  line.includes(' | ') ? 'pipes' : 'single',
+);
+const local = single.filter((line) => !/--stack|--region|^(relay|feed)/.test(line));
+
+const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'access' };
+const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
+for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
+
+/** Runs an example on a table, or on a stack with it. */
+function runExample(table: Table, command: string, options: AdminOptions = {}) {
+  outputs.TableName = table.name;
+  if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
+  const args = wordsOf(command.replace('hosts.ndjson', '-').replace('acme.ndjson', join(folder, 'acme.ndjson'))).map(
+    (word) => (word.startsWith('IncidentMonitoringRum-Table') ? table.name : word),
+  );
+  const env: Record<string, string> = /--stack|--region/.test(command)
+    ? { AWS_REGION: 'eu-west-1' }
+    : { DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
+  // The console runs until it is stopped.
+  const signal = command.startsWith('console') && { signal: AbortSignal.timeout(100) };
+  return runCommand([...args, '--yes'], { env, stdin: MEMBER, ...signal, ...options });
+}
+
+describe('the help', async () => {
+  const table = await makeAcme();
+
+  it('has an example for every command, and shows defaults as they would be typed, such as 7d', () => {
+    expect(names.filter((name) => ![...pipes, ...single].some((line) => line.startsWith(name)))).toEqual([]);
+    for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
+  });
+
+  it('has --json for every command that is not a group, but for those that print data anyway, or for a person', () => {
+    const isGroup = (name: string) => name === '' || names.some((other) => other.startsWith(`${name} `));
+    const withJson = [...commandsWith('--json'), 'export', 'console', 'preflight'];
+    expect(names.filter((name) => !isGroup(name) && !withJson.includes(name))).toEqual([]);
+  });
+
+  const ofAccount = local.filter((line) => line.includes(' 42') && !line.startsWith('account create'));
+  it.each(ofAccount)('has an example that fails for an account that does not exist: %s', async (line) => {
+    const err = expect.stringContaining('Account 7 does not exist: `account list` shows all accounts.\n');
+    expect(await runExample(table, line.replace(' 42', ' 7'))).toEqual({ exitCode: 1, out: '', err });
+  });
+
+  // A revoked key cannot be rotated, and a stack with removed keys cannot be used.
+  const runsLast = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
+  it.each(single.sort((a, b) => runsLast(a) - runsLast(b)))('has an example that works: %s', async (line) => {
+    const { exitCode, err } = await runExample(table, line);
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
+  });
+
+  it.each(pipes)('has an example that works in a shell: %s', async (pipe) => {
+    const other = await newTable();
+    const command = `npm run --silent admin -- ${pipe.replace('--stack Other --yes', `--table ${other.name}`)}`;
+    const env = { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
+    const shell = spawn('bash', ['-o', 'pipefail', '-c', command], { cwd: root, env, stdio: 'ignore' });
+    expect(await once(shell, 'close')).toEqual([0, null]);
+    expect((await stored(other, keys.account(42))).name).toBe('Acme');
+  });
+});
+
+describe('a command that writes', async () => {
+  const table = await makeAcme();
+  const admin = adminOf(table);
+
+  async function readRows() {
+    const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));
+    const rows = pages.flatMap(({ Items = [] }) => Items) as { pk: string; sk: string; [field: string]: unknown }[];
+    return new Map(rows.map((row) => [`${row.pk} ${row.sk}`, row]));
+  }
+  type Rows = Awaited<ReturnType<typeof readRows>>;
+  /** The rows that were written, and those that were deleted, as they were. */
+  const changes = (before: Rows, after: Rows) => [
+    ...[...after].filter(([key, row]) => !isDeepStrictEqual(before.get(key), row)).map(([, row]) => row),
+    ...[...before].filter(([key]) => !after.has(key)).map(([, row]) => row),
+  ];
+  const pending = (at: number) =>
+    put(table, keys.mergeOrder(42), { last: at, last_large: at, pending: { [at]: INCIDENT } });
+  async function pendingMerge() {
+    const none = { alert_ids: Buffer.alloc(0), other_ids: Buffer.alloc(0) };
+    const entry = { kind: 'merge', incident_id: INCIDENT, sequence: NOW + 9, large: true, ...none };
+    await put(table, keys.historyEntry(42, INCIDENT, NOW + 9), entry);
+    await pending(NOW + 9);
+  }
+
+  const KEY = /^[\w-]{43}$/;
+  const MERGE_ROWS = 'audit historyEntry logPointer mergeOrder';
+  type Prepare = () => Promise<void>;
+  const TABLE: [args: string, out: string | RegExp, target: string, rows: string, prepare?: Prepare][] = [
+    ['account create 43 --name New', 'Account 43 created.', 'gateway key', 'account audit audit listedAccount'],
+    ['account create 42 --name Acme', 'Account 42 already existed', 'gateway key', 'account appKey audit'],
+    ['account grant 42 feed', 'has permissions: monit feed; active.', 'feed', 'account appKey audit'],
+    ['account revoke 42 feed', 'has permissions: monit; active.', 'feed', 'account appKey audit'],
+    ['account suspend 42', 'has permissions: monit; suspended.', '', 'account appKey audit'],
+    ['account unsuspend 42', 'has permissions: monit; active.', '', 'account appKey audit'],
+    ['app-key issue --account 42', KEY, 'key ', 'account appKey audit'],
+    ['app-key rotate 1f3a77c0 --account 42', KEY, 'key 1f3a77c0d2b4e6f8 to key ', 'account appKey appKey audit'],
+    ['app-key revoke 1f3a77c0 --account 42', /^Key 1f3a77c0d2b4e6f8 revoked/, 'key 1f3a77c0d2b4e6f8', 'appKey audit'],
+    ['gateway-keys create', 'of 2 accounts exist', 'gateway key', 'account account appKey appKey appKey audit audit'],
+    ['import -', 'Imported 1 member.', '-', 'audit member'],
+    ['host retire --account 42 --stale-for 30d', '1 host retired.', '1 host', 'audit host hostStatus retirement'],
+    ['work-item restore wi-1001 --account 42', 'is at version 3.', 'work item wi-1001', 'audit workItem'],
+    ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
+    [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
+    [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
+    ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit mergeOrder', pendingMerge],
+    [
+      'repair --account 42 --write',
+      ': account 42, ',
+      '2 findings',
+      'audit logPointer mergeOrder',
+      () => pending(NOW + 99),
+    ],
+  ];
+  const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
+
+  it('has a row here, unless it needs API Gateway or the queues of a stack', () => {
+    const covered = new Set([...TABLE.map(([args]) => commandOf(args)), 'gateway-keys remove', 'relay replay']);
+    expect(covered).toEqual(new Set([...commandsWith('--dry-run'), ...commandsWith('--write')]));
+  });
+
+  it.each(TABLE)('%s', async (args, out, target, rows, prepare) => {
+    const run = (more = '') => admin(`${args}${more}`, { stdin: MEMBER, now: () => NOW });
+    await prepare?.();
+    const before = await readRows();
+    if (!args.endsWith('--write')) {
+      const err = expect.stringMatching(/^Dry run: nothing is written\.\n./);
+      expect(await run(' --dry-run')).toMatchObject({ exitCode: 0, err });
+      expect(JSON.parse((await run(' --dry-run --json')).out)).toMatchObject({ dry_run: true });
+      expect(changes(before, await readRows())).toEqual([]);
+    }
+    const result = await run();
+    expect([result.exitCode, result.out.trimEnd()]).toEqual([0, expect.stringMatching(out)]);
+    const changed = changes(before, await readRows()).map((row) => ({ kind: parseKey(row)?.kind ?? '', row }));
+    expect(
+      changed
+        .map(({ kind }) => kind)
+        .sort()
+        .join(' '),
+    ).toBe(rows);
+    const audit = changed.flatMap(({ kind, row }) => (kind === 'audit' ? row : []));
+    const ttl = Math.floor(NOW / 1000) + 400 * 86_400;
+    const by = expect.stringMatching(/^local user ./);
+    for (const row of audit)
+      expect(row).toMatchObject({ command: commandOf(args), result: 'done', by, at_ms: NOW, ttl });
+    expect(audit.map((row) => String(row.target ?? ''))).toContainEqual(
+      expect.stringMatching(target ? `^${target}` : /^$/),
+    );
+  });
+});
+
+/** A line break with a forged line, a window title, an 8-bit CSI, a bidirectional override and a line separator. */
+const HOSTILE = 'disk\n  000000000000001  merge by operator\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\r\u007f';
+const ESCAPED = 'disk\\n  000000000000001  merge by operator\\u001b]0;owned\\u0007\\u009b2J\\u202etxt\\u2028';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
+const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+describe('stored text', async () => {
+  const [hostile, harmless] = [await makeAcme(HOSTILE), await makeAcme()];
+  for (const [table, id] of [
+    [hostile, HOSTILE],
+    [harmless, 'id'],
+  ] as const)
+    await put(table, keys.mergeOrder(42), { last: ENTRY, last_large: 5, pending: { 5: id } });
+  const writing = [...commandsWith('--dry-run'), ...commandsWith('--write'), 'console', 'export'];
+  const reading = local.filter((line) => !writing.some((name) => line.startsWith(name)));
+  const withoutText = /^(status|audit|merge list .*--since|.*--cluster)/;
+
+  it.each([...reading, 'export --account 42', 'account create 42 --name Other'])(
+    'neither controls a terminal nor forges a line: %s',
+    async (line) => {
+      const { out, err } = await runExample(hostile, line);
+      expect(out + err).not.toMatch(UNSAFE);
+      const plain = await runExample(harmless, line);
+      expect((out + err).split('\n').length).toBe((plain.out + plain.err).split('\n').length);
+      if (withoutText.test(line)) return;
+      expect(out + err).toContain(ESCAPED);
+      if (/create|check/.test(line)) return;
+      const json = line.startsWith('export') ? out : (await runExample(hostile, `${line} --json`)).out;
+      expect(json).not.toMatch(UNSAFE);
+      const texts: string[] = [];
+      for (const text of json.trimEnd().split('\n'))
+        JSON.parse(text, (key, value) => void texts.push(key, String(value)));
+      expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
+    },
+  );
+});
+
+it.each([
+  ['stdout', ['--help'], 0],
+  ['stderr', ['no-such-command'], 2],
+] as const)('a command whose %s nobody reads ends as usual', async (name, args, exitCode) => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../cli/admin.ts', import.meta.url)), ...args]);
+  let otherOutput = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (otherOutput += chunk));
+  child[name].destroy();
+  await once(child, 'close');
+  expect([child.exitCode, otherOutput]).toEqual([exitCode, '']);
+});
