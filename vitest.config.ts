@@ -32,7 +32,7 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
       { test: { name: 'virtual time', include: [VIRTUAL_TIME], isolate: true } },
-      { test: { name: 'infra', include: ['test/infra/**/*.test.ts'], globalSetup: 'test/infra/templates.ts' } },
+      { test: { name: 'stack', include: ['test/infra/**/*.test.ts'], globalSetup: 'test/infra/templates.ts' } },
       {
         test: {
           name: 'integration',

@@ -9,42 +9,26 @@ export type Item = Readonly<Record<string, AttributeValue>>;
 /** DynamoDB Developer Guide, "Quotas in Amazon DynamoDB": attribute names and values together. */
 export const MAX_ITEM_BYTES = 400 * 1024;
 
-const NESTED_BYTES = 3;
-const ELEMENT_BYTES = 1;
-
+const sum = <Value>(values: Iterable<Value>, bytesOf: (value: Value) => number): number =>
+  [...values].reduce((bytes, value) => bytes + bytesOf(value), 0);
 const textBytes = (text: string) => Buffer.byteLength(text);
-
-/** Bytes of names and values. */
-export function itemBytes(item: Item): number {
-  let bytes = 0;
-  for (const name in item) bytes += textBytes(name) + valueBytes(item[name] as AttributeValue);
-  return bytes;
-}
-
-function valueBytes(value: AttributeValue): number {
-  if (value.S !== undefined) return textBytes(value.S);
-  if (value.N !== undefined) return numberBytes(value.N);
-  if (value.BOOL !== undefined || value.NULL !== undefined) return 1;
-  if (value.B !== undefined) return binaryBytes(value.B);
-  if (value.SS !== undefined) return sum(value.SS, textBytes);
-  if (value.NS !== undefined) return sum(value.NS, numberBytes);
-  if (value.BS !== undefined) return sum(value.BS, binaryBytes);
-  if (value.L !== undefined) return NESTED_BYTES + sum(value.L, (element) => valueBytes(element) + ELEMENT_BYTES);
-  if (value.M !== undefined) return NESTED_BYTES + itemBytes(value.M) + sum(Object.keys(value.M), () => ELEMENT_BYTES);
-  return 0;
-}
-
-/** One byte for every two significant digits, plus one. AWS documents this as approximate. */
-function numberBytes(text: string): number {
-  const digits = text.replace(/[eE].*|[-.]/g, '').replace(/^0+|0+$/g, '');
-  return Math.ceil(digits.length / 2) + 1;
-}
-
 /** On the wire a binary value is base64. */
 const binaryBytes = (value: Uint8Array | string) => Buffer.byteLength(value, 'base64');
+/** One byte for every two significant digits, plus one. AWS documents this as approximate. */
+const numberBytes = (text: string) =>
+  Math.ceil(text.replace(/[eE].*|[-.]/g, '').replace(/^0+|0+$/g, '').length / 2) + 1;
 
-function sum<Value>(values: readonly Value[], bytesOf: (value: Value) => number): number {
-  let bytes = 0;
-  for (const value of values) bytes += bytesOf(value);
-  return bytes;
+/** Bytes of names and values. */
+export const itemBytes = (item: Item): number =>
+  sum(Object.entries(item), ([name, value]) => textBytes(name) + valueBytes(value));
+
+function valueBytes({ S, N, BOOL, NULL, B, SS, NS, BS, L, M }: AttributeValue): number {
+  if (S !== undefined) return textBytes(S);
+  if (N !== undefined) return numberBytes(N);
+  if (BOOL !== undefined || NULL !== undefined) return 1;
+  if (B !== undefined) return binaryBytes(B);
+  // Lists and maps take three bytes, and one more for each member.
+  if (L) return 3 + sum(L, (element) => valueBytes(element) + 1);
+  if (M) return 3 + Object.keys(M).length + itemBytes(M);
+  return sum(SS ?? [], textBytes) + sum(NS ?? [], numberBytes) + sum(BS ?? [], binaryBytes);
 }

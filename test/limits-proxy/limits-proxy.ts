@@ -1,36 +1,74 @@
 /**
- * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, the sizes of transactions with stored rows
- * and of batches of one partition, and transactions that conflict.
+ * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, the size of transactions with stored rows,
+ * and transactions that conflict. All items of a call must be in one table. Batches of writes and scans are not limited.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
-import { type Call, connectServer, type Json, ServerRefusal } from './call.ts';
-import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
-import { invalid, Refusal } from './limit-errors.ts';
-import { batchGetItem, getItem, query } from './reads.ts';
-import { batchWriteItem, transactWriteItems, writeItem } from './writes.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Send, startDynamoDbProxy, type WireAnswer } from '../../packages/local/dynamodb-proxy.ts';
+import { createTokenBuckets } from '../../packages/local/token-buckets.ts';
+import { type Item, itemBytes } from './item-size.ts';
+import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
-/** By action. Other actions are passed through. */
-const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
-  GetItem: getItem,
-  Query: query,
-  BatchGetItem: batchGetItem,
-  PutItem: writeItem('PutItem'),
-  UpdateItem: writeItem('UpdateItem'),
-  DeleteItem: writeItem('DeleteItem'),
-  BatchWriteItem: batchWriteItem,
-  TransactWriteItems: transactWriteItems,
-};
-/** Reads and writes that the service does not use. They are refused, since the proxy does not know their units. */
-const REFUSED_ACTIONS = new Set([
-  'ExecuteStatement',
-  'BatchExecuteStatement',
-  'ExecuteTransaction',
-  'TransactGetItems',
-]);
+/** Source of the units: *DynamoDB Developer Guide*, "Best practices for designing and using partition keys effectively". */
+interface Limits {
+  /** Write units a second of one partition key. */
+  readonly writeUnits: number;
+  /** Read units a second of one partition key. */
+  readonly readUnits: number;
+  /** Minimum time of a call in milliseconds: the local server is nearer than DynamoDB. */
+  readonly callMs: number;
+  /** Minimum time of a writing transaction, during which other writes to its rows conflict. */
+  readonly transactionMs: number;
+}
+const AWS_LIMITS: Limits = { writeUnits: 1_000, readUnits: 3_000, callMs: 0, transactionMs: 0 };
+/** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
+const TRANSACTION_BYTES = 4 * 1024 * 1024;
+/** Units of a transaction for each unit of the same write alone. Source: Developer Guide, "DynamoDB Transactions: How it works". */
+const TRANSACTION_FACTOR = 2;
+const MAX_PARTITIONS = 100_000;
 
-const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
-const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };
+/** Source of the units: Developer Guide, "DynamoDB read and write operations". A row that does not exist counts as one unit. */
+const writeUnitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / 1024));
+const readUnitsOf = (bytes: number, consistent: boolean) =>
+  Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
+
+/** The body of a call or an answer. */
+// biome-ignore lint/suspicious/noExplicitAny: the wire's JSON, which the server has checked or will check
+type Json = any;
+/** Sends a call to the server. @throws ServerRefusal */
+type CallServer = (action: string, request: Json) => Promise<Json>;
+
+/** The server refused a call. Its answer is passed to the caller unchanged. */
+class ServerRefusal extends Error {
+  readonly answer: WireAnswer;
+  constructor(answer: WireAnswer) {
+    super(`the server answered ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+const callerOf =
+  (send: Send): CallServer =>
+  async (action, request) => {
+    const answer = await send({ action, body: Buffer.from(JSON.stringify(request)) });
+    if (answer.status !== 200) throw new ServerRefusal(answer);
+    return JSON.parse(answer.body.toString());
+  };
+
+const partitionOf = (table: string, pk: AttributeValue | undefined) => `${table} ${pk?.S}`;
+const nameOf = ({ pk, sk }: Item) => `${pk?.S}\n${sk?.S}`;
+
+/** Reads up to 100 rows of one table. @returns the stored bytes of each row, 0 if it does not exist */
+async function storedBytes(call: CallServer, table: string, keys: readonly Item[]): Promise<number[]> {
+  const bytes = new Map<string, number>();
+  for (let Keys = keys.map(({ pk, sk }) => ({ pk, sk })); Keys.length > 0; ) {
+    const request = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
+    const { Responses, UnprocessedKeys } = await call('BatchGetItem', request);
+    for (const item of Responses[table]) bytes.set(nameOf(item), itemBytes(item));
+    Keys = UnprocessedKeys?.[table]?.Keys ?? [];
+  }
+  return keys.map((key) => bytes.get(nameOf(key)) ?? 0);
+}
 
 /**
  * @param target the endpoint of a DynamoDB-compatible server
@@ -42,37 +80,151 @@ export async function startLimitsProxy(
   limits: Partial<Limits> = {},
   now: () => number = () => performance.now(),
 ) {
-  const allLimits: Limits = { ...AWS_LIMITS, ...limits };
-  const partitions = createPartitions(allLimits, now);
+  const { readUnits, writeUnits, callMs, transactionMs }: Limits = { ...AWS_LIMITS, ...limits };
+  /** Names of the rows that running transactions write. */
   const inTransaction = new Set<string>();
+  /** By `<table> <value of the partition key>`: the units used since the proxy started, and how often it was throttled. */
+  const usages = new Map<string, { read: number; write: number; throttled: number }>();
+  const bucketOf = createTokenBuckets(MAX_PARTITIONS, now);
+  const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
-  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+  function usageOf(partition: string) {
+    const usage = usages.get(partition) ?? { read: 0, write: 0, throttled: 0 };
+    usages.set(partition, usage);
+    return usage;
+  }
+
+  /** Takes units without checking that they are available; a negative number returns units. */
+  function charge(partition: string, side: 'read' | 'write', units: number): void {
+    bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
+    usageOf(partition)[side] += units;
+  }
+
+  /**
+   * Takes units if they are available. A bucket holds the units of one second: AWS keeps up to 300 seconds of unused units, and does not promise it
+   * (Developer Guide, "Burst and adaptive capacity"). A call that needs more than a full bucket is granted when the bucket is full, which then goes
+   * negative: that AWS does so is not confirmed.
+   * @returns whether the units were taken
+   */
+  function take(partition: string, side: 'read' | 'write', units: number): boolean {
+    const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
+    const granted = tokens >= Math.min(units, throttles[side].burst);
+    if (granted) charge(partition, side, units);
+    else usageOf(partition).throttled += 1;
+    return granted;
+  }
+
+  async function getItem(call: CallServer, request: Json): Promise<Json> {
+    const { TableName, Key, ConsistentRead = false } = request;
+    const [bytes = 0] = await storedBytes(call, TableName, [Key]);
+    if (!take(partitionOf(TableName, Key.pk), 'read', readUnitsOf(bytes, ConsistentRead))) throw throttled();
+    return call('GetItem', request);
+  }
+
+  /** Its units are those that the server reports, since they include the rows that a filter removes. So it is sent first. */
+  async function query(call: CallServer, request: Json): Promise<Json> {
+    const { TableName, KeyConditionExpression, ExpressionAttributeValues, ConsistentRead = false } = request;
+    const [, value = ''] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
+    const reply = await call('Query', { ...request, ReturnConsumedCapacity: 'TOTAL' });
+    const units = Math.max(ConsistentRead ? 1 : 0.5, reply.ConsumedCapacity.CapacityUnits);
+    if (!take(partitionOf(TableName, ExpressionAttributeValues[value]), 'read', units)) throw throttled();
+    return reply;
+  }
+
+  /** Leaves throttled keys unprocessed; if all are, the call is throttled. Source: API Reference, `BatchGetItem`. */
+  async function batchGetItem(call: CallServer, { RequestItems }: Json): Promise<Json> {
+    const [[table, read]] = Object.entries<Json>(RequestItems) as [[string, Json]];
+    const bytes = await storedBytes(call, table, read.Keys);
+    let used = 0;
+    const isGranted = read.Keys.map(({ pk }: Item, index: number) => {
+      const units = readUnitsOf(bytes[index] ?? 0, read.ConsistentRead ?? false);
+      const granted = take(partitionOf(table, pk), 'read', units);
+      if (granted) used += units;
+      return granted;
+    });
+    if (!isGranted.includes(true)) throw throttled();
+    const requestOf = (granted: boolean) => {
+      const Keys = read.Keys.filter((_key: Item, index: number) => isGranted[index] === granted);
+      return Keys.length > 0 ? { [table]: { ...read, Keys } } : {};
+    };
+    const reply = await call('BatchGetItem', { RequestItems: requestOf(true) });
+    const ConsumedCapacity = [{ TableName: table, CapacityUnits: used }];
+    return { ...reply, UnprocessedKeys: requestOf(false), ConsumedCapacity };
+  }
+
+  /** The writes of a call: the bytes of each row before or after it, whichever is larger. An update counts with all values of its expressions. */
+  async function writesOf(call: CallServer, actions: readonly Json[]) {
+    const stored = await storedBytes(
+      call,
+      actions[0].TableName,
+      actions.map(({ Item, Key }) => Item ?? Key),
+    );
+    return actions.map(({ TableName, Item, Key, UpdateExpression, ExpressionAttributeValues = {} }, index) => {
+      const added = UpdateExpression === undefined ? 0 : itemBytes(ExpressionAttributeValues);
+      const bytes = Math.max((stored[index] ?? 0) + added, itemBytes(Item ?? {}));
+      return { name: nameOf(Item ?? Key), partition: partitionOf(TableName, (Item ?? Key).pk), bytes };
+    });
+  }
+
+  const writeItem = (action: string) => async (call: CallServer, request: Json) => {
+    const [write] = await writesOf(call, [request]);
+    // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
+    if (!write || inTransaction.has(write.name)) throw conflict();
+    if (!take(write.partition, 'write', writeUnitsOf(write.bytes))) throw throttled();
+    return call(action, request);
+  };
+
+  /**
+   * All units of a transaction are granted, or it is cancelled with the reasons in the order of its items. Units that were granted to a cancelled
+   * transaction are returned: that AWS does so is not confirmed.
+   */
+  async function transactWriteItems(call: CallServer, request: Json): Promise<Json> {
+    const writes = await writesOf(
+      call,
+      request.TransactItems.map((item: object) => Object.values<Json>(item)[0]),
+    );
+    if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > TRANSACTION_BYTES) throw invalid();
+    const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
+    if (reasons.includes(CONFLICT)) throw cancelled(reasons);
+    const unitsOf = (bytes: number) => TRANSACTION_FACTOR * writeUnitsOf(bytes);
+    const granted = writes.map(({ partition, bytes }) => take(partition, 'write', unitsOf(bytes)));
+    if (granted.includes(false)) {
+      for (const [index, { partition, bytes }] of writes.entries())
+        if (granted[index]) charge(partition, 'write', -unitsOf(bytes));
+      throw cancelled(granted.map((isGranted) => (isGranted ? NO_REASON : THROTTLED)));
+    }
+    for (const { name } of writes) inTransaction.add(name);
     try {
-      if (REFUSED_ACTIONS.has(action)) throw invalid(`limits: the proxy does not know the units of ${action}`);
-      const handle = HANDLERS[action];
-      if (!handle) {
-        const { status, headers, body: bytes } = await send();
-        reply.writeHead(status, headers).end(bytes);
-        return;
-      }
-      const request: Json = JSON.parse(body.toString());
-      const call = { request, server: connectServer(send), partitions, inTransaction, limits: allLimits };
-      const [result] = await Promise.all([handle(call), sleep(allLimits.callMs)]);
-      const answer = encode(result);
-      reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
+      const [reply] = await Promise.all([call('TransactWriteItems', request), sleep(transactionMs)]);
+      return reply;
+    } finally {
+      for (const { name } of writes) inTransaction.delete(name);
+    }
+  }
+
+  const handlers: Readonly<Record<string, (call: CallServer, request: Json) => Promise<Json>>> = {
+    GetItem: getItem,
+    Query: query,
+    BatchGetItem: batchGetItem,
+    PutItem: writeItem('PutItem'),
+    UpdateItem: writeItem('UpdateItem'),
+    DeleteItem: writeItem('DeleteItem'),
+    TransactWriteItems: transactWriteItems,
+  };
+  const proxy = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    const answer = (status: number, content: Json) =>
+      reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
+    const handle = handlers[action];
+    try {
+      if (!handle) throw new ServerRefusal(await send());
+      const [result] = await Promise.all([handle(callerOf(send), JSON.parse(body.toString())), sleep(callMs)]);
+      answer(200, result);
     } catch (error) {
-      if (error instanceof ServerRefusal) {
+      if (error instanceof Refusal) answer(400, { __type: error.type, message: error.message, ...error.fields });
+      else if (error instanceof ServerRefusal)
         reply.writeHead(error.answer.status, error.answer.headers).end(error.answer.body);
-        return;
-      }
-      if (!(error instanceof Refusal)) throw error;
-      reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.fields }));
+      else throw error;
     }
   });
-  return {
-    endpoint,
-    /** What each partition key has used, by `<table> <value of the partition key>`. */
-    usages: (): ReadonlyMap<string, Usage> => partitions.usages,
-    close,
-  };
+  return { ...proxy, usages: (): ReadonlyMap<string, { read: number; write: number; throttled: number }> => usages };
 }

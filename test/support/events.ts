@@ -8,15 +8,14 @@ import { matches } from '../../packages/local/stream.ts';
 import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
 import { testDeps } from './service.ts';
 
-/** The records of an account in a table's stream. */
-export const recordsOfAccount = async (table: Table, account: number): Promise<DynamoDBRecord[]> =>
-  (await recordsOf(table)).filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`));
-
-/** The records of a table's stream, or of one account in it, that the stack's event filters let through to the function `relay`. */
-export async function recordsForRelay(table: Table, account?: number): Promise<DynamoDBRecord[]> {
+/** The records of an account in a table's stream that the stack's event filters let through to the function `relay`. */
+export async function recordsForRelay(table: Table, account: number): Promise<DynamoDBRecord[]> {
   const { patterns } = readDeployment(inject('template'), table.name).stream;
-  const records = await (account === undefined ? recordsOf(table) : recordsOfAccount(table, account));
-  return records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
+  const prefix = `ACCOUNT#${account}#`;
+  return (await recordsOf(table)).filter(
+    (record) =>
+      record.dynamodb?.Keys?.pk?.S?.startsWith(prefix) && patterns.some((pattern) => matches(pattern, record)),
+  );
 }
 
 /** Runs the function relay on records. @param accepts whether its queues accept a message or an event */

@@ -60,7 +60,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError', 'a planted fault');
+const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError');
 
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[] });
@@ -87,11 +87,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       case 'error-before':
         return refuse(reply, 500, SERVER_ERROR);
       case 'throttle':
-        return refuseAs(call, reply, THROTTLED, throttled('write', 'planted'));
+        return refuseAs(call, reply, THROTTLED, throttled());
       case 'conflict':
         return refuseAs(call, reply, CONFLICT, conflict());
       case 'invalid':
-        return refuse(reply, 400, invalid('a planted fault'));
+        return refuse(reply, 400, invalid());
     }
     const answer = await send();
     switch (fault) {

@@ -288,8 +288,9 @@ export async function storedUnder(table: Table, pk: string): Promise<any[]> {
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
-/** All that a table holds, every page of it, as JSON. */
+/** All that a table holds, every page of it, as JSON, whatever the order of attributes. */
 export async function everythingIn(table: Table): Promise<string> {
   const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));
-  return stringifyJson(pages.flatMap(({ Items = [] }) => Items));
+  const sorted = (row: object) => Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return stringifyJson(pages.flatMap(({ Items = [] }) => Items.map(sorted)));
 }

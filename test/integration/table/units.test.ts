@@ -22,51 +22,13 @@ const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
 /** Shorter than they are cached. */
 const WITHIN_CACHE_MS = 5_000;
 
-interface MeasuredCall {
-  what: string;
-  operation: ListedOperation;
-  /** The body of one of two calls, 0 and 1. */
-  body(call: number): object;
-  key?: string;
-}
-
-/** @param ids 2,000 alerts to merge */
-function measuredCalls(ids: readonly string[], incident_id: string): MeasuredCall[] {
-  const merge = (count: number, first: number): MeasuredCall => ({
-    what: `merge ${count} ${count === 1 ? 'alert' : 'alerts'}`,
-    operation: mergeAlerts,
-    body: (call) => ({ alert_ids: ids.slice(first + call * count, first + (call + 1) * count), incident_id }),
-  });
-  return [
-    { what: 'browse, page of 50', operation: browseFleet, body: () => ({}), key: FLEET_KEY },
-    {
-      what: 'browse, 2,000 hosts examined',
-      operation: browseFleet,
-      body: () => ({ scan_limit: 2_000, edge_clusters: ['none'] }),
-      key: FLEET_KEY,
-    },
-    { what: 'read the RUM resource', operation: getRumResource, body: () => ({}) },
-    {
-      what: 'delete a work item',
-      operation: deleteWorkItem,
-      body: (call) => ({ work_item_id: `bench ${call}`, version: 1 }),
-    },
-    merge(1, 0),
-    merge(10, 10),
-    merge(90, 100),
-    merge(500, 500),
-  ];
-}
-
-/** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them. */
+/** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them; concurrent calls count as one round. */
 interface Used {
   calls: number;
-  /** Concurrent calls count as one. */
   rounds: number;
   read: number;
   write: number;
 }
-
 type Capacity = { CapacityUnits?: number };
 
 /** @returns a function that runs an action, and returns what the calls of the table's client used meanwhile */
@@ -78,16 +40,15 @@ function countUnits({ client }: Table): (action: () => Promise<unknown>) => Prom
       Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
       if (underWay === 0) used.rounds += 1;
       underWay += 1;
-      const { output } = await next(args).finally(() => {
+      const result = await next(args).finally(() => {
         underWay -= 1;
       });
-      const { ConsumedCapacity = [] } = output as { ConsumedCapacity?: Capacity | Capacity[] };
+      const { ConsumedCapacity = [] } = result.output as { ConsumedCapacity?: Capacity | Capacity[] };
       const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
       const rows = (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
       used.calls += 1;
-      if (rows > 0) used.write += Math.max(units, 2 * rows);
-      else used[/^(Update|Put)/.test(context.commandName ?? '') ? 'write' : 'read'] += units;
-      return { output } as never;
+      used[/^(Update|Put|Transact)/.test(context.commandName ?? '') ? 'write' : 'read'] += Math.max(units, 2 * rows);
+      return result;
     },
     { step: 'initialize', priority: 'high', name: 'countUnits' },
   );
@@ -98,47 +59,47 @@ function countUnits({ client }: Table): (action: () => Promise<unknown>) => Prom
   };
 }
 
-/** What each operation uses with its app key and the RUM record cached. */
-async function measureUnits(): Promise<{ what: string; used: Used }[]> {
-  // DynamoDB stores a number without its trailing zeros, so rows with a round time are smaller.
-  const nowMs = Math.floor(Date.now() / 1000) * 1000 + 789;
-  const workItem = { kind: 'work_item', account_id: 1, version: 1, title: 'Raise it' };
-  const lines = [
-    ...sampleData(nowMs),
-    ...[0, 1].map((call) => JSON.stringify({ ...workItem, work_item_id: `bench ${call}` })),
-    ...accountLines(3, FLEET_KEY),
-    ...fleetLines(3, 2_000, nowMs),
-  ];
-  const service = await startBenchService(lines, dynamodbEndpoint());
-  try {
-    // An import would write alerts one by one, since no merge may change an alert meanwhile.
-    const { ids, incident } = await createAlerts(service.table, 1, 2_000);
+// Other DynamoDB-compatible servers count units otherwise.
+it.skipIf(process.env.DYNAMODB_ENDPOINT)(
+  'docs/cost.md has the DynamoDB calls and units of each operation',
+  async () => {
+    // A fixed time, since the size of a stored number depends on its digits, without trailing zeros.
+    const nowMs = 2_050_000_000_789;
+    const now = vi.spyOn(Date, 'now').mockReturnValue(nowMs);
+    onTestFinished(() => now.mockRestore());
+    const workItem = { kind: 'work_item', account_id: 1, version: 1, title: 'Raise it' };
+    const lines = [
+      ...sampleData(nowMs),
+      ...[0, 1].map((call) => JSON.stringify({ ...workItem, work_item_id: `bench ${call}` })),
+      ...accountLines(3, FLEET_KEY),
+      ...fleetLines(3, 2_000, nowMs),
+    ];
+    const { table, call, stepClock, stop } = await startBenchService(lines, dynamodbEndpoint());
+    onTestFinished(stop);
+    const { ids, incident: incident_id } = await createAlerts(table, 1, 1_700);
     // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
-    await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
-    const count = countUnits(service.table);
-    const results: { what: string; used: Used }[] = [];
-    for (const { what, operation, body, key = DEMO_KEYS.demo } of measuredCalls(ids, incident)) {
-      service.stepClock(PAST_CACHE_MS);
-      const cold = await count(() => service.call(operation, key, body(0)));
-      service.stepClock(WITHIN_CACHE_MS);
-      const used = await count(() => service.call(operation, key, body(1)));
-      const { calls, rounds, read, write } = used;
+    await call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.splice(-400), incident_id });
+    const count = countUnits(table);
+    const document = readFileSync('docs/cost.md', 'utf8');
+    type Measured = [what: string, operation: ListedOperation, bodyOf: (call: number) => object, key?: string];
+    const measured: Measured[] = [
+      ['browse, page of 50', browseFleet, () => ({}), FLEET_KEY],
+      ['browse, 2,000 hosts examined', browseFleet, () => ({ scan_limit: 2_000, edge_clusters: ['none'] }), FLEET_KEY],
+      ['read the RUM resource', getRumResource, () => ({})],
+      ['delete a work item', deleteWorkItem, (call) => ({ work_item_id: `bench ${call}`, version: 1 })],
+      ...['1 alert', '10 alerts', '90 alerts', '500 alerts'].map((what): Measured => {
+        const bodyOf = () => ({ alert_ids: ids.splice(0, Number.parseInt(what, 10)), incident_id });
+        return [`merge ${what}`, mergeAlerts, bodyOf];
+      }),
+    ];
+    for (const [what, operation, bodyOf, key = DEMO_KEYS.demo] of measured) {
+      stepClock(PAST_CACHE_MS);
+      const cold = await count(() => call(operation, key, bodyOf(0)));
+      stepClock(WITHIN_CACHE_MS);
+      const { calls, rounds, read, write } = await count(() => call(operation, key, bodyOf(1)));
       expect(cold).toEqual({ calls: calls + 1, rounds: rounds + 1, read: read + 1, write });
-      results.push({ what, used });
+      const figures = [calls, rounds, read, write].map((value) => value.toFixed(1).replace('.0', ''));
+      expect(document).toContain(`| ${[what, ...figures].join(' | ')} |`);
     }
-    return results;
-  } finally {
-    await service.stop();
-  }
-}
-
-it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
-  // A fixed time, since the size of a stored number depends on its digits.
-  const now = vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
-  onTestFinished(() => now.mockRestore());
-  const document = readFileSync('docs/cost.md', 'utf8');
-  for (const { what, used } of await measureUnits()) {
-    const figures = [used.calls, used.rounds, used.read, used.write].map((value) => value.toFixed(1).replace('.0', ''));
-    expect(document).toContain(`| ${[what, ...figures].join(' | ')} |`);
-  }
-});
+  },
+);

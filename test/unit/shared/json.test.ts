@@ -1,15 +1,20 @@
+/** JSON with exact integers, compared with `JSON.parse` and with exact arithmetic on the text of numbers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInt64, mayHaveRoundedNumber, parseJson, toInt64 } from '../../../lib/shared/json.ts';
+import {
+  depthOf,
+  isInt64,
+  mayHaveRoundedNumber,
+  parseJson,
+  positionOf,
+  syntaxErrorAt,
+  toInt64,
+} from '../../../lib/shared/json.ts';
+import { anyText } from '../../support/chance.ts';
+import { integerOf, numbers } from './numbers.ts';
 
 describe('JSON', () => {
-  it('reads an integer as a number up to 2^53, and as a bigint beyond', () => {
-    expect(parseJson('9007199254740991')).toBe(9007199254740991);
-    expect(toInt64('-9007199254740991')).toBe(-9007199254740991);
-    expect(toInt64('9007199254740992')).toBe(9007199254740992n);
-  });
-
-  it('reads all else as JSON.parse does', () => {
+  it('is read as JSON.parse does, but for its numbers', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         fc.pre(!/\d{16}|__proto__/.test(text));
@@ -18,16 +23,15 @@ describe('JSON', () => {
     );
   });
 
-  it('leaves out a member named __proto__, however it is written', () => {
+  it('has no member named __proto__, however it is written', () => {
     for (const name of ['__proto__', '\\u005f_proto__']) {
-      const value = parseJson(`{"${name}":{"limit":1},"a":{"${name}":[1]}}`) as object;
-      expect(Object.keys(value)).toEqual(['a']);
+      const value = parseJson(`{"${name}":{"limit":1},"a":{"${name}":[1]},"__proto":1}`) as object;
+      expect([Object.keys(value), value]).toEqual([['a', '__proto'], { a: {}, __proto: 1 }]);
       expect(value).not.toHaveProperty('limit');
-      expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     }
   });
 
-  it.each(['', '{"a":1,}', 'NaN', '\ufeff{}'])('refuses %j', (text) => {
+  it.each(['', '{"a":1,}', 'NaN', '\ufeff{}'])('is not %j', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });
@@ -39,32 +43,102 @@ it('the int64 range has these bounds', () => {
 });
 
 describe('a number', () => {
-  it.each<[string, unknown]>([
-    ['1e3', 1_000],
-    ['1.50e1', 15],
-    ['1000e-3', 1],
-    ['0.0e-5', 0],
-    ['0.000009007199254740993e21', 9_007_199_254_740_993n],
-    ['9007199254740992', 9_007_199_254_740_992n],
-    ['4503599627370497.5', Number.NaN],
-    ['9007199254740993.0', 9_007_199_254_740_993n],
-    ['-92233720368547758.08e2', -(2n ** 63n)],
-    ['12345678901234567890', 12_345_678_901_234_567_890n],
-    ['123456789012345678901', Number('123456789012345678901')],
-    ['1e19', 10_000_000_000_000_000_000n],
-    ['-0.5e-3', -0.0005],
-    ['1e-400', Number.NaN],
-  ])('%s is read as %s', (text, value) => {
-    expect(parseJson(text)).toBe(value);
-    expect(parseJson(`[ ${text} ]`)).toEqual([value]);
+  it('is exact if it is an integer of at most 20 digits, a bigint only beyond 2^53, and no integer if it is a fraction', () => {
+    fc.assert(
+      fc.property(numbers, (text) => {
+        const exact = integerOf(text);
+        const value = parseJson(`[ ${text} ]`) as [number | bigint];
+        if (exact === undefined) expect([text, Number.isInteger(value[0])]).toEqual([text, false]);
+        else if (String(exact).replace('-', '').length <= 20)
+          expect([text, ...value]).toEqual([text, toInt64(String(exact))]);
+        else expect([text, ...value]).toEqual([text, Number(text)]);
+      }),
+    );
   });
 
-  it('in a string is not read as a number, and a member named __proto is kept', () => {
-    expect(parseJson('{"a":"9007199254740993","__proto":1}')).toEqual({ a: '9007199254740993', __proto: 1 });
+  it.each<[string, unknown]>([
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['-9007199254740991', -9_007_199_254_740_991],
+    ['9007199254740992', 9_007_199_254_740_992n],
+    ['0.000009007199254740993e21', 9_007_199_254_740_993n],
+    ['4503599627370497.5', Number.NaN],
+    ['0.0e-5', 0],
+    ['-0.5e-3', -0.0005],
+    ['1e-400', Number.NaN],
+    [`1${'0'.repeat(250_000)}`, Number.POSITIVE_INFINITY],
+    [`1.${'0'.repeat(250_000)}`, 1],
+    [`0.${'0'.repeat(250_000)}1`, Number.NaN],
+    ['"9007199254740993"', '9007199254740993'],
+  ])('%s is read as %s', (text, value) => {
+    expect(parseJson(text)).toBe(value);
+  });
+
+  it('that JSON.parse may round is found wherever it is, and not in strings', () => {
+    fc.assert(
+      fc.property(fc.json(), numbers, fc.constantFrom('', ' ', '\n\t'), (json, number, space) => {
+        const isPlain = /^-?\d{1,15}$/.test(number);
+        for (const text of [`{"s\\"":${json},"x":${space}${number}}`, `[${space}${number},${json}]`])
+          expect(mayHaveRoundedNumber(text) || isPlain).toBe(true);
+        const inString = JSON.stringify(`:${number},[${number}`);
+        expect(mayHaveRoundedNumber(`{"x":${inString},"y":${isPlain ? number : 1},"id":"a"}`)).toBe(false);
+      }),
+    );
+    for (const text of [
+      '{"a":"\\\\","b":1.5}',
+      '["x",1.5]',
+      '"":1.5',
+      '{"a":1.5,"b',
+      `["${'\\"'.repeat(120_000)}",1.5]`,
+    ])
+      expect(mayHaveRoundedNumber(text)).toBe(true);
   });
 });
 
-it.each([
-  ...['[12.5]', '{"a": 1E3}', '[0,-1.5]', '[1234567890123456]', '[ -1234567890123456]', '{"a\\"":1.5}'],
-  ...['{"a":"\\\\","b":1.5}', '["x",1.5]', '"":1.5', '{"a":1.5,"b'],
-])('JSON.parse may round a number in %s', (text) => expect(mayHaveRoundedNumber(text)).toBe(true));
+describe('the position of a syntax error', () => {
+  const isJson = (text: string) => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const json = fc
+    .tuple(fc.json(), fc.nat(2))
+    .map(([text, indent]) => JSON.stringify(JSON.parse(text), undefined, indent));
+
+  it('is found for exactly the texts that JSON.parse refuses', () => {
+    const near = fc.tuple(json, fc.nat(), fc.nat(3), anyText).map(([text, at, removed, added]) => {
+      const index = at % (text.length + 1);
+      return text.slice(0, index) + added.slice(0, 2) + text.slice(index + removed);
+    });
+    const signs = fc.string({ unit: fc.constantFrom(...'{}[]:,"\\ \n01-.eEtrufalsn') });
+    fc.assert(
+      fc.property(fc.oneof(json, near, signs, anyText), (text) => (syntaxErrorAt(text) === undefined) === isJson(text)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is that of the wrong character, or the start of the token that contains it', () => {
+    fc.assert(
+      fc.property(json, fc.nat(), (text, at) => {
+        const index = at % (text.length + 1);
+        const found = syntaxErrorAt(`${text.slice(0, index)}\u0001${text.slice(index)}`) ?? Number.NaN;
+        expect(found).toBeLessThanOrEqual(index);
+        expect(text.slice(found, index)).toMatch(/^(\\u?[\da-f]*|[-+.eE\d]*|[a-z]*)$/);
+      }),
+    );
+  });
+
+  it('has a line and a column that count code points', () => {
+    expect(positionOf('{"\u{1f600}":\n  x', 9)).toEqual({ line: 2, column: 3 });
+    expect(positionOf('"\u{1f600}"', 4)).toEqual({ line: 1, column: 4 });
+  });
+});
+
+it('the depth of JSON counts its objects and arrays, not those in strings', () => {
+  const depth = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
+  fc.assert(fc.property(fc.json(), (text) => depthOf(text) === depth(JSON.parse(text))));
+  expect(depthOf('{"[\\"[":["]"]}')).toBe(2);
+});

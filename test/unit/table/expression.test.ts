@@ -1,20 +1,25 @@
 import { expect, it } from 'vitest';
-import { expressionsOf, isAsRead, set } from '../../../lib/table/expression.ts';
+import { isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
+import { updateRow } from '../../../lib/table/write.ts';
+import { newDouble, put, stored } from '../../support/service.ts';
 
-it('an attribute that was absent when read must still be absent, in a row that exists', () => {
-  const read: { title: string; owner?: number } = { title: 't' };
-  expect(expressionsOf({ ConditionExpression: isAsRead(read, ['title', 'owner']) })).toMatchObject({
-    ConditionExpression: 'attribute_exists(pk) AND #title = :0 AND attribute_not_exists(#owner)',
-  });
+const key = { pk: 'p', sk: 's' };
+
+it('a row counts as it was read if it exists, with the attributes that it had and without those that it lacked', async () => {
+  const table = newDouble();
+  const update = async (read: { title?: string; owner?: number }) =>
+    (await updateRow(table, key, set({ done: 1 }), isAsRead(read, ['title', 'owner']))).done;
+  expect(await update({})).toBe(false);
+  await put(table, key, { title: 't' });
+  expect([await update({ title: 'x' }), await update({ title: 't', owner: 1 })]).toEqual([false, false]);
+  expect(await update({ title: 't' })).toBe(true);
 });
 
-it.each([
-  [set({ a: 1, b: undefined, c: 2, d: undefined }), 'SET #a = :0, #c = :1 REMOVE #b, #d'],
-  [set({ a: undefined }), 'REMOVE #a'],
-  [set({ a: 1 }, { b: 2, c: undefined }), 'SET #a = :0, #b = if_not_exists(#b, :1)'],
-])(
-  'an update sets attributes, removes undefined ones, and sets initial values only where there is none: %#',
-  (update, text) => {
-    expect(expressionsOf({ UpdateExpression: update }).UpdateExpression).toBe(text);
-  },
-);
+it('an update sets attributes, removes undefined ones, and sets initial values only where there is none', async () => {
+  const table = newDouble();
+  await put(table, key, { a: 1, b: 1, c: 1 });
+  const update = set({ a: 2, b: undefined }, { c: 5, d: 6, e: undefined });
+  const isDone = async (bound: number) => (await updateRow(table, key, update, isBelow('a', bound))).done;
+  expect([await isDone(1), await isDone(2)]).toEqual([false, true]);
+  expect(await stored(table, key)).toEqual({ ...key, a: 2, c: 1, d: 6 });
+});

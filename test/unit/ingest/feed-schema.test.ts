@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { entityOf } from '../../lib/ingest/check-line.ts';
-import { FEED_KINDS, LINES } from '../../lib/ingest/kinds.ts';
-import { documentedLines } from '../support/documents.ts';
+import { entityOf } from '../../../lib/ingest/check-line.ts';
+import { FEED_KINDS, LINES } from '../../../lib/ingest/kinds.ts';
+import { documentedLines } from '../../support/documents.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isRecord = ajv.compile(JSON.parse(readFileSync('feed.schema.json', 'utf8')));

@@ -1,14 +1,14 @@
 /** The function ingest-records in a process of its own. It answers each batch of messages with what the batch cost. */
 
 import type { SQSEvent } from 'aws-lambda';
-import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import { connectQueues } from '../../lib/ingest/queues.ts';
-import { createDeps } from '../../lib/shared/deps.ts';
-import type { RecordCounts } from '../../lib/shared/log.ts';
+import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
+import { connectQueues } from '../../../lib/ingest/queues.ts';
+import { createDeps } from '../../../lib/shared/deps.ts';
+import type { RecordCounts } from '../../../lib/shared/log.ts';
 
 /** What a batch came to. */
 export interface Outcome {
-  counts: RecordCounts;
+  counts: Pick<RecordCounts, 'refused' | 'failed'>;
   failed: number;
   /** Of the process so far. */
   peakMb: number;
@@ -23,7 +23,7 @@ process.on('message', async (event: SQSEvent) => {
   const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => 60_000 });
   const sum = (name: keyof RecordCounts) => counts.reduce((total, more) => total + more[name], 0);
   const outcome: Outcome = {
-    counts: { records: sum('records'), late: sum('late'), refused: sum('refused'), failed: sum('failed') },
+    counts: { refused: sum('refused'), failed: sum('failed') },
     failed: batchItemFailures.length,
     peakMb: process.resourceUsage().maxRSS / 1_024,
   };

@@ -1,0 +1,170 @@
+/** The events that the function relay publishes for the stream records that the template's filters let through. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { eventSamples, eventsSchema } from '../../../infra/generate/events.ts';
+import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { stringifyJson } from '../../../lib/shared/json.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { loadData } from '../../../packages/admin/data/load.ts';
+import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
+import { recordsForRelay, relayed } from '../../support/events.ts';
+import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
+import { newAccount } from '../../support/incidents.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../../support/service.ts';
+
+/** Small transactions, so that few alerts take several of them. */
+const MERGE_LIMITS = { transactionItems: 12 };
+const LARGE = 30;
+
+const table = await newTable({ stream: true });
+const admin = adminOf(table);
+/** Runs a command of the operator. @returns what it prints */
+async function run(line: string): Promise<string> {
+  const { exitCode, out } = await admin(`${line} --yes`);
+  expect(exitCode).toBe(0);
+  return out.trim();
+}
+const handlerOf = (own: Table) => handlersOver(testDeps(own), MERGE_LIMITS).mergeAlerts;
+const keyIdOf = (appKey: string) => appKeyIdOf(hashAppKey(appKey));
+const OPERATOR = expect.stringMatching(/^operator ./);
+
+const validate = new Ajv2020({ strict: false, formats: { int64: true } }).compile(eventsSchema());
+const isValid = ({ type, detail }: { type: string; detail: object }) =>
+  validate({ source: 'incident-monitoring-rum', 'detail-type': type, detail: JSON.parse(stringifyJson(detail)) });
+
+/** The events of an account, which are valid, and come again with the same ids. */
+async function eventsOf(account: number) {
+  const records = await recordsForRelay(table, account);
+  const { events } = await relayed(table, records);
+  for (const event of events) expect([isValid(event), validate.errors, event]).toEqual([true, null, event]);
+  expect((await relayed(table, records)).events).toEqual(events);
+  return events;
+}
+
+it('the schema of the events accepts a sample of each event, and none without its id', () => {
+  const samples = eventSamples();
+  expect(samples).toHaveLength(9);
+  for (const { type, detail } of samples) {
+    const { id: _id, ...others } = detail;
+    expect([type, isValid({ type, detail }), isValid({ type, detail: others })]).toEqual([type, true, false]);
+  }
+});
+
+it('events are published for merges, for large ones both at the commit and at completion, and for undos', async () => {
+  const tenant = await newAccount(table);
+  const { account, appKey } = tenant;
+  await tenant.member(7);
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
+  const [fewAlerts, manyAlerts] = [(await tenant.alerts(3)).sort(), (await tenant.alerts(LARGE)).sort()];
+  const changes = { comment: 'same', title: 'New', owner_id: 7 };
+  const requestIds: string[] = [];
+  for (const body of [
+    { alert_ids: fewAlerts, incident_id: from, ...changes },
+    { alert_ids: fewAlerts.slice(0, 2), incident_id: from },
+    { alert_ids: manyAlerts, incident_id: to },
+  ])
+    requestIds.push((await tenant.merge(handlerOf(table), body)).body.request_id);
+  const [small, repeated] = await tenant.feed(from);
+  const [large] = await tenant.feed(to);
+  for (const { incident_id, sequence } of [small, large])
+    await run(`merge undo ${incident_id} ${sequence} --account ${account}`);
+  const [smallUndo, largeUndo] = [(await tenant.feed(from)).at(-1), (await tenant.feed(to)).at(-1)];
+
+  const events = await eventsOf(account);
+  const common = { version: 1, account_id: account, by: keyIdOf(appKey) };
+  const ofMerge = (type: string, { incident_id, sequence, at_ms }: typeof small, call: number, more: object) => ({
+    type,
+    detail: { ...common, incident_id, sequence, at_ms, request_id: requestIds[call], ...more },
+  });
+  const ofUndo = ({ incident_id, sequence, at_ms }: typeof small, undone: typeof small, alerts: number) => {
+    const detail = { ...common, by: OPERATOR, incident_id, sequence, at_ms, undone_sequence: undone.sequence, alerts };
+    return { type: 'MergeUndone', detail };
+  };
+  expect(
+    events.map(({ type, detail }) => ({
+      type,
+      detail: { ...detail, ...(Array.isArray(detail.alert_ids) && { alert_ids: detail.alert_ids.toSorted() }) },
+    })),
+  ).toMatchObject([
+    ofMerge('AlertsMerged', small, 0, { alerts: 3, alert_ids: fewAlerts, ...changes, complete: true }),
+    ofMerge('AlertsMerged', repeated, 1, { alerts: 0, alert_ids: [], complete: true }),
+    ofMerge('AlertsMerged', large, 2, { alerts: LARGE, alert_ids: manyAlerts, complete: false }),
+    ofMerge('MergeCompleted', large, 2, { alerts: LARGE, at_ms: expect.any(Number) }),
+    ofUndo(smallUndo, small, 1),
+    ofUndo(largeUndo, large, LARGE),
+  ]);
+  expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
+});
+
+it("events are published for deletions and operators' commands, and not for what failed", async () => {
+  const { account, appKey } = await newAccount(table);
+  const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
+  const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: Date.now() });
+  await load(item);
+  const call = () =>
+    callOperation(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
+  const { request_id } = (await call()).body;
+  await call();
+  const { pk: _pk, sk: _sk, feed_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
+  await run(`work-item restore w --account ${account}`);
+  for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${account}`);
+  await run(`account grant ${account} monit`);
+  const key = await run(`app-key issue --account ${account}`);
+  const rotated = await run(`app-key rotate ${keyIdOf(key)} --account ${account}`);
+  await run(`app-key revoke ${keyIdOf(key)} --account ${account}`);
+  expect((await admin(`app-key revoke 0123456789abcdef --account ${account} --yes`)).exitCode).not.toBe(0);
+  // An imported item that was deleted in another table. Its deletion has the same event as there, but for its cause.
+  for (let times = 0; times < 2; times += 1) await load({ ...item, ...deleted, work_item_id: 'elsewhere' });
+  await load({ ...item, work_item_id: 'y', deleted_at_ms: 1_700_000_000_000 });
+
+  // Each load deletes it again: a repetition of the event, with the same id.
+  const events = [...new Map((await eventsOf(account)).map((event) => [event.detail.id, event])).values()];
+  const byRecord = { type: 'WorkItemDeleted', command: 'record' };
+  expect(
+    events.map(({ type, detail: { id: _id, version: _version, at_ms: _at, account_id: _account, ...fields } }) => ({
+      type,
+      ...fields,
+    })),
+  ).toEqual([
+    { type: 'WorkItemDeleted', request_id, by: keyIdOf(appKey), work_item_id: 'w', work_item_version: 6 },
+    ...[
+      { type: 'WorkItemRestored', command: 'work-item restore', work_item_id: 'w', work_item_version: 7 },
+      { type: 'AccountSuspended', command: 'account suspend' },
+      { type: 'AccountUnsuspended', command: 'account unsuspend' },
+      { type: 'AppKeyIssued', command: 'app-key issue', app_key_id: keyIdOf(key) },
+      { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: keyIdOf(rotated) },
+      { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: keyIdOf(key) },
+    ].map((fields) => ({ by: OPERATOR, ...fields })),
+    { ...byRecord, by: deleted.deleted_by, work_item_id: 'elsewhere', work_item_version: 6 },
+    { ...byRecord, by: 'record', work_item_id: 'y', work_item_version: 5 },
+  ]);
+  const text = stringifyJson(events);
+  for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
+    expect(text).not.toContain(secret);
+});
+
+it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {
+  const tenant = await newAccount(table);
+  const [alert_ids, incident_id] = [await tenant.alerts(count), await tenant.incident()];
+  const mergeWith = async (around: AroundCall) => {
+    const dying = connectAgain(table);
+    aroundCalls(dying, around);
+    return (await tenant.merge(handlerOf(dying), { alert_ids, incident_id })).status;
+  };
+  const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
+  expect([await mergeWith(losing('TransactWrite')), await typesOf()]).toEqual([503, []]);
+  expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
+  await tenant.finish(incident_id, MERGE_LIMITS.transactionItems);
+  expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
+});
+
+it('MergeCompleted is not dated before the AlertsMerged of its merge, whose clock may be ahead', async () => {
+  const tenant = await newAccount(table);
+  const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
+  const { mergeAlerts } = handlersOver(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
+  await tenant.merge(mergeAlerts, { alert_ids, incident_id });
+  const [merged, completed] = await eventsOf(tenant.account);
+  expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);
+});

@@ -1,0 +1,81 @@
+/** Whatever messages hold, a batch of them needs less than 256 MB, the peak of the function's process, and less than a minute. */
+import { fork } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { chunksOf } from '../../../lib/shared/concurrency.ts';
+import { functionsOf } from '../../../packages/local/template.ts';
+import { deployed } from '../../infra/stack.ts';
+import { serve } from '../../support/serve.ts';
+import type { Outcome } from './ingest-process.ts';
+
+/** Of the feed's largest message. Lambda passes at most 6 MB to a function, which are so many of them. */
+const MESSAGE_BYTES = 1_008 * 1_024;
+const BATCH = 6;
+
+const report = '{"kind":"host_status","account_id":1,"host_id":"h",';
+const item = '{"kind":"work_item","account_id":1,"work_item_id":"w","version":1,"title":"t",';
+const list = (element: string, size: number) => `[${`${element},`.repeat(size / (element.length + 1))}${element}]`;
+const names = (size: number) => Array.from({ length: size / 10 }, (_, index) => `"n${index}":0`).join();
+/** The lines of a message, each of a row of its own, as many as fit. @param lineOf makes a line of about a size */
+function messageOf(lineOf: (size: number) => string, size: number): string {
+  const line = lineOf(size);
+  const count = Math.max(1, Math.floor(MESSAGE_BYTES / (Buffer.byteLength(line) + 10)));
+  const ofRow = (index: number) => line.replace('"w"', `"w${index}"`).replace('"h"', `"h${index}"`);
+  return Array.from({ length: count }, (_, index) => ofRow(index)).join('\n');
+}
+const messages = [
+  messageOf((size) => `${report}"reason_codes":${list('"é😀"', size)}}`, 40_000),
+  messageOf((size) => `${report}"reason_codes":${list('"\\ud800"', size)}}`, 60_000),
+  messageOf((size) => `${report}"reason_codes":${list('"x"', size)}}`, 1_100),
+  messageOf((size) => `${report}${names(size)}}`, 60_000),
+  messageOf((size) => `${item}${names(size)}}`, 60_000),
+  messageOf((size) => `${item}"a":${list('[]', size)}}`, 60_000),
+  messageOf((size) => `${item}"a":${list('{"a":{"b":[]}}', size)}}`, 60_000),
+  messageOf((size) => `${item}"a":${list('1e400', size)}}`, 60_000),
+  messageOf((size) => `${item}"a":"${'\\"'.repeat(size / 2)}"}`, MESSAGE_BYTES - 1_000),
+  messageOf((size) => '['.repeat(size), MESSAGE_BYTES - 1_000),
+  messageOf((size) => '{"a":'.repeat(size / 5), 60_000),
+  messageOf((size) => `{"a":1${'0'.repeat(size)}}`, 60_000),
+];
+
+/** Answers as DynamoDB and SQS do. @param onRefused gets the number of messages that the queue of refused records takes */
+const serveAws = (onRefused: (count: number) => void) =>
+  serve(async (request, response) => {
+    const body = await text(request);
+    response.setHeader('content-type', 'application/x-amz-json-1.0');
+    const target = String(request.headers['x-amz-target']);
+    if (!target.endsWith('SendMessageBatch')) {
+      response.end(target.endsWith('GetItem') ? '{"Item":{"account_id":{"N":"1"}}}' : '{}');
+      return;
+    }
+    const { Entries } = JSON.parse(body) as { Entries: { Id: string; MessageBody: string }[] };
+    onRefused(Entries.length);
+    const Successful = Entries.map(({ Id, MessageBody }) => ({
+      ...{ Id, MessageId: 'm', MD5OfMessageBody: hash('md5', MessageBody) },
+    }));
+    response.end(JSON.stringify({ Successful }));
+  });
+
+it('a batch of hostile messages costs less than 256 MB and a minute', async () => {
+  let refused = 0;
+  const url = await serveAws((count) => {
+    refused += count;
+  });
+  const { NODE_OPTIONS } = functionsOf(deployed()).get('ingest-records')?.Properties.Environment.Variables ?? {};
+  const env = { TABLE_NAME: 't', DYNAMODB_ENDPOINT: url, QUEUES_URL: `${url}/1/queue`, QUIET: 'true', NODE_OPTIONS };
+  const child = fork(new URL('ingest-process.ts', import.meta.url), { env: { ...process.env, ...env } });
+  const ended = new AbortController();
+  child.on('exit', () => ended.abort());
+  onTestFinished(() => void child.kill());
+  await once(child, 'message', { signal: ended.signal });
+  for (const bodies of chunksOf(messages, BATCH)) {
+    refused = 0;
+    const attributes = { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: '1' };
+    child.send({ Records: bodies.map((body, index) => ({ messageId: `m${index}`, body, attributes })) });
+    const [outcome] = (await once(child, 'message', { signal: ended.signal })) as [Outcome];
+    expect(outcome).toMatchObject({ failed: 0, counts: { refused, failed: 0 } });
+    expect(outcome.peakMb).toBeLessThan(256);
+  }
+});

@@ -1,0 +1,149 @@
+/** What records do to rows, besides what `test/schedules/feed-records` says: attributes of the service, callers, operators and merges. */
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-item.ts';
+import { itemBytes } from '../../limits-proxy/item-size.ts';
+import { RUM_RECORD } from '../../support/accounts.ts';
+import { aroundCalls } from '../../support/faults.ts';
+import { feedOver } from '../../support/feed.ts';
+import { createHandlers } from '../../support/handlers.ts';
+import { newAccount } from '../../support/incidents.ts';
+import { callAlone, connectAgain, newTable, stored, testDeps } from '../../support/service.ts';
+
+const NOW = 1_795_000_000_000;
+const table = await newTable();
+
+async function newTenant() {
+  const tenant = await newAccount(table);
+  const { account, appKey } = tenant;
+  const handlers = createHandlers(testDeps(table, { now: () => NOW }));
+  const feed = feedOver(table, () => NOW);
+  const record = (kind: string, fields: object, at_ms?: number) => ({ kind, account_id: account, at_ms, ...fields });
+  const itemRow = () => stored(table, keys.workItem(account, 'w'));
+  return {
+    ...tenant,
+    feed,
+    record,
+    send: (kind: string, fields: object, at_ms = NOW) => feed.send(record(kind, fields, at_ms)),
+    /** The record of the work item. */
+    item: (fields: object, at: number) =>
+      record('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }, at),
+    itemRow,
+    async remove(version: number) {
+      const body = { work_item_id: 'w', version };
+      expect((await callAlone(handlers, deleteWorkItem, { appKey, body })).status).toBe(200);
+    },
+    restore: async () => expect(await restoreWorkItem(table, account, await itemRow(), [])).toBe(true),
+    mergeAlerts: async (body: object) => expect((await tenant.merge(handlers.mergeAlerts, body)).status).toBe(200),
+  };
+}
+
+describe('a work item', () => {
+  it('that a caller has deleted stays as it is, and the deletion can be retried', async () => {
+    const { feed, item, itemRow, remove } = await newTenant();
+    // Fields of any name.
+    const more = { constructor: [1], toString: { constructor: 'x', toJSON: null } };
+    await feed.send(item({ ...more, undone_deletion: { version: 1, at_ms: 1 } }, NOW - 10));
+    await remove(1);
+    const deleted = await itemRow();
+    expect(deleted).toMatchObject({ title: 't', version: 2, ...more });
+    expect(deleted).not.toHaveProperty('undone_deletion');
+    await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: NOW }, NOW));
+    expect(await itemRow()).toEqual(deleted);
+    await remove(1);
+    expect(feed.refused).toEqual([]);
+  });
+
+  it('that a record has deleted and an operator has restored is deleted again only by a later deletion', async () => {
+    const { feed, item, itemRow, remove, restore } = await newTenant();
+    const deletion = item({ title: 'deleted', deleted_at_ms: NOW - 21 }, NOW - 20);
+    await feed.send(deletion);
+    await restore();
+    await feed.send(item({ title: 'before' }, NOW - 30));
+    expect(await itemRow()).toMatchObject({ title: 'deleted', version: 2 });
+    await feed.send(item({ title: 'later' }, NOW - 10), deletion);
+    await feed.send(deletion);
+    expect(await itemRow()).toMatchObject({ title: 'later', version: 2 });
+    expect(await itemRow()).not.toHaveProperty('deleted_at_ms');
+    await feed.send(item({ undone_deletion: { version: 90, at_ms: 1 } }, NOW - 9));
+    expect(await itemRow()).toMatchObject({ version: 2, undone_deletion: { at_ms: NOW - 21 } });
+    await remove(2);
+    const deleted = await itemRow();
+    const laterDeletion = item({ deleted_at_ms: NOW - 5, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 5);
+    await feed.send(laterDeletion);
+    expect(await itemRow()).toEqual(deleted);
+    await restore();
+    await feed.send(laterDeletion);
+    expect(await itemRow()).not.toHaveProperty('deleted_at_ms');
+    await feed.send(item({ deleted_at_ms: NOW + 9, deleted_by: 'x', deleted_request_id: 'other' }, NOW + 9));
+    expect(await itemRow()).toMatchObject({ deleted_at_ms: NOW + 9, deleted_by: 'x' });
+    expect(await itemRow()).not.toHaveProperty('deleted_request_id');
+    expect(feed.refused).toEqual([]);
+  });
+});
+
+const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
+const RESERVED = ['ttl', 'pk', 'sk', 'feed_order'];
+it.each<[kind: string, record: object, reserved: string[]]>([
+  ['host', { host_id: 'h', agent_version: '1', edge_cluster: 'e', enabled: true, snapshot_ready: true }, []],
+  ['host_status', { host_id: 'h', health_at_ms: NOW }, ['snapshot_order', 'health_order']],
+  ['member', { member_id: 1, name: 'n' }, []],
+  ['rum_resource', RUM_RECORD, []],
+  ['incident', { incident_id, title: 't' }, ['last_change', 'title_order']],
+  ['alert', { alert_id, title: 't' }, ['moved_sequence', 'moved_from', 'previous_sequence', 'incident_order']],
+  ['work_item', { work_item_id: 'w', version: 1, title: 't' }, ['deletion_order']],
+])('attributes of the service in a record of kind %s are refused', async (kind, fields, reserved) => {
+  const { feed, send } = await newTenant();
+  for (const name of [...RESERVED, ...reserved]) await send(kind, { ...fields, [name]: 1 });
+  expect(feed.refused.map(({ reason = '' }) => reason.split(' ')[0])).toEqual([...RESERVED, ...reserved]);
+  await send(kind, fields);
+  expect(feed.counts()).toMatchObject({ records: 1, refused: RESERVED.length + reserved.length });
+});
+
+it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
+  const { account, record } = await newTenant();
+  const connection = connectAgain(table);
+  const feed = feedOver(connection, () => NOW);
+  const report = (at: number) => {
+    const counts = { node_count: 3, edge_count: 2, observed_at_ms: at, health_at_ms: at };
+    return record('host_status', { host_id: 'fra-1-edge-0001', ...counts, reason_codes: ['a'.repeat(300)] }, at);
+  };
+  await feed.send(report(NOW - 3)); // now the account is known
+  const calls: string[] = [];
+  aroundCalls(connection, async ({ command }, send) => {
+    calls.push(command);
+    await send();
+  });
+  // Several records of one row are combined into one write.
+  await feed.send(report(NOW - 2), report(NOW - 1));
+  expect(calls).toEqual(['UpdateItemCommand']);
+  expect(itemBytes(marshall(await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'))))).toBeLessThan(1_024);
+});
+
+it('an incident and its alerts keep what merges did, until a later record', async () => {
+  const { feed, record, account, mergeAlerts, member, incidentRow } = await newTenant();
+  await member(2);
+  const from = 'c'.repeat(24);
+  const incident = (fields: object, at: number) => record('incident', { incident_id, title: 'first', ...fields }, at);
+  await feed.send(
+    incident({}, NOW - 10),
+    record('incident', { incident_id: from, title: 'other' }),
+    record('alert', { alert_id, title: 'a', incident_id: from }, NOW - 10),
+  );
+  await mergeAlerts({ alert_ids: [alert_id], incident_id, title: 'merged' });
+  await feed.send(
+    incident({ title: 'late', owner_id: 1 }, NOW - 5),
+    record('alert', { alert_id: alert_id.toUpperCase(), title: 'b', incident_id: from }, NOW),
+  );
+  expect(await incidentRow(incident_id)).toMatchObject({ title: 'merged', owner_id: 1 });
+  expect(await stored(table, keys.alert(account, alert_id))).toMatchObject({ title: 'b', incident_id });
+  await mergeAlerts({ alert_ids: [alert_id], incident_id, owner_id: 2 });
+  await feed.send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+  expect(await incidentRow(incident_id)).toMatchObject({ title: 'merged', owner_id: 2 });
+  await feed.send(incident({ title: 'latest' }, NOW + 1_000));
+  const latest = await incidentRow(incident_id);
+  expect(latest.title).toBe('latest');
+  expect(latest).not.toHaveProperty('owner_id');
+});

@@ -1,0 +1,215 @@
+/** What each function does with the table is what `infra/grants.ts` lets it do, no more and no less. */
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { expect, it } from 'vitest';
+import { type FunctionName, GRANTS } from '../../../infra/grants.ts';
+import { LEADING_KEYS } from '../../../infra/table-definition.ts';
+import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
+import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../support/accounts.ts';
+import { relayed } from '../../support/events.ts';
+import { connectionLost } from '../../support/faults.ts';
+import { feedOver } from '../../support/feed.ts';
+import { hostId, inventory, live, newFleet } from '../../support/fleet.ts';
+import { createHandlers } from '../../support/handlers.ts';
+import { type Account, finishFeed, newAccount } from '../../support/incidents.ts';
+import { callAlone, put, stored, testDeps } from '../../support/service.ts';
+import { connectDouble, partitionPlaceholder, type Request } from '../../table-double/client.ts';
+import { TableDouble } from '../../table-double/table-double.ts';
+
+const NOW = 1_795_000_000_000;
+/** So that a merge is large. So many alerts count against the budget of reads. */
+const LARGE = 150;
+const LIMITS = { transactionItems: 50 };
+
+/** The permissions that a request requires, such as `GetItem on appKey`. */
+function requiredBy({ name, input }: Request): string[] {
+  const kindOf = (pk: string) =>
+    Object.entries(LEADING_KEYS).find(([, pattern]) => RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk))?.[0];
+  const permission = (verb: string, pk: string) => `${verb === 'Query' ? verb : `${verb}Item`} on ${kindOf(pk)}`;
+  const verb = name.replace('Command', '');
+  if (verb === 'TransactWrite')
+    return (input.TransactItems as Request['input'][]).flatMap((action) =>
+      Object.entries<Request['input']>(action).map(([verb, { Key, Item }]) => permission(verb, (Key ?? Item).pk)),
+    );
+  const pks = input.RequestItems?.double.Keys.map(({ pk }: { pk: string }) => pk) ?? [
+    verb === 'Query' ? input.ExpressionAttributeValues[partitionPlaceholder(input)] : (input.Key ?? input.Item).pk,
+  ];
+  return pks.map((pk: string) => permission(verb, pk));
+}
+
+/** Runs around a request. */
+type Around = (request: Request, send: () => unknown) => unknown;
+
+/** A table in memory, and clients of it that record what they do. */
+function newTable() {
+  const double = new TableDouble();
+  const connect = (around: Around = (_request, send) => send()) => {
+    const done = { required: new Set<string>(), mayBeStale: false };
+    const table = connectDouble(async (request) => {
+      const { name, input } = request;
+      for (const permission of requiredBy(request)) done.required.add(permission);
+      if (/^(Get|BatchGet|Query)/.test(name)) done.mayBeStale ||= !(input.RequestItems?.double ?? input).ConsistentRead;
+      return around(request, () => double.apply(request));
+    });
+    return { table, done };
+  };
+  return { table: connectDouble(async (request) => double.apply(request)), connect };
+}
+
+/** Loses the reply to the first request of each of these names, so that the function reads whether it was applied. */
+function losing(...names: string[]): Around {
+  return async ({ name }, send) => {
+    const reply = await send();
+    if (!names.includes(name)) return reply;
+    names.splice(names.indexOf(name), 1);
+    throw connectionLost();
+  };
+}
+
+/** Merges an alert into another incident after a large merge has read it, so that the large one must correct its origins. */
+function overtaking(table: Table, tenant: Account, alertId: string | undefined): Around {
+  let isDone = false;
+  return async ({ name }, send) => {
+    if (name === 'TransactWriteCommand' && !isDone) {
+      isDone = true;
+      const body = { alert_ids: [alertId], incident_id: await tenant.incident() };
+      await tenant.merge(createHandlers(testDeps(table)).mergeAlerts, body);
+    }
+    return send();
+  };
+}
+
+/** An account with a large merge whose function died after the commit. @returns its entry, too */
+async function newPendingMerge() {
+  const { table, connect } = newTable();
+  const tenant = await newAccount(table);
+  const [incident_id, alert_ids] = [await tenant.incident(), await tenant.alerts(LARGE)];
+  const overtake = overtaking(table, tenant, alert_ids[0]);
+  let isDead = false;
+  const { table: dying } = connect(async (request, send) => {
+    if (isDead) throw connectionLost();
+    const reply = await overtake(request, send);
+    isDead ||= request.name === 'TransactWriteCommand';
+    return reply;
+  });
+  await tenant.merge(createHandlers(testDeps(dying), LIMITS).mergeAlerts, { alert_ids, incident_id });
+  const [entry] = await tenant.feed(incident_id);
+  expect(entry.pending).toBe(true);
+  return { table, connect, tenant, entry };
+}
+
+const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<string>; mayBeStale: boolean }>>> = {
+  async 'browse-fleet'() {
+    const { table, connect } = newTable();
+    const tenant = await newFleet(table);
+    // Statuses of hosts that are gone: there are so many that range reads do not reach all statuses, and some are read by their keys.
+    const hosts = Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()] as const);
+    await tenant.putHosts(Object.fromEntries(hosts));
+    await tenant.putLive(
+      Object.fromEntries(Array.from({ length: 300 }, (_, index) => [hostId(index), live()] as const)),
+    );
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    await callAlone(createHandlers(testDeps(recorded)), browseFleet, { appKey: tenant.appKey, body: {} });
+    return done;
+  },
+  async 'get-rum-resource'() {
+    const { table, connect } = newTable();
+    const { account, appKey } = await newAccount(table);
+    await put(table, keys.rumResource(account), RUM_RECORD);
+    const { table: recorded, done } = connect();
+    const handlers = createHandlers(testDeps(recorded));
+    for (let call = 0; call < 2; call += 1) await callAlone(handlers, getRumResource, { appKey, body: {} });
+    return done;
+  },
+  async 'delete-work-item'() {
+    const { table, connect } = newTable();
+    const { account, appKey } = await newAccount(table);
+    const body = { work_item_id: 'w', version: 1 };
+    await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    await callAlone(createHandlers(testDeps(recorded)), deleteWorkItem, { appKey, body });
+    return done;
+  },
+  async 'merge-alerts'() {
+    const { table, connect, tenant } = await newPendingMerge();
+    await tenant.member(1);
+    const [to, elsewhere, alerts] = [await tenant.incident(), await tenant.incident(), await tenant.alerts(LARGE)];
+    let around: Around = (_request, send) => send();
+    const { table: recorded, done } = connect((request, send) => around(request, send));
+    const merge = async (body: object, headers = {}) => {
+      const { mergeAlerts } = createHandlers(testDeps(recorded), LIMITS);
+      expect((await tenant.merge(mergeAlerts, body, { headers })).status).toBe(200);
+    };
+    const withAllFields = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
+    await merge(withAllFields, { 'Idempotency-Key': 'k' });
+    await merge({ alert_ids: alerts.slice(0, 3), incident_id: to }); // two are already there
+    // After the lost replies it reads the count and the history to see whether they are written, and makes the pending moves.
+    const [lose, overtake] = [losing('UpdateCommand', 'TransactWriteCommand'), overtaking(table, tenant, alerts[0])];
+    around = (request, send) => lose(request, () => overtake(request, send));
+    await merge({ alert_ids: alerts, incident_id: elsewhere });
+    return done;
+  },
+  async 'finish-merges'() {
+    const { connect, entry } = await newPendingMerge();
+    const { table: recorded, done } = connect();
+    await finishFeed(recorded, [entry], LIMITS);
+    await createFinishMerges(testDeps(recorded))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+    return done;
+  },
+  async relay() {
+    const { table, connect, tenant, entry } = await newPendingMerge();
+    await finishFeed(table, [entry], LIMITS);
+    const rows = [{ pk: entry.pk, sk: entry.sk }, keys.mergeOrder(tenant.account)];
+    const images = await Promise.all(rows.map(async (key) => marshall(await stored(table, key))));
+    const records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }) as DynamoDBRecord);
+    const { table: recorded, done } = connect();
+    expect((await relayed(recorded, records)).events).toHaveLength(2);
+    return done;
+  },
+  async 'ingest-records'() {
+    const { table, connect } = newTable();
+    const { account } = await newAccount(table);
+    const record = (kind: string, fields: object) => ({ kind, account_id: account, at_ms: NOW, ...fields });
+    const { table: recorded, done } = connect();
+    const feed = feedOver(recorded, () => NOW);
+    await feed.send(
+      record('host', { host_id: 'h', retired: true }),
+      record('host', { host_id: 'i', ...inventory() }),
+      record('host_status', { host_id: 'i', node_count: 1 }),
+      record('member', { member_id: 1, name: 'n' }),
+      record('work_item', { work_item_id: 'w', version: 1, title: 't' }),
+      record('incident', { incident_id: '1'.repeat(24), title: 't' }),
+      record('alert', { alert_id: '2'.repeat(24), title: 't' }),
+      record('rum_resource', RUM_RECORD),
+    );
+    expect(feed.refused).toEqual([]);
+    return done;
+  },
+  async 'usage-key-authorizer'() {
+    const { table, connect } = newTable();
+    const { account, appKey: app_key } = await newAccount(table);
+    const { table: recorded, done } = connect();
+    const deps = testDeps(recorded);
+    const authorize = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
+    const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key } };
+    expect(await authorize(event as never)).toMatchObject({ principalId: String(account) });
+    return done;
+  },
+};
+
+it.each(Object.entries(SCENARIOS))('%s', async (name, run) => {
+  const granted = GRANTS[name as FunctionName].flatMap(({ actions, on }) =>
+    actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
+  );
+  const { required, mayBeStale } = await run();
+  expect([...required].sort()).toEqual(granted.sort());
+  // Only a page of a fleet may be stale: calls that write, refuse or authenticate read strongly consistently.
+  expect(mayBeStale).toBe(name === 'browse-fleet');
+});
