@@ -98,10 +98,8 @@ async function importFile(
 async function summariesOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
   const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
   const appKeys = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
-  const { rows } = await batchGet(
-    table,
-    appKeys.map(({ hash }) => keys.appKey(hash)),
-  );
+  const hashes = new Set(appKeys.map(({ hash }) => hash));
+  const { rows } = await batchGet(table, [...hashes].map(keys.appKey));
   return [...byAccount].map(([id, accountEntities]) => {
     const account = accountEntities.find(({ kind }) => kind === 'account');
     const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;

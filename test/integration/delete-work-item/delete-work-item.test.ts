@@ -60,8 +60,9 @@ it.each<[what: string, fields: Record<string, unknown>, version: number, code: s
   expect(await item.row()).toEqual(before);
 });
 
-it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
-  'with an undone_deletion of %j, which another system wrote, a deletion depends on its version alone',
+const BY_OTHER = { version: 3, at_ms: NOW, by: 'another key' };
+it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }, BY_OTHER])(
+  'with an undone_deletion of %j, which is malformed or of another key, a deletion depends on its version alone',
   async (undone_deletion) => {
     const item = await newItem({ undone_deletion });
     expectEnvelope(await item.remove(2), 400, 'InvalidParameter');

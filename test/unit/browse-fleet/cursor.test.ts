@@ -19,6 +19,10 @@ it('a cursor opens to its host with its own secret, and with no other or when an
     }),
   ));
 
+it('a cursor stays valid when the service is deployed again', () => {
+  expect(openCursor(KEY, 'qiBGfF-90Kv5mUiSGf5Qe2gx')).toBe('h1');
+});
+
 it('a cursor is refused in any other spelling, and so is any other text', () => {
   for (const host of ['h1', 'h-12', 'host-123']) {
     const cursor = sealCursor(KEY, host);
