@@ -158,15 +158,15 @@ describe('npm start --data --events --fail --inspect, in a folder that cannot be
     expect((await calling).status).toBe(401);
     socket.close();
   });
-});
 
-it('loads no sample into a table with data, and ends when npm is stopped by a signal that npm does not pass on', async () => {
-  const npm = await start([], SHARED_DYNAMODB, ['npm', 'start', '--silent', '--', '--port', '0']);
-  expect(npm.output()).toMatch(/^The table already has data/);
-  const processes = descendantsOf(npm.child.pid as number);
-  expect(processes).not.toEqual([]);
-  npm.child.kill('SIGTERM');
-  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+  it('loads no sample into its table at another start, which ends when npm is stopped by a signal that npm does not pass on', async () => {
+    const npm = await start([], SHARED_DYNAMODB, ['npm', 'start', '--silent', '--', '--port', '0']);
+    expect(npm.output()).toMatch(/^The table already has data/);
+    const processes = descendantsOf(npm.child.pid as number);
+    expect(processes).not.toEqual([]);
+    npm.child.kill('SIGTERM');
+    await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+  });
 });
 
 /** Each test goes on with the directory as the test before it has left it. */
