@@ -46,7 +46,7 @@ const CACHES: Readonly<Record<string, Cache>> = {
   refusals: {
     open(deps) {
       const limiter = createRateLimiter(browseFleet, deps, SIZE);
-      return (account) => limiter.take(account);
+      return async (account) => limiter.take(account);
     },
     action: 'UpdateItem',
     status: 400,
