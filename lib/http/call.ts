@@ -14,7 +14,6 @@ import {
   validateMiddleware,
 } from './body.ts';
 import { ApiError, ERROR_CODES, isRefusedBySetting, refusal } from './errors.ts';
-import { catalogFor, messageOf } from './messages/index.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { admitBeside, createRateLimiter } from './rate-limit.ts';
 
@@ -138,7 +137,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
       request.response = responseOf(200, { ...call.headers, ...headers }, call.requestId, { data });
     },
 
-    onError(request) {
+    async onError(request) {
       const { call } = request.event;
       const error = toApiError(request.error);
       if (!(request.error instanceof ApiError))
@@ -147,6 +146,8 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
           cause: causeOf(request.error),
           ...failureFields(request.error),
         });
+      // Loaded at the first error: that saves time at a cold start.
+      const { catalogFor, messageOf } = await import('./messages/index.ts');
       const catalog = catalogFor(headerListOf(request.event, 'accept-language'));
       call.code = error.code;
       request.response = responseOf(
