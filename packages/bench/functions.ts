@@ -13,6 +13,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { aliases } from '../../infra/replaced-modules.ts';
 import { DEMO_KEYS } from '../local/sample.ts';
 import { createRecorder, linesFor, SUBJECTS } from './functions/subjects.ts';
+import { measureUnits } from './functions/units.ts';
 import type { Figure } from './run.ts';
 import { eventOf, startBenchService } from './service.ts';
 import { createTimes, inTurns } from './timings.ts';
@@ -110,4 +111,12 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     compare('CPU of init + first call', 'ms', ours.initAndFirst.meanCpu(), bare.initAndFirst.meanCpu(), 0.85);
     compare('CPU of a warm call', 'ms', ours.warm.meanCpu(), bare.warm.meanCpu(), 0.95);
   }
+  for (const { what, used, least } of await measureUnits(forOurs.endpoint))
+    for (const [name, value] of Object.entries(least).filter(([, value]) => value > 0))
+      add({
+        name: `${what}: ${name}`,
+        value: used[name as keyof typeof least],
+        unit: name === 'rounds' ? '' : 'units',
+        baseline: { name: 'the least possible', value },
+      });
 }
