@@ -1,4 +1,4 @@
 import { createBrowseFleetHandler } from '../lib/operations/browse-fleet/browse.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 
-export const handler = createBrowseFleetHandler(await createDeps({ connections: 2 }));
+export const handler = createBrowseFleetHandler(await createDeps({ connections: 3 }));

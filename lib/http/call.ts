@@ -14,9 +14,8 @@ import {
   validateMiddleware,
 } from './body.ts';
 import { ApiError, ERROR_CODES, isRefusedBySetting, refusal } from './errors.ts';
-import { catalogFor, messageOf } from './messages/index.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
-import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
+import { admitBeside, createRateLimiter } from './rate-limit.ts';
 
 /**
  * Last resort for an operation that ignores its signal, which aborts long before (`callMs`): its caller gets a 503 this long before the
@@ -38,7 +37,7 @@ export interface Implementation<Body, Data> {
 
 /**
  * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
- * whether writes are frozen, whether the operation is available, exact rate limit, Idempotency-Key. API Gateway has checked path and method.
+ * whether writes are frozen, whether the operation is available, Idempotency-Key, exact rate limit. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,
@@ -57,8 +56,11 @@ export function createOperationHandler<Body, Data>(
   if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
   if (checkAvailable) chain.before(checkAvailable);
   const { rateWindows } = operation;
-  if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
-  return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
+  const limiter = rateWindows && createRateLimiter({ ...operation, rateWindows }, deps);
+  return chain.handler((event) => {
+    const call = callOf<Body>(event, operation);
+    return limiter ? admitBeside(limiter, event, deps, (admitted) => operate({ ...call, admitted })) : operate(call);
+  }) as unknown as Handler;
 }
 
 function refuseFrozenWrite(): never {
@@ -135,7 +137,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
       request.response = responseOf(200, { ...call.headers, ...headers }, call.requestId, { data });
     },
 
-    onError(request) {
+    async onError(request) {
       const { call } = request.event;
       const error = toApiError(request.error);
       if (!(request.error instanceof ApiError))
@@ -144,6 +146,8 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
           cause: causeOf(request.error),
           ...failureFields(request.error),
         });
+      // Loaded at the first error: that saves time at a cold start.
+      const { catalogFor, messageOf } = await import('./messages/index.ts');
       const catalog = catalogFor(headerListOf(request.event, 'accept-language'));
       call.code = error.code;
       request.response = responseOf(

@@ -94,6 +94,8 @@ export interface Call<Body> {
   readonly idempotencyKey: string | undefined;
   /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
+  /** Of an operation with an exact limit: rejects if that refuses the call. Only first reads may run before it resolves. */
+  readonly admitted?: Promise<void>;
 }
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;

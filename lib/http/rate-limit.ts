@@ -1,4 +1,5 @@
 import QuickLRU from 'quick-lru';
+import { allInOrder } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
 import { withSignal } from '../table/client.ts';
@@ -9,7 +10,7 @@ import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
 import { callerOf, isCurrent } from './app-keys.ts';
 import { refusal } from './errors.ts';
-import type { ApiMiddleware, Operation, RateWindow } from './operation.ts';
+import type { ApiEvent, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
 export interface WindowState {
@@ -66,7 +67,7 @@ export function createRateLimiter(
     atMs: number,
     amount: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ passed: boolean; counts: RateCountRow }> {
+  ): Promise<Verdict> {
     const nonce = newId().slice(0, 8);
     const key = keys.rateCount(account, operation.name, windowIndex(outer, atMs));
     const innerCount = innerAttribute(atMs);
@@ -91,7 +92,12 @@ export function createRateLimiter(
       },
     });
     if (!row) throw new Error('the write of a count returned no row');
-    return { passed: done || isCounted(row), counts: row };
+    const windows = windowsAt(atMs, row);
+    if (done || isCounted(row)) return { windows };
+    const refusedBy = (row.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
+    // While something remains, a call with a smaller amount may pass.
+    if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
+    return { windows, refusedBy };
   }
 
   /** The current windows after a cached refusal. If its inner window has ended, the current one is unused. */
@@ -112,20 +118,13 @@ export function createRateLimiter(
      * Counts a call of an account, unless that would exceed the limit of a window.
      * @param amount what is added to the counts; if it is above a window's limit, the call passes while the window is unused
      * @param signal ends the attempt to count
+     * @returns a promise, unless it is refused from memory
      */
-    async take(account: Int64, signal?: AbortSignal, amount = 1): Promise<Verdict> {
+    take(account: Int64, signal?: AbortSignal, amount = 1): Verdict | Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
-      if (cached && isOpen(cached.refusedBy, atMs))
-        return { refusedBy: cached.refusedBy, windows: currentWindows(cached, atMs) };
-
-      const { passed, counts } = await count(account, atMs, amount, signal);
-      const windows = windowsAt(atMs, counts);
-      if (passed) return { windows };
-      const refusedBy = (counts.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
-      // While something remains, a call with a smaller amount may pass.
-      if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
-      return { windows, refusedBy };
+      if (!cached || !isOpen(cached.refusedBy, atMs)) return count(account, atMs, amount, signal);
+      return { refusedBy: cached.refusedBy, windows: currentWindows(cached, atMs) };
     },
   };
 }
@@ -138,20 +137,30 @@ const isOpen = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
 /**
- * Enforces the exact limit of an operation. Responses to calls that it counts or refuses have the rate-limit headers. If a call cannot be
- * counted, its response has none.
+ * Counts a call against the exact limit of its operation, beside the operation's first reads. Responses to calls that it counts or refuses
+ * have the rate-limit headers. If a call cannot be counted, its response has none.
+ * @param operate gets a promise that rejects if the call is not admitted. A call that is refused from memory does not run it
  */
-export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware => ({
-  async before({ event }) {
-    const { call } = event;
-    const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
+export async function admitBeside<Result>(
+  limiter: RateLimiter,
+  event: ApiEvent,
+  { now }: Pick<Deps, 'now'>,
+  operate: (admitted: Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const { call } = event;
+  const admit = ({ windows, refusedBy }: Verdict) => {
     const atMs = now();
     call.headers = { ...call.headers, ...rateLimitHeaders(windows, atMs) };
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
     throw refusal('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
-  },
-});
+  };
+  const verdict = limiter.take(callerOf(event).accountId, call.signal);
+  if (!(verdict instanceof Promise)) admit(verdict); // throws
+  const admitted = Promise.resolve(verdict).then(admit);
+  const [, result] = await allInOrder([admitted, operate(admitted)]);
+  return result;
+}
 
 export const retryAfter = ({ endsMs }: WindowState, atMs: number) => ({
   'Retry-After': String(Math.max(1, secondsUntil(endsMs, atMs))),

@@ -33,6 +33,12 @@ export async function forEach<Item>(
   if (failure) throw failure.error;
 }
 
+/** Like `Promise.all`, but waits until all have ended. @throws the failure of the first that failed, in their order */
+export async function allInOrder<const Promises extends readonly unknown[]>(promises: Promises) {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
 /** Splits items into chunks of `size`; the last one may be smaller. */
 export const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import { recordOf } from '../../lib/ingest/records.ts';
 import type { FeedRecord } from '../../lib/ingest/kinds.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
 import type { QueueMessage } from '../../lib/shared/sqs.ts';

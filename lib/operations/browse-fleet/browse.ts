@@ -64,7 +64,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
       throw refusal('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
 
-  async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
+  async function operate({ body, caller, requestId, signal, admitted }: Call<BrowseRequest>) {
     const after = hostBefore(body, caller);
     const generatedAtMs = now();
     const reader = createHostReader({
@@ -72,6 +72,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
       account: caller.accountId,
       after,
       signal,
+      admitted,
       inventoryMs: timeLimits.inventoryMs,
       liveMs: timeLimits.liveStatusMs,
       onUnreadable: (error) =>

@@ -38,6 +38,8 @@ export interface HostReaderOptions {
   after?: string | undefined;
   /** When it aborts, reading fails. */
   signal: AbortSignal;
+  /** Only the first reads are made before it resolves. */
+  admitted?: Promise<void> | undefined;
   /** Milliseconds from now. Later, only a host to return, and one that shows that more are left, are still read; undefined: no limit. */
   inventoryMs?: number | undefined;
   /** Time in milliseconds for all reads of live status. What is not read by then counts as unreadable; undefined: no limit. */
@@ -51,7 +53,7 @@ export interface HostReaderOptions {
  * have any number of hosts that the inventory lacks: the hosts that its page does not reach are read by their keys.
  */
 export function createHostReader(options: HostReaderOptions) {
-  const { table, account, signal, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
+  const { table, account, signal, admitted, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
   const began = performance.now();
   const liveTime = createTimeBudget(options.liveMs, signal);
   const isLate = () => performance.now() - began >= inventoryMs;
@@ -125,6 +127,7 @@ export function createHostReader(options: HostReaderOptions) {
       while (hosts.length <= size && !isComplete && !(hosts.length > 1 && isLate())) {
         const limit = size + 1 - hosts.length;
         await Promise.all([readHosts(limit), readNextStatuses(limit)]);
+        await admitted;
       }
       const outOfTime = hosts.length <= size && !isComplete;
       const rows = hosts.slice(0, outOfTime ? -1 : size);

@@ -112,22 +112,27 @@ const MAX_READS = 20;
  * The account's entries after one position of its log up to another, oldest first. A query may show only part of a transaction that the
  * merge order already reflects. So it is repeated until it shows as many pointers as `upTo.entries - after.entries`. After `MAX_READS` the
  * missing ones are taken to be lost, as in a restored table, and the rest is returned.
- * @param upTo as read from the merge order
+ * @param upTo as read from the merge order, or while it is read
+ * @param below only entries with a lower sequence are returned
  */
 export async function readLog(
   table: Table,
   account: Int64,
   after: LogPosition,
-  upTo: LogPosition,
+  upTo: LogPosition | Promise<LogPosition>,
+  below = Number.POSITIVE_INFINITY,
 ): Promise<EntryWithMoves[]> {
   const { sk: from } = keys.logPointer(account, after.last + 1);
   let ids: EntryId[] = [];
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
-    const pointers = await queryRows(table, collections.log(account), { from });
+    const [pointers, { last, entries }] = await Promise.all([
+      queryRows(table, collections.log(account), { from }),
+      upTo,
+    ]);
     ids = pointers
       .map(({ sk, incident_id }) => ({ incidentId: incident_id, sequence: Number(sk) }))
-      .filter(({ sequence }) => sequence <= upTo.last);
-    if (ids.length >= upTo.entries - after.entries) break;
+      .filter(({ sequence }) => sequence <= last);
+    if (ids.length >= entries - after.entries) break;
     await backoff(reads, CONFLICT, table.signal);
   }
   const entries: EntryWithMoves[] = [];
@@ -135,7 +140,8 @@ export async function readLog(
     const entry = await readEntry(table, account, id);
     if (entry) entries.push(entry);
   };
-  await forEach(ids, read, { signal: table.signal });
+  const wanted = ids.filter(({ sequence }) => sequence < below);
+  await forEach(wanted, read, { signal: table.signal });
   return inOrder(entries);
 }
 

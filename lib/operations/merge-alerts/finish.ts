@@ -27,9 +27,9 @@ export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly En
 
 /** {@link withOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
 export async function readOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
-  const { read_since } = found.entry;
+  const { read_since, sequence } = found.entry;
   if (read_since === undefined) return found;
-  return withOrigins(found, await readLog(table, account, read_since, await readMergeOrder(table, account)));
+  return withOrigins(found, await readLog(table, account, read_since, readMergeOrder(table, account), sequence));
 }
 
 /**

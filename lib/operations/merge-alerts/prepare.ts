@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type Explanations, refusal } from '../../http/errors.ts';
 import type { Call, RequestOf } from '../../http/operation.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
-import { CONCURRENCY } from '../../shared/concurrency.ts';
+import { allInOrder, CONCURRENCY } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
@@ -14,7 +14,7 @@ import type { IdempotencyRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, resolve } from './alerts.ts';
 import { type Idempotency, nextSequence, type PreparedEntry } from './commit.ts';
 import { type KnownEntries, readEntries } from './entry.ts';
-import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf } from './merge-order.ts';
 import { mergeAlerts } from './schema.ts';
 
 export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
@@ -83,8 +83,8 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
   let orderBefore: MergeOrder | undefined;
 
   let rows = new RowMap<MergeKind, MergeAttribute>();
-  /** The batches of the last time that all rows were read. */
-  let batches: ReadBatch<MergeKind>[] = [];
+  /** Read units of the alerts, of a small merge of all rows; and how many were taken from the budget. */
+  let [units, takenUnits] = [0, 0];
   /** Number of alerts that were not read, since something else is missing. */
   let unread = 0;
 
@@ -94,7 +94,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
     if (!currentOrder) await (orderBefore ? readOthersAgain() : readAll());
     if (wasCommitted()) return { result: REPLAYED };
     const { incident, assignments } = foundTargets();
-    if (!large && unitsOf(batches) > SMALL_UNITS) {
+    if (!large && units > SMALL_UNITS) {
       large = true; // Its alerts must be read after the merge order, so they are read again.
       return prepare(undefined);
     }
@@ -138,44 +138,53 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
 
   /** Reads all rows but the alerts, for a further attempt of a large merge. */
   async function readOthersAgain(): Promise<void> {
-    const again = await batchGet(table, otherKeys, { attributes });
     for (const key of otherKeys) rows.delete(rowName(key));
-    for (const [name, row] of again.rows) rows.set(name, row);
+    await read(otherKeys);
   }
 
   /**
-   * Reads all rows, in growing chunks; of a large merge first the merge order. It stops after a chunk that shows that a row is missing, or
-   * that the call was committed before; later chunks are not read.
+   * Reads all rows. Of a large merge it reads the merge order before the alerts, and these in growing chunks. It stops after a chunk that
+   * shows that a row is missing, or that the call was committed before; later chunks are not read.
    */
   async function readAll(): Promise<void> {
-    if (large) orderBefore = await readMergeOrder(table, account);
-    const allKeys = [...otherKeys, ...alertKeys];
     rows = new RowMap();
-    batches = [];
-    let size = MAX_BATCH;
-    let takenUnits = 0;
-    for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
-      const chunk = allKeys.slice(from, from + size);
-      const result = await batchGet(table, chunk, { attributes });
-      for (const [name, row] of result.rows) rows.set(name, row);
-      batches.push(...result.batches);
-      if (wasCommitted()) return;
-      const isMissing = chunk.some((key) => !rows.of(key) && !optionalKeys.includes(key));
-      const keysRead = from + chunk.length;
-      const expectedUnits = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / keysRead));
-      if (expectedUnits - takenUnits > SMALL_UNITS) {
-        const { refusedBy } = await readBudget.take(account, signal, expectedUnits - takenUnits);
-        takenUnits = expectedUnits;
-        if (refusedBy) {
-          const { limit, seconds: windowSeconds } = refusedBy.window;
-          throw refusal('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
-        }
-      }
-      if (isMissing) {
-        unread = allKeys.length - keysRead;
-        return;
-      }
+    [units, takenUnits] = [0, 0];
+    if (!large) {
+      await read([...otherKeys, ...alertKeys]);
+      return takeUnits(units);
     }
+    unread = alertKeys.length;
+    const othersExist = await read(otherKeys);
+    orderBefore = mergeOrderOf(rows.of(orderKey));
+    if (!othersExist || wasCommitted()) return;
+    units = 0;
+    for (let from = 0, size = MAX_BATCH; from < alertKeys.length; from += size, size *= CONCURRENCY) {
+      const chunk = alertKeys.slice(from, from + size);
+      // Until rows are read, each is expected to take one unit.
+      const [, alertsExist] = await allInOrder([takeUnits(from === 0 ? alertKeys.length : 0), read(chunk)]);
+      unread -= chunk.length;
+      if (!alertsExist) return;
+      await takeUnits(Math.ceil((units * alertKeys.length) / (alertKeys.length - unread)));
+    }
+  }
+
+  /** @returns whether all of the rows exist that must */
+  async function read(chunk: readonly KeyOf<MergeKind>[]): Promise<boolean> {
+    const result = await batchGet(table, chunk, { attributes });
+    for (const [name, row] of result.rows) rows.set(name, row);
+    units += unitsOf(result.batches);
+    return chunk.every((key) => rows.of(key) || optionalKeys.includes(key));
+  }
+
+  /** Takes the units of a merge from the budget, unless they are few, or were taken before. @throws ApiError when it is used up */
+  async function takeUnits(expected: number): Promise<void> {
+    const amount = expected - takenUnits;
+    if (amount <= SMALL_UNITS) return;
+    const { refusedBy } = await readBudget.take(account, signal, amount);
+    takenUnits = expected;
+    if (!refusedBy) return;
+    const { limit, seconds: windowSeconds } = refusedBy.window;
+    throw refusal('mergesReadTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, deps.now()));
   }
 
   /** Whether the same call was committed before. @throws ApiError when the Idempotency-Key was used with another body */
