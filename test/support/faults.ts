@@ -36,18 +36,6 @@ export function aroundCalls(table: Table, around: AroundCall): () => void {
   return () => table.client.middlewareStack.remove(name);
 }
 
-/** Runs `interrupt` once, before the first call whose command begins with `command`. */
-export function onceBefore(command: string, interrupt: () => Promise<unknown>): AroundCall {
-  let done = false;
-  return async (call, send) => {
-    if (!done && call.command.startsWith(command)) {
-      done = true;
-      await interrupt();
-    }
-    await send();
-  };
-}
-
 /** Loses every call whose command begins with `command`, before DynamoDB sees it. */
 export function losing(command: string): AroundCall {
   return async (call, send) => {

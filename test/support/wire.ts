@@ -28,7 +28,7 @@ let taps = 0;
  * Puts `around` around every attempt of a table's client, inside the SDK's retries, and counts them. `around` may throw before
  * or after it sent the attempt, or wait.
  */
-export function tapWire(
+function tapWire(
   table: Table,
   around: (attempt: Attempt, send: () => Promise<void>) => Promise<void> = (_attempt, send) => send(),
 ): Tap {
