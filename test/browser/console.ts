@@ -118,11 +118,17 @@ async function refreshes(page: Page, home: string): Promise<void> {
   await box.uncheck();
   await page.clock.resume();
 
-  const notice = page.locator('#waiting', { hasText: /^Still waiting for DynamoDB/ });
+  const notice = Promise.withResolvers<string>();
+  await page.exposeFunction('showNotice', notice.resolve);
+  await page.evaluate(`{
+    const notice = document.getElementById('waiting');
+    new MutationObserver(() => showNotice(notice.textContent)).observe(notice, { childList: true });
+  }`);
   await page.route('**/1/incidents', async (route) => {
-    await notice.waitFor({ state: 'attached' });
+    await notice.promise;
     await route.continue();
   });
-  await follow(page, page.getByRole('link', { name: 'Refresh' }));
+  await page.getByRole('link', { name: 'Refresh' }).click();
+  assert.match(await notice.promise, /^Still waiting for DynamoDB/);
   await page.unrouteAll({ behavior: 'wait' });
 }
