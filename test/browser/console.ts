@@ -105,7 +105,7 @@ async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surrou
   assert.match(await phone.innerText('.merges'), /^Undo of \d+ into .*operator local user.*undone/s);
 }
 
-/** A page refreshes by itself if asked to, and says when an answer takes long. */
+/** A page refreshes by itself if asked to. */
 async function refreshes(page: Page, home: string): Promise<void> {
   await page.clock.install();
   await page.goto(`${home}/1/incidents`);
@@ -117,18 +117,4 @@ async function refreshes(page: Page, home: string): Promise<void> {
   assert.equal(await box.isChecked(), true);
   await box.uncheck();
   await page.clock.resume();
-
-  const notice = Promise.withResolvers<string>();
-  await page.exposeFunction('showNotice', notice.resolve);
-  await page.evaluate(`{
-    const notice = document.getElementById('waiting');
-    new MutationObserver(() => showNotice(notice.textContent)).observe(notice, { childList: true });
-  }`);
-  await page.route('**/1/incidents', async (route) => {
-    await notice.promise;
-    await route.continue();
-  });
-  await page.getByRole('link', { name: 'Refresh' }).click();
-  assert.match(await notice.promise, /^Still waiting for DynamoDB/);
-  await page.unrouteAll({ behavior: 'wait' });
 }

@@ -30,12 +30,9 @@ const table = await newTable();
 const admin = adminOf(table);
 const folder = mkdtempSync(join(tmpdir(), 'admin-'));
 
-const member = (account_id: number, member_id: number | bigint, name = 'Ada') => ({
-  ...{ kind: 'member', account_id, member_id, name },
+const member = (account_id: number, member_id: number | bigint) => ({
+  ...{ kind: 'member', account_id, member_id, name: 'Ada' },
 });
-/** An account with this many members. */
-const withMembers = (id: number, count: number) =>
-  lines(accountLine(id), ...Array.from({ length: count }, (_, index) => member(id, index + 1)));
 
 /** The sample data with one host in a hundred. */
 const sampleLines = () =>
@@ -126,7 +123,7 @@ it.each([
   ['is stopped', 'hang', { exitCode: 130, err: expect.not.stringContaining('lines were written') }],
 ] as const)('an import that %s writes all rows when it is run again', async (_what, fault, expected) => {
   const id = newAccountId();
-  const stdin = withMembers(id, 50);
+  const stdin = lines(accountLine(id), ...Array.from({ length: 50 }, (_, index) => member(id, index)));
   const proxy = await startFaultProxy(dynamodbEndpoint());
   const stop = new AbortController();
   let count = 0;

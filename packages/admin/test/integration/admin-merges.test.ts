@@ -63,18 +63,12 @@ describe('merge alerts', () => {
   it('refuses with --dry-run what the operation refuses', async () => {
     const { tenant, account, to, run } = await merged();
     const alerts = await tenant.alerts(100);
-    const dry = (args: string) => run(`merge alerts ${args} --dry-run`);
-    const unknown = 'f'.repeat(24);
     const refused = (message: string) => ({ exitCode: 1, out: '', err: expect.stringContaining(message) });
-    for (const [args, message] of [
-      [`${to} ${unknown}`, `alert ${unknown}`],
-      [`${unknown} ${alerts[0]}`, `incident ${unknown}`],
-      [`${to} ${alerts[0]} --owner 99`, 'member 99'],
-    ] as const)
-      expect(await dry(args)).toEqual(refused(message));
+    const unknown = await run(`merge alerts ${to} ${'f'.repeat(24)} --dry-run`);
+    expect(unknown).toEqual(refused(`alert ${'f'.repeat(24)}`));
     const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
     await put(table, keys.mergeOrder(account), { pending });
-    const full = await dry(`${to} ${alerts.join(' ')}`);
+    const full = await run(`merge alerts ${to} ${alerts.join(' ')} --dry-run`);
     await put(table, keys.mergeOrder(account), { pending: {} }); // since other tests finish the merges of all accounts
     expect(full).toEqual(refused('run `merge finish`'));
   });
