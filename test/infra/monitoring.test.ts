@@ -23,12 +23,15 @@ const alarms = alarmsOf();
 const isPart = (id: string) => /^ErrorBudget\w+(Long|Short)$/.test(id);
 
 interface Metric {
+  Namespace: string;
   MetricName: string;
-  Dimensions?: { Value: string }[];
+  Dimensions?: { Name: string; Value: string }[];
 }
-/** Statistic, metric and values of dimensions as text. */
-const metricText = (statistic: string, { MetricName, Dimensions = [] }: Metric) =>
-  [statistic, MetricName, ...Dimensions.map(({ Value }) => Value)].join(' ');
+/** Statistic, metric and values of dimensions as text, with their names if the metric is the service's own. */
+const metricText = (statistic: string, { Namespace, MetricName, Dimensions = [] }: Metric) => {
+  const dimensions = Dimensions.map(({ Name, Value }) => (Namespace === NAMESPACE ? `${Name}=${Value}` : Value));
+  return [statistic, MetricName, ...dimensions].join(' ');
+};
 
 /** When an alarm is raised, as text: `STATISTIC METRIC DIMENSIONS >= THRESHOLD, DATAPOINTS of PERIODS × SECONDS s`. */
 function conditionOf(alarm: (typeof alarms)[string]) {
@@ -53,7 +56,7 @@ function conditionOf(alarm: (typeof alarms)[string]) {
 
 const inQueue = (queue: string, which = '') => `Maximum ApproximateNumberOfMessages${which}Visible ${queue}.QueueName`;
 /** Calls of what a setting has switched off are refused, and do not count as failed. */
-const failures = '(Sum FailedCalls - FILL(Sum Events refused_by_setting incident-monitoring-rum, 0))';
+const failures = '(Sum FailedCalls - FILL(Sum Events event=refused_by_setting service=incident-monitoring-rum, 0))';
 const failedShare = `${failures} / Sum AnsweredCalls`;
 const enoughFailed = `IF(${failures} >= 5, ${failedShare}, 0)`;
 const bothWindows = (id: string) =>
@@ -88,11 +91,11 @@ const CONDITIONS = {
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 of 1 × 60 s`,
   FeedBehind: 'Maximum ApproximateAgeOfOldestMessage FeedQueue.QueueName >= 300, 2 of 2 × 60 s',
   FeedFailing: `${sum(
-    'Sum FailedRecords incident-monitoring-rum',
+    'Sum FailedRecords service=incident-monitoring-rum',
     failedMessages('ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7'),
     'Sum Errors ingestrecordsFunction',
   )} >= 1, 2 of 20 × 60 s`,
-  FeedRefused: 'Sum RefusedRecords incident-monitoring-rum >= 1, 1 of 1 × 60 s',
+  FeedRefused: 'Sum RefusedRecords service=incident-monitoring-rum >= 1, 1 of 1 × 60 s',
 };
 
 it('docs/cost.md has the price of the alarms', () => {
@@ -143,6 +146,22 @@ describe('the alarms', () => {
       }
     },
   );
+});
+
+it('the dashboard reads metrics that the functions write: integration/http/emitted-metrics', () => {
+  const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
+  const read: unknown[][] = widgets.flatMap(
+    ({ properties }: { properties: { metrics?: unknown[][] } }) => properties.metrics ?? [],
+  );
+  const own = read.filter(([namespace]) => namespace === NAMESPACE).map((metric) => metric.slice(1, -1).join(' '));
+  const service = 'service incident-monitoring-rum';
+  expect(own.sort()).toEqual([
+    `Calls code RequestTooFrequently operation browse-fleet ${service}`,
+    `Events event account_without_gateway_key ${service}`,
+    `Events event merge_finished_late ${service}`,
+    `Events event merge_left_pending ${service}`,
+    ...['Failed', 'Late', '', 'Refused'].map((which) => `${which}Records ${service}`),
+  ]);
 });
 
 it('calls are counted in the access log, whether a function or API Gateway answered them', () => {

@@ -76,7 +76,6 @@ it.each([
   ['POST /alert/merge//', '/{proxy+}', 'fallback-route', 'alert/merge/'],
   ['POST /alert%2fmerge', '/{proxy+}', 'fallback-route', 'alert%2fmerge'],
   ['POST /alert/./merge', '/{proxy+}', 'fallback-route', 'alert/./merge'],
-  ['HEAD /openapi.json', '/openapi.json', 'fallback-route', null],
   ['POST /alert/merge', '/alert/merge', 'fallback-route', null, 'X-HTTP-Method-Override: DELETE'],
   ['POST /alert/merge', '/alert/merge', 'merge-alerts', null, 'X-Method-Override: DELETE'],
 ])('%s is the route %s of %s', async (target, resource, name, proxy, headers = 'X-Any: x') => {
@@ -105,27 +104,18 @@ it.each([
   },
 );
 
-it('a key of 9 KB reaches its function', async () => {
-  expect((await send(withQuery(`app_key=${'k'.repeat(9_000)}`))).called).toContain('merge-alerts');
-});
-
 it('a request id is the UUID that the caller chose, and otherwise new', async () => {
   const uuid = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
-  for (const [chosen, expected] of [
-    [uuid, uuid],
-    [`${uuid}x`, expect.stringMatching(/^(?!9c29ccd0)[\da-f-]{36}$/)],
-  ]) {
-    const { headers, event } = await send(`${MERGE}\r\nx-amzn-requestid: ${chosen}`);
-    expect(headers.get('x-amzn-requestid')).toEqual(expected);
-    expect(event?.requestContext.requestId).toBe(headers.get('x-amzn-requestid'));
-    expect(event?.requestContext.extendedRequestId).not.toMatch(uuid);
-  }
+  const { headers, event } = await send(`${MERGE}\r\nx-amzn-requestid: ${uuid}`);
+  expect([headers.get('x-amzn-requestid'), event?.requestContext.requestId]).toEqual([uuid, uuid]);
+  expect(event?.requestContext.extendedRequestId).not.toMatch(uuid);
+  const other = await send(`${MERGE}\r\nx-amzn-requestid: ${uuid}x`);
+  expect(other.headers.get('x-amzn-requestid')).toMatch(/^(?!9c29ccd0)[\da-f-]{36}$/);
 });
 
 describe('a body', () => {
   const large = Buffer.from(randomBytes(1024).toString('hex'));
   it.each<[what: string, headers: string, sent: string | Buffer, arrives?: Buffer]>([
-    ['of JSON', 'Content-Type: application/json', '{"é":1}'],
     ['that is not UTF-8', 'X: x', Buffer.from([0x7b, 0xff, 0x7d])],
     ['in gzip', 'Content-Encoding: GZIP', gzipSync(large), large],
     ['in deflate', 'Content-Encoding: deflate', deflateSync(large), large],
@@ -159,10 +149,10 @@ it.each([
 ])('for Accept-Encoding: %s an answer of %i bytes has the coding %s', async (accept, size, coding, own = 'x-own') => {
   const body = 'x'.repeat(size);
   const sendTo = await startGateway(undefined, { ...OK, headers: { [own]: 'br' }, body });
-  const answer = await sendTo(`${MERGE}\r\nAccept-Encoding: ${accept}`);
-  expect(answer.headers.get('content-encoding')).toBe(coding);
-  const decode = { gzip: gunzipSync, deflate: inflateSync }[coding ?? ''] ?? ((content: Buffer) => content);
-  expect(decode(answer.content).toString()).toBe(body);
+  const { headers, content } = await sendTo(`${MERGE}\r\nAccept-Encoding: ${accept}`);
+  expect(headers.get('content-encoding')).toBe(coding);
+  const decoded = coding === 'gzip' ? gunzipSync(content) : coding === 'deflate' ? inflateSync(content) : content;
+  expect(decoded.toString()).toBe(body);
 });
 
 it('the authorizer is asked once for a key, and again when it failed; its gateway key must be in a plan', async () => {
