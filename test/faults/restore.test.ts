@@ -71,12 +71,9 @@ function problemOf(repaired: Rows, { before, after }: { before: Rows; after: Row
 }
 
 it.each([
-  { count: 1, change: CHANGE, limits: {} },
   { count: 2, change: CHANGE, limits: {} },
   { count: 5, change: CHANGE, limits: {} },
-  { count: 1, change: {}, limits: {} },
   { count: 4, change: {}, limits: {} },
-  { count: 2, change: {}, limits: LIMITS },
   { count: 6, change: {}, limits: LIMITS },
 ])(
   `a merge of $count alerts with $change and the limits $limits is whole or absent after the repair of a part (SEED=${SEED})`,
