@@ -1,9 +1,7 @@
-import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
-import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { expectData } from '../../support/answers.ts';
 import {
   type Fleet,
@@ -16,7 +14,7 @@ import {
   newFleet,
 } from '../../support/fleet.ts';
 import { newDouble, PATIENT_LIMITS } from '../../support/service.ts';
-import { connectDouble, type Request } from '../../table-double/client.ts';
+import { connectDouble } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 
 let fleet: Fleet;
@@ -30,16 +28,6 @@ const putHosts = (tenant: Fleet, rows: Rows) => tenant.putHosts(rows as Record<s
 const putLive = (tenant: Fleet, rows: Rows) => tenant.putLive(rows as Record<string, Live>);
 const rowsOf = (count: number, row: () => Record<string, unknown>) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
-
-/** A table in memory, and a client of it whose calls go through `around`. */
-function connectedBy(around: (request: Request, apply: (request: Request) => unknown) => unknown) {
-  const double = new TableDouble();
-  const apply = (request: Request) => double.apply(request);
-  return {
-    table: connectDouble(async (request) => apply(request)),
-    through: connectDouble(async (request) => around(request, apply)),
-  };
-}
 
 /** All pages from the first to the one without a cursor. */
 async function walk(tenant: Fleet, body: object, maxPages = 100) {
@@ -70,8 +58,11 @@ it('rows larger than any host needs are cut, with the reason code value_cut; fil
 
 it('a page ends early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
   // DynamoDB returns at most 1 MB at once.
-  const few = ({ name, input }: Request) => ({ name, input: { ...input, Limit: Math.min(input.Limit, 2) } });
-  const { table, through } = connectedBy((request, apply) => apply(request.input.Limit ? few(request) : request));
+  const double = new TableDouble();
+  const table = connectDouble(async (request) => double.apply(request));
+  const through = connectDouble(async ({ name, input }) =>
+    double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input }),
+  );
   const timeLimits = { ...PATIENT_LIMITS, inventoryMs: 0 };
   const slowFleet = await newFleet(table, { through, timeLimits, alone: true });
   await putHosts(slowFleet, rowsOf(7, inventory));
@@ -158,22 +149,3 @@ it('whatever the host rows contain, every page is well-formed, none is a 5xx, an
   await fc.assert(property, { numRuns: FLEETS });
   expect(failed).toBeGreaterThan(0);
 }, 600_000);
-
-it('the time limit of 1 s for live status is not used up by a slow inventory', async () => {
-  const { liveStatusMs } = TIME_LIMITS;
-  const { table, through } = connectedBy(async (request, apply) => {
-    const reply = apply(request);
-    if (!JSON.stringify(request.input).includes('#HOSTS"')) return reply;
-    await eventLoopTurn();
-    vi.advanceTimersByTime(liveStatusMs);
-    return reply;
-  });
-  const timeLimits = { ...PATIENT_LIMITS, liveStatusMs };
-  const tenant = await newFleet(table, { through, browse: { size: () => 1 }, timeLimits, alone: true });
-  await putHosts(tenant, rowsOf(4, inventory));
-  await putLive(tenant, rowsOf(4, live));
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const page = expectData(browseFleet, await tenant.browse());
-  vi.useRealTimers();
-  expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
-});

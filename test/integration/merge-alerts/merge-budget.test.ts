@@ -29,31 +29,20 @@ async function newCountingWorld(alertCount: number) {
 
 describe('a merge that fails, or was done before, reads little', () => {
   it.each([
-    {
-      what: '9,600 unknown alerts',
-      before: 0,
-      unknown: 9_600,
-      after: 0,
-      max: 103,
-      texts: [/and 90 more/, /9500 alerts/],
+    ['9,600 unknown alerts', [0, 9_600, 0], 103, [/and 90 more/, /9500 alerts/]],
+    ['3,000 alerts, of which the 151st is unknown', [150, 1, 2_849], 1_703, [/1300 alerts/]],
+  ] as const)(
+    'of %s, and says that it did not look for all of them',
+    async (_what, [before, unknown, after], max, texts) => {
+      const { tenant, one, alerts, send, units } = await newCountingWorld(before);
+      const alert_ids = [...alerts, ...Array.from({ length: unknown }, objectId), ...(await tenant.alerts(after))];
+      const answer = await send({ alert_ids, incident_id: one });
+      expectEnvelope(answer, 400, 'ResourceNotFound');
+      for (const text of texts) expect(answer.body.error.message).toMatch(text);
+      // The app key, the merge order and the incident are three of them.
+      expect(units()).toBeLessThanOrEqual(max);
     },
-    {
-      what: '3,000 alerts, the 151st of them unknown',
-      before: 150,
-      unknown: 1,
-      after: 2_849,
-      max: 1_703,
-      texts: [/1300 alerts/],
-    },
-  ])('of $what, and says that it did not look for all of them', async ({ before, unknown, after, max, texts }) => {
-    const { tenant, one, alerts, send, units } = await newCountingWorld(before);
-    const alert_ids = [...alerts, ...Array.from({ length: unknown }, objectId), ...(await tenant.alerts(after))];
-    const answer = await send({ alert_ids, incident_id: one });
-    expectEnvelope(answer, 400, 'ResourceNotFound');
-    for (const text of texts) expect(answer.body.error.message).toMatch(text);
-    // The app key, the merge order and the incident are three of them.
-    expect(units()).toBeLessThanOrEqual(max);
-  });
+  );
 
   it('of an unknown incident, or with the Idempotency-Key of another', async () => {
     const { one, alerts, send, units } = await newCountingWorld(500);
