@@ -2,7 +2,7 @@
  * Calls and commands that write, when DynamoDB's replies are lost or wrong on the wire: each takes effect once, and reports truly whether it did.
  * `test/schedules` has the same for all calls, with faults outside the SDK's retries.
  */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
@@ -113,9 +113,10 @@ function planOf(fault: Fault, nth: number, lasting: boolean): Plan {
 }
 
 // Concurrently, since most of the time they wait for time-outs.
-it.concurrent.each(Object.entries(WRITERS))(
+it.concurrent.for(Object.entries(WRITERS))(
   '%s takes effect once, and reports truly whether it did, when a reply is lost or wrong',
-  async (name, prepare) => {
+  { timeout: 300_000 },
+  async ([name, prepare], { onTestFinished }) => {
     const proxy = await startFaultProxy(dynamodbEndpoint());
     onTestFinished(proxy.close);
     /** Runs a writer with faults on the wire, and again until it succeeds. */
@@ -152,5 +153,4 @@ it.concurrent.each(Object.entries(WRITERS))(
       if (CALLS.includes(name)) expect(succeeded, what).toBe(true);
     }
   },
-  300_000,
 );
