@@ -14,7 +14,6 @@ import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { sampleData } from '../../../local/sample.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
-import { createClient } from '../../src/index.ts';
 
 const appKey = newAppKey();
 const rumKey = newAppKey();
@@ -62,9 +61,7 @@ describe('the command', () => {
   });
 
   it('shows the RUM resource', async () => {
-    const { out } = await run(['rum', '--no-cache', '--json'], { APP_KEY: rumKey });
-    expect(JSON.parse(out)).toMatchObject({ account_id: RUM_ACCOUNT, product: 'rum' });
-    expect((await run(['rum'], { APP_KEY: rumKey })).out).toMatch(/^account_id +8$/m);
+    expect((await run(['rum', '--no-cache'], { APP_KEY: rumKey })).out).toMatch(/^account_id +8$/m);
   });
 
   it('deletes a work item, and merges the alerts of standard input once', async () => {
@@ -90,30 +87,20 @@ describe('the command', () => {
     const file = join(folder.path, 'ids.txt');
     const exec = promisify(execFile);
     await exec('npm', ['run', '--silent', 'build', '-w', 'packages/client']);
-    for (const text of [`\ufeff${ids.join('\r\n')}\r\n`, `\n\n${ids.join('\n \t\n')}`]) {
-      writeFileSync(file, text);
-      bodies.length = 0;
-      await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
-      await exec('node', ['examples/node/merge-from-file.mjs', id('a'), file], { env });
-      await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
-      expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ alert_ids: ids, incident_id: id('a') }));
-    }
+    writeFileSync(file, `\ufeff\r\n${ids.join('\r\n \t\r\n')}\r\n`);
+    await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
+    await exec('node', ['examples/node/merge-from-file.mjs', id('a'), file], { env });
+    await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
+    expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ alert_ids: ids, incident_id: id('a') }));
   });
 
   it.each<[args: string[], env: NodeJS.ProcessEnv, code: number, err: RegExp]>([
-    [['rum'], {}, 1, /^ResourceNotFound: .* \(request [\da-f-]{36}\)\n$/],
-    [['fleet'], { APP_KEY: 'wrong' }, 1, /^Unauthorized: .*\nCheck APP_KEY and BASE_URL\.\n$/],
-    [['fleet', '--status', 'paused'], {}, 1, /^InvalidParameter: statuses\[0\] /],
+    [['fleet'], { APP_KEY: 'wrong' }, 1, /^Unauthorized: .* \(request [\da-f-]{36}\)\nCheck APP_KEY and BASE_URL\.\n$/],
     [['fleet', '--json', '--status', 'paused'], {}, 1, /^\{"error":\{"code":"InvalidParameter",.*"request_id":"/],
     [['fleet'], { APP_KEY: '' }, 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/],
-    [['fleet', '--colour'], {}, 2, /--colour/],
-    [['fleet'], { BASE_URL: 'nowhere' }, 2, /^Usage: url must be/],
     [['fleet'], { BASE_URL: 'http://127.0.0.1:65535' }, 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
-    [['merge', id('a'), id('b')], { BASE_URL: 'http://localhost:65535' }, 1, /^ConnectionError: .*\nCheck BASE_URL/],
-    [['rum'], { BASE_URL: 'https://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL/],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
-    [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],
     [['toString'], {}, 2, /unknown command toString/],
   ])('%j prints what is wrong', async (args, env, code, err) => {
     const ended = await run(args, env);
@@ -132,18 +119,15 @@ describe('the command', () => {
 
   it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
     const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
-    const { items } = await createClient({ url: service.url, appKey }).browseFleet({ limit: 1 });
-    const made = JSON.stringify(items, (key, value) => (key === 'host_id' || key === 'edge_cluster' ? hostile : value));
     const BASE_URL = await serve(({ url }, response) => {
-      const data = url?.startsWith('/monit') ? `{"items":${made}}` : JSON.stringify({ [hostile]: hostile });
-      const error = JSON.stringify({ code: hostile, message: hostile });
-      if (url?.startsWith('/alert')) response.writeHead(400).end(`{"request_id":"r","error":${error}}`);
-      else response.writeHead(200).end(`{"request_id":"r","data":${data}}`);
+      const error = { code: hostile, message: hostile };
+      const answer = url?.startsWith('/rum') ? { data: { [hostile]: hostile } } : { error };
+      response.writeHead('error' in answer ? 400 : 200).end(JSON.stringify({ request_id: 'r', ...answer }));
     });
-    for (const command of [['fleet'], ['rum'], ['merge', id('a'), id('b')], ['delete', hostile, '--version', '1']])
+    for (const command of ['rum', 'fleet'])
       for (const options of [[], ['--json']]) {
-        const { out, err } = await run([...command, ...options], { BASE_URL });
-        expect([command, out + err]).toEqual([command, expect.stringContaining('disk\\')]);
+        const { out, err } = await run([command, ...options], { BASE_URL });
+        expect(out + err).toContain('disk\\');
         expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
       }
   });
@@ -163,11 +147,5 @@ describe('the command', () => {
     const { code, err } = await run(['fleet'], { BASE_URL: `http://127.0.0.1:${port}` });
     server.close();
     expect([code, err, calls]).toEqual([0, expect.stringContaining(`Still waiting for http://127.0.0.1:${port}`), 2]);
-  });
-
-  it('lists its commands and options with --help', async () => {
-    const { code, out } = await run(['merge', '--help']);
-    expect(code).toBe(0);
-    for (const word of ['fleet', 'rum', 'delete', 'merge', '--json', 'APP_KEY']) expect(out).toContain(word);
   });
 });

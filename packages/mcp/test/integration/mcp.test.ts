@@ -33,14 +33,13 @@ const host = { kind: 'host', agent_version: '1', edge_cluster: 'c', enabled: tru
 const lines = [
   line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
   line({ kind: 'app_key', app_key: appKey }),
-  line({ kind: 'member', member_id: 5, name: 'n' }),
   `{"kind":"member","account_id":${ACCOUNT},"member_id":${LARGE_MEMBER},"name":"n"}`,
   ...['a', 'e'].map((digit) => line({ kind: 'incident', incident_id: id(digit), title: 't' })),
   ...['b', 'c'].map((digit) => line({ kind: 'alert', alert_id: id(digit), title: 't' })),
   line({ kind: 'alert', alert_id: id('d'), title: 't', incident_id: id('e') }),
   line({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't' }),
   line({ ...host, host_id: 'h1', agent_version: UGLY }),
-  ...['h2', 'h3'].map((host_id) => line({ ...host, host_id })),
+  line({ ...host, host_id: 'h2' }),
   `{"kind":"account","account_id":${LARGE_ACCOUNT},"name":"Large","permissions":[]}`,
 ];
 await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
@@ -113,16 +112,11 @@ describe('the MCP server', () => {
   });
 
   it('pages through the fleet, and says why each host has its status', async () => {
-    const { answer } = await reader.call('browse_fleet', { limit: 2 });
-    expect(answer).toMatchObject({
-      items: [
-        { host_id: 'h1', why: expect.stringMatching(/^Neither/) },
-        { host_id: 'h2', servicemap: { status: 'no_data' } },
-      ],
-      coverage: { returned: 2 },
-    });
-    const next = await reader.call('browse_fleet', { limit: 2, cursor: answer.next_cursor });
-    expect(next.answer.items).toMatchObject([{ host_id: 'h3' }]);
+    const { answer } = await reader.call('browse_fleet', { limit: 1 });
+    const why = expect.stringMatching(/^Neither/);
+    expect(answer).toMatchObject({ items: [{ host_id: 'h1', why }], coverage: { returned: 1 } });
+    const next = await reader.call('browse_fleet', { cursor: answer.next_cursor });
+    expect(next.answer.items).toMatchObject([{ host_id: 'h2' }]);
   });
 
   it("reports an error with the envelope's code, message and request id", async () => {
@@ -134,7 +128,6 @@ describe('the MCP server', () => {
   it.each<[tool: string, args: Record<string, unknown>]>([
     ['browse_fleet', { limit: 101 }],
     ['browse_fleet', { app_key: 'k' }],
-    ['browse_fleet', { statuses: ['paused'] }],
     ['no_such_tool', {}],
   ])('refuses %s with %j', async (tool, args) => {
     expect(await reader.call(tool, args)).toMatchObject(INVALID);
@@ -152,22 +145,23 @@ describe('the MCP server', () => {
 describe('the MCP server with --allow-writes', () => {
   it('writes only what the user has agreed to, as each question shows it', async () => {
     const questions: string[] = [];
-    const answers: Action[] = ['decline', 'cancel', 'accept', 'decline', 'accept', 'accept'];
+    const answers: Action[] = ['decline', 'cancel', 'accept', 'decline', 'accept'];
     const writer = await connect([MAIN, '--allow-writes'], (question) => {
       questions.push(question);
       return answers.shift() ?? 'decline';
     });
     onTestFinished(() => writer.client.close());
     const comment = 'same\nAlerts: none\u202e\u{e0041}';
-    const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), owner_id: 5, comment };
+    const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), owner_id: LARGE_MEMBER, comment };
     for (const _refusal of ['decline', 'cancel']) {
       expect(await writer.call('merge_alerts', merge)).toMatchObject({ isError: true });
       expect(await incidentOf('b')).toBeUndefined();
     }
     expect((await writer.call('merge_alerts', merge)).answer).toEqual({ replayed: false });
     expect(await incidentOf('b')).toBe(id('a'));
+    expect((await stored(table, keys.incident(ACCOUNT, id('a')))).owner_id).toBe(BigInt(LARGE_MEMBER));
     expect(questions[0]).toBe(
-      `Merge 1 alert into incident ${id('a')}? The account cannot undo it.\nNew owner: member 5\n` +
+      `Merge 1 alert into incident ${id('a')}? The account cannot undo it.\nNew owner: member ${LARGE_MEMBER}\n` +
         `Comment: same\\u000aAlerts: none\\u202e\\udb40\\udc41\nAlerts: ${id('b')}`,
     );
     const item = { work_item_id: 'w', version: 1 };
@@ -178,10 +172,6 @@ describe('the MCP server with --allow-writes', () => {
     expect(questions).toHaveLength(4);
     expect((await writer.call('delete_work_item', item)).answer).toEqual({ deleted: true });
     expect(await workItemVersion()).toBe(2);
-    // An id beyond 2^53, as a string of digits.
-    expect(await writer.call('merge_alerts', { ...merge, owner_id: LARGE_MEMBER })).toMatchObject({ isError: false });
-    expect(questions.at(-1)).toContain(`\nNew owner: member ${LARGE_MEMBER}\n`);
-    expect((await stored(table, keys.incident(ACCOUNT, id('a')))).owner_id).toBe(BigInt(LARGE_MEMBER));
   });
 
   it('writes at once for an assistant that cannot pass on questions: only its own approval protects', async () => {
@@ -195,29 +185,11 @@ describe('the MCP server with --allow-writes', () => {
 });
 
 describe('the MCP server with --operator', () => {
-  let operator: Assistant;
-  beforeAll(async () => {
-    operator = await connect([MAIN, '--operator', '.']);
-  });
-  afterAll(async () => {
-    await operator.client.close();
-    expect(operator.output()).not.toContain(appKey);
-  });
-
-  it('looks up status and ids, whose digits it keeps', async () => {
-    expect(await operator.call('operator_status')).toMatchObject({
-      isError: false,
-      answer: { pending_merges: expect.anything() },
-    });
-    const found = await operator.call('operator_find', { id: 'h2' });
-    expect(found.answer).toMatchObject([{ kind: 'host', id: 'h2', account_id: ACCOUNT }]);
+  it('looks up ids, whose digits it keeps, and previews a merge, which merges nothing', async () => {
+    const operator = await connect([MAIN, '--operator', '.']);
+    onTestFinished(() => operator.client.close());
     await operator.call('operator_find', { id: LARGE_ACCOUNT });
     expect(operator.output()).toContain(`"account_id":${LARGE_ACCOUNT}`);
-    const missing = await operator.call('operator_find', { id: '--help' });
-    expect(missing).toMatchObject({ isError: true, answer: { error: { message: expect.stringContaining('--help') } } });
-  });
-
-  it('previews a merge as the admin command does, and merges nothing', async () => {
     const merge = { account_id: ACCOUNT, incident_id: id('a'), alert_ids: [id('d')] };
     const moves = [{ alert_id: id('d'), from: id('e') }];
     expect(await operator.call('operator_merge_preview', merge)).toEqual({
@@ -225,21 +197,23 @@ describe('the MCP server with --operator', () => {
       answer: { dry_run: true, incident_id: id('a'), large: false, stayed: [], moves },
     });
     expect(await incidentOf('d')).toBe(id('e'));
-    expect(await operator.call('operator_merge_preview', { ...merge, alert_ids: [id('f')] })).toMatchObject({
-      isError: true,
-    });
     // The number may have been rounded.
     expect(await operator.call('operator_merge_preview', { ...merge, account_id: 2 ** 53 })).toMatchObject(INVALID);
   });
 
-  it('gives the app key to no other process', async () => {
+  it('gives the command neither the app key nor values as options, and passes on its error', async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'mcp-'));
     mkdirSync(join(folder.path, 'packages/admin/cli'), { recursive: true });
-    const admin = 'console.log(JSON.stringify({ key: process.env.APP_KEY ?? null }))';
+    const admin = `console.log(JSON.stringify({ key: process.env.APP_KEY ?? null, args: process.argv.slice(2) }));
+      if (process.argv[2] === 'find') { console.error('not found'); process.exit(1); }`;
     writeFileSync(join(folder.path, 'packages/admin/cli/admin.ts'), admin);
-    const { client, call } = await connect([MAIN, '--operator', folder.path]);
-    expect(await call('operator_status')).toEqual({ isError: false, answer: { key: null } });
-    await client.close();
+    const { client, call } = await connect([MAIN, '--operator', folder.path, '--stack', 'S', '--region', 'r']);
+    onTestFinished(() => client.close());
+    const target = ['--stack', 'S', '--region', 'r', '--'];
+    const { answer } = await call('operator_status');
+    expect(answer).toEqual({ key: null, args: ['status', '--json', ...target] });
+    const found = await call('operator_find', { id: '--help' });
+    expect(found).toMatchObject({ isError: true, answer: { error: { message: 'not found' } } });
   });
 });
 
@@ -282,7 +256,6 @@ describe('the program of the MCP server', () => {
   it.each<[args: string[], env: NodeJS.ProcessEnv, err: RegExp]>([
     [[], { APP_KEY: '' }, /^appKey is empty/],
     [['--stack', 'S'], {}, /^--stack and --region require --operator/],
-    [['--write'], {}, /--write/],
   ])('refuses to start with %j, and says why', async (args, env, err) => {
     const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
     const starting = promisify(execFile)(process.execPath, [MAIN, ...args], { env: environment });

@@ -1,26 +1,26 @@
-/** The feed of `npm start`, through AWS's SDK and through the operator's commands. */
+/** The service of `npm start` in this process: its feed, its stream and its figures, through AWS's SDK and the operator's commands. */
 
 import { hash } from 'node:crypto';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { recordOf } from '../../../../lib/ingest/records.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
+import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
+import { newAppKey, newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectFeed } from '../../../admin/feed/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
-import { startSampleReports } from '../../sample-reports.ts';
 import { callService, serveTable } from '../support/start-service.ts';
 
 const HOUR_MS = 3_600_000;
 
-const table = await newTable();
+const table = await newTable({ stream: true });
 const service = await serveTable(table);
 const { url, queueUrls: outputs } = service;
 const { FeedUrl: QueueUrl = '', FeedRefusedUrl: RefusedUrl = '' } = outputs;
@@ -74,8 +74,6 @@ const hostIds = async (options = '', of = account): Promise<string[]> =>
   );
 const SOON = { timeout: 10_000, interval: 100 };
 const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
-const untilFeedIsEmpty = () =>
-  expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
 
 describe("the feed's queue", () => {
   it('accepts what an SDK sends, and has the URL and attributes of an SQS queue', async () => {
@@ -90,29 +88,48 @@ describe("the feed's queue", () => {
     expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedRefused$/);
   });
 
-  it('gets what comes over HTTPS, and keeps alerts that cannot be read', async () => {
+  it('gets what comes over HTTPS, and keeps alerts that cannot be read; admin status counts the calls', async () => {
     await load({ kind: 'app_key', account_id: account, app_key: appKey });
     const { account_id: _account, ...host } = hostRecord('over-https');
     const sent = await callService(url, '/feed/records', appKey, { records: [host] });
     expect(sent.body).toMatchObject({ data: { accepted: 1 } });
     await expect.poll(() => hostIds(), SOON).toEqual(['over-https']);
-    const alert = { fingerprint: 'f', startsAt: '2026-02-06T13:08:45.828Z', labels: { alertname: 'Down' } };
-    const notified = await callService(url, '/feed/alertmanager', appKey, { alerts: [alert, 'unreadable'] });
-    expect(notified.body).toMatchObject({ data: { accepted: 1, refused: [{ index: 1 }] } });
-    const alertId = hash('sha256', `${account} alertmanager f 2026-02-06T13:08:45.828Z`, 'hex').slice(0, 24);
-    await expect.poll(() => stored(table, keys.alert(account, alertId)), SOON).toMatchObject({ title: 'Down' });
+    const notified = await callService(url, '/feed/alertmanager', appKey, { alerts: ['unreadable'] });
+    expect(notified.body).toMatchObject({ data: { refused: [{ index: 0 }] } });
     const { Messages } = await sqs.receiveMessage({ QueueUrl: RefusedUrl, MessageAttributeNames: ['All'] });
-    const reason = { StringValue: expect.stringMatching(/^alerts\[1\]: /) };
+    const reason = { StringValue: expect.stringMatching(/^alerts\[0\]: /) };
     expect(Messages).toMatchObject([{ Body: '"unreadable"', MessageAttributes: { reason } }]);
     await sqs.purgeQueue({ QueueUrl: RefusedUrl }).catch(() => undefined);
+    const status = JSON.parse((await admin('status --json')).out);
+    expect(status).toMatchObject({ service: { url, answers: true }, dead_letters: 0 });
+    const calls = { operation: 'send-records', calls: expect.any(Number), p99_ms: expect.any(Number) };
+    expect(status.figures.operations).toContainEqual(expect.objectContaining(calls));
   });
 
   it('refuses the query protocol, which a web page of another origin can send', async () => {
     const body = JSON.stringify({ QueueUrl, MessageBody: bodyOf(hostRecord('strange')) });
     const headers = { 'Content-Type': 'application/x-amz-json-1.0' };
     expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(404);
-    await untilFeedIsEmpty();
-    expect(await hostIds()).toEqual([]);
+  });
+
+  it.each<[what: string, name: string, message: Partial<SendMessageCommandInput>]>([
+    ['characters that SQS refuses', 'InvalidMessageContents', { MessageBody: 'a\u0001' }],
+    [
+      'more bytes with its attributes than the feed takes',
+      'InvalidParameterValue',
+      {
+        MessageBody: 'é'.repeat(516_096 - 5),
+        MessageAttributes: { a: { DataType: 'String', StringValue: 'bcde' } },
+      },
+    ],
+  ])('does not take a message with %s', async (_what, name, message) => {
+    await expect(sqs.sendMessage({ QueueUrl, MessageBody: '', ...message })).rejects.toMatchObject({ name });
+  });
+
+  it('does not take a batch with more bytes than a call may have', async () => {
+    const Entries = [1, 2].map((id) => ({ Id: String(id), MessageBody: 'é'.repeat(300_000) }));
+    const name = 'BatchRequestTooLong';
+    await expect(sqs.sendMessageBatch({ QueueUrl, Entries })).rejects.toMatchObject({ name });
   });
 });
 
@@ -132,29 +149,8 @@ it('host lists by status, edge cluster, agent version and last report', async ()
   expect(await hostIds(' --status stale')).toEqual(['healthy', 'old']);
   expect(await hostIds(' --cluster iad-1')).toEqual(['never']);
   expect(await hostIds(' --agent-version =1,2')).toEqual(['old']);
-  expect(await hostIds(' --stale-for 1h')).toEqual(['old']);
   const { out } = await admin(`host list --account ${account} --stale-for 1h`);
   expect(out).toMatch(/^host_id +status +edge_cluster +agent_version +reported_at +why\nold +stale +fra-1 +=1,2 +\d/);
-});
-
-it('host retires stale hosts; a later record of a host brings it back, an earlier one does not', async () => {
-  const nowMs = Date.now();
-  const [retired = {}, report = {}] = reporting('old', nowMs - 1.5 * HOUR_MS, { at_ms: nowMs - 1.3 * HOUR_MS });
-  await send(bodyOf(retired, report, ...reporting('new', nowMs)));
-  await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
-  const retire = `host retire --account ${account} --stale-for 1h`;
-  expect((await admin(`${retire} --dry-run`)).err).toMatch(/1 host would be retired\.\n$/);
-  await untilFeedIsEmpty();
-  expect(await hostIds()).toEqual(['new', 'old']);
-  expect((await admin(retire)).out).toBe('1 host retired.\n');
-  await expect.poll(() => hostIds(), SOON).toEqual(['new']);
-  const audit = JSON.parse((await admin(`audit --account ${account} --json`)).out);
-  expect(audit).toMatchObject([{ command: 'host retire', target: '1 host', result: 'done' }]);
-  await send(bodyOf(retired));
-  await untilFeedIsEmpty();
-  expect(await hostIds()).toEqual(['new']);
-  await send(bodyOf(hostRecord('old')));
-  await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
 });
 
 describe('a refused record', () => {
@@ -188,7 +184,6 @@ describe('a refused record', () => {
     );
     await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
     await expect.poll(() => hostIds('', missing), SOON).toEqual(['early']);
-    await untilFeedIsEmpty();
     // The others are refused again.
     await expect.poll(waiting, SOON).toBe(2);
   });
@@ -215,50 +210,28 @@ describe('a refused record', () => {
       })),
     );
   });
-
-  it.each<[what: string, name: string, message: Partial<SendMessageCommandInput>]>([
-    ['characters that SQS refuses', 'InvalidMessageContents', { MessageBody: 'a\u0001' }],
-    ['more bytes than the feed takes', 'InvalidParameterValue', { MessageBody: 'é'.repeat(516_097) }],
-    [
-      'more bytes with its attributes',
-      'InvalidParameterValue',
-      {
-        MessageBody: 'x'.repeat(1_032_192 - 10),
-        MessageAttributes: { a: { DataType: 'String', StringValue: 'bcde' } },
-      },
-    ],
-  ])('with %s is not taken by the queue', async (_what, name, message) => {
-    await expect(sqs.sendMessage({ QueueUrl, MessageBody: '', ...message })).rejects.toMatchObject({ name });
-  });
-
-  it('of a batch with more bytes than a call may have is not taken by the queue', async () => {
-    const Entries = [1, 2].map((id) => ({ Id: String(id), MessageBody: 'é'.repeat(300_000) }));
-    const name = 'BatchRequestTooLong';
-    await expect(sqs.sendMessageBatch({ QueueUrl, Entries })).rejects.toMatchObject({ name });
-  });
 });
 
-it("the sample's hosts report every half minute, with valid records whose values change, and the set of hosts that report changes, too", async () => {
-  vi.useFakeTimers();
-  const bodies: string[] = [];
-  const stop = startSampleReports((body) => bodies.push(body));
-  await vi.advanceTimersByTimeAsync(51 * 30_000);
-  const nowMs = Date.now();
-  await stop();
-  await vi.advanceTimersByTimeAsync(5_000);
-  vi.useRealTimers();
-  // A message each second.
-  expect(bodies).toHaveLength(51 * 30);
-  const [first, second, last] = [0, 1, 50].map((round) => {
-    const lines = bodies.slice(30 * round, 30 * (round + 1)).flatMap((body) => body.split('\n'));
-    for (const line of lines)
-      expect(recordOf(line, { sentMs: nowMs, messageId: 'm', line: 1 })).toHaveProperty('record');
-    const ids = lines.map((line) => JSON.parse(line).host_id);
-    expect(ids.length).toBeGreaterThan(400);
-    expect(new Set(ids).size).toBe(ids.length);
-    return { ids, values: lines.map((line) => JSON.parse(line).node_count) };
-  });
-  expect(second?.ids).toEqual(first?.ids);
-  expect(second?.values).not.toEqual(first?.values);
-  expect(last?.ids).not.toEqual(first?.ids);
+it('a merge whose call died after its commit is finished from the table stream', async () => {
+  const tenant = await newAccount(table);
+  const incident = await tenant.incident();
+  const alerts = await tenant.alerts(120);
+  const result = await commit(
+    table,
+    {
+      account: tenant.account,
+      entry: {
+        ...{ kind: 'merge', incident_id: incident, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
+        ...{ by: 'k', request_id: 'r', large: true },
+      },
+      moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
+      rows: new Map(),
+      incident: { incident_id: incident, title: '' },
+      order: mergeOrderOf(undefined),
+    },
+    [],
+  );
+  expect(result).toHaveProperty('committed');
+  await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
+  expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
 });
