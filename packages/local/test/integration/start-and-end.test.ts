@@ -31,43 +31,37 @@ const mine = [
 const data = join(folder, 'mine.ndjson');
 writeFileSync(data, mine.join('\n'));
 
-describe.concurrent('npm start that cannot start', () => {
-  const server = createServer();
-  let takenPort: number;
-  beforeAll(async () => {
-    takenPort = await listen(server);
-  });
-  afterAll(() => server.close());
+const wrong = join(folder, 'wrong.ndjson');
+writeFileSync(wrong, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
 
-  const wrongData = join(folder, 'wrong.ndjson');
-  writeFileSync(wrongData, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
-
-  it.each<[what: string, args: () => string[], exitCode: number, message: RegExp]>([
-    ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
-    [
-      'each invalid line of a data file',
-      () => ['--port', '0', '--data', wrongData],
-      1,
-      /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
-    ],
-    ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
-  ])('reports %s', async (_what, args, exitCode, message) => {
-    const { ended, errors, output } = await start(args(), SHARED_DYNAMODB);
-    expect(await ended).toBe(exitCode);
-    expect(errors()).toMatch(message);
-    expect(output()).not.toContain('Serving');
-  });
+it.concurrent.each<[args: string[], exitCode: number, message: RegExp]>([
+  [['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
+  [
+    ['--port', '0', '--data', wrong],
+    1,
+    /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
+  ],
+])('npm start %j prints what is wrong, and ends', async (args, exitCode, message) => {
+  const { ended, errors, output } = await start(args, SHARED_DYNAMODB);
+  expect(await ended).toBe(exitCode);
+  expect(errors()).toMatch(message);
+  expect(output()).not.toContain('Serving');
 });
 
-// The others run in this process: the tests above show how the command prints such an error.
+const otherServer = createServer();
+const takenPort = String(await listen(otherServer));
+afterAll(() => otherServer.close());
+
+// In this process: the tests above show how the command prints such an error.
 it.each<[args: string[], message: RegExp]>([
+  [['--port', takenPort], /^Port \d+ is in use .*--port\.$/],
   [['--port', 'x'], /^--port must be a number from 0 to 65535, not "x"\.$/],
   [['--port', '65536'], /^--port must be/],
   [['--fail', 'x'], /^--fail must be one of live-status, .*\.$/],
   [['--port', '0', '--data', '/nowhere'], /^Cannot read \/nowhere \(ENOENT\)/],
   [['--port', '0', '--events', '/no/where'], /^Cannot write to \/no\/where/],
   [['--db', folder], /^--db is for DynamoDB Local/],
-])('%j is refused', async (args, message) => {
+])('npm start %j is refused', async (args, message) => {
   const { argv } = process;
   onTestFinished(() => {
     process.argv = argv;
@@ -113,12 +107,9 @@ describe('npm start --data --events --fail, in a folder that cannot be written',
     expect(service.output()).not.toContain(new URL(dynamodbEndpoint()).username);
   });
 
-  it('fails what --fail names, and says so', async () => {
+  it('fails what --fail names, says so, and writes events to the file', async () => {
     expect(service.output()).toMatch(/^Failing +inventory: /m);
     expect((await callOnce(service.url, FLEET, key)).status).toBe(503);
-  });
-
-  it('writes events to the file', async () => {
     const merge = { alert_ids: ['b'.repeat(24)], incident_id: 'a'.repeat(24) };
     expect((await callService(service.url, '/alert/merge', key, merge)).status).toBe(200);
     await expect.poll(() => readFileSync(events, 'utf8')).toContain('b'.repeat(24));
