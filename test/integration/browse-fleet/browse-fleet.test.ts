@@ -55,12 +55,6 @@ it('live status that fails for some candidates counts only those as failed, and 
   expect(warnings).toEqual([{ level: 'warn', message: 'live status unreadable', fields }]);
 });
 
-it('an inventory that cannot be read is ServiceUnavailable, in an answer to a call that counts', async () => {
-  const answer = await (await threeHosts((read) => (read === 'HOSTS' ? throttled() : undefined))).browse();
-  expectEnvelope(answer, 503, 'ServiceUnavailable');
-  expect(answer.headers).toMatchObject({ 'Retry-After': '1', RateLimit: expect.any(String) });
-});
-
 it('a call that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
   const answer = await (await threeHosts((read) => (read === 'UpdateCommand' ? throttled() : undefined))).browse();
   expectEnvelope(answer, 503, 'ServiceUnavailable');

@@ -6,7 +6,6 @@ import { expectEnvelope } from '../../support/answers.ts';
 import { connectionLost } from '../../support/faults.ts';
 import { hostId, inventory, newFleet } from '../../support/fleet.ts';
 import { NOW, put } from '../../support/service.ts';
-import { within } from '../../support/within.ts';
 import { connectDouble, type Request } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 
@@ -43,18 +42,8 @@ async function newObservedFleet({ used = 0 } = {}) {
   };
 }
 
-it('a page takes one round of calls', async () => {
-  const { browse, sent, onCall } = await newObservedFleet();
-  onCall(async () => {
-    while (sent.length < 3) await nextTurn();
-  });
-  expectEnvelope(await within(5_000, () => browse()), 200);
-  expect(sent.sort()).toEqual(['QueryCommand', 'QueryCommand', 'UpdateCommand']);
-});
-
 it.each([
   { reads: 'come before', readTurns: 0, countTurns: 20 },
-  { reads: 'come after', readTurns: 20, countTurns: 0 },
   { reads: 'fail before', readTurns: 0, countTurns: 20, fault: connectionLost() },
 ])('of a call that is refused, only first reads are made, and dropped if they $reads the count', async (given) => {
   const { browse, sent, underWay, onCall, deps } = await newObservedFleet({ used: 30 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { changeOf, entryOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
+import { changeOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
 import type { HistoryEntry } from '../../../lib/table/rows.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
@@ -18,15 +18,6 @@ it('the row of the largest merge that a request can name stays below 400 KB', ()
   const count = Math.floor(SETTINGS.maxBodyBytes.max / `"${own}",`.length);
   const moves = Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: own }));
   expect(itemBytes(marshall(entryRow(1, { entry: { ...BARE, ...texts }, moves })))).toBeLessThan(MAX_ITEM_BYTES);
-});
-
-it.each(['merge', 'merge_undone'] as const)('the row of a %s reads back to what it was built from', (kind) => {
-  const moves = [objectId(), undefined, own].map((other) => ({
-    alertId: objectId(),
-    ...(kind === 'merge' ? { from: other, to: own } : { from: own, to: other }),
-  }));
-  const found = { entry: { ...BARE, ...texts, kind }, moves };
-  expect(entryOf(entryRow(1, found))).toEqual(found);
 });
 
 it.each<[Partial<HistoryEntry>, object]>([
