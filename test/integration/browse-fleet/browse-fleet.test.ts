@@ -20,7 +20,7 @@ async function threeHosts(fail: (read: string, signal?: AbortSignal) => unknown,
     const [read = name] = /HOST_STATUSES|HOSTS/.exec(values) ?? [];
     return fail(read, signal) ?? reply();
   };
-  const fleet = await newFleet(table, { through: hooked, timeLimits, alone: true });
+  const fleet = await newFleet(table, { through: hooked, timeLimits });
   for (const id of [1, 2, 3].map(hostId)) {
     await fleet.putHosts({ [id]: inventory() });
     await fleet.putLive({ [id]: live() });
@@ -66,7 +66,7 @@ it('a cursor works with any key of its account, also one issued later, and after
   const account = { account_id: 1, name: 'Acme', permissions: ['monit'] };
   const browseWith = async (appKey: string) => {
     await putAppKey(table, await putAccount(table, account), identityOfAppKey(appKey), { created_at: 1 });
-    return newFleet(table, { caller: { account: account.account_id, appKey }, alone: true });
+    return newFleet(table, { caller: { account: account.account_id, appKey } });
   };
   const withFirstKey = await browseWith(newAppKey());
   await withFirstKey.putHosts({ a: inventory(), b: inventory(), c: inventory() });

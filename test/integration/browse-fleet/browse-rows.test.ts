@@ -21,7 +21,7 @@ import { TableDouble } from '../../table-double/table-double.ts';
 
 let fleet: Fleet;
 beforeEach(async () => {
-  fleet = await newFleet(newDouble(), { alone: true });
+  fleet = await newFleet(newDouble());
 });
 
 /** Rows as another system may write them. */
@@ -78,7 +78,7 @@ describe('rows that are larger than any host needs', () => {
     const few = ({ name, input }: Request) => ({ name, input: { ...input, Limit: Math.min(input.Limit, 2) } });
     const { table, through } = connectedBy((request, apply) => apply(request.input.Limit ? few(request) : request));
     const timeLimits = { ...PATIENT_LIMITS, inventoryMs: 0 };
-    const slowFleet = await newFleet(table, { through, timeLimits, alone: true });
+    const slowFleet = await newFleet(table, { through, timeLimits });
     await putHosts(slowFleet, rowsOf(7, inventory));
     await putLive(slowFleet, rowsOf(7, live));
     const pages = await walk(slowFleet, {});
@@ -180,7 +180,7 @@ const anyHosts = fc.array(
 it('whatever the host rows contain, every page is well-formed, none is a 5xx, and a walk returns each host once', async () => {
   let failed = 0;
   const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), async (hosts, limit) => {
-    const tenant = await newFleet(newDouble(), { alone: true });
+    const tenant = await newFleet(newDouble());
     const named = hosts.map((host, index) => [hostId(index), host] as const);
     await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
     await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
@@ -203,7 +203,7 @@ it('the time limit of 1 s for live status is not used up by a slow inventory', a
     return reply;
   });
   const timeLimits = { ...PATIENT_LIMITS, liveStatusMs };
-  const tenant = await newFleet(table, { through, browse: { size: () => 1 }, timeLimits, alone: true });
+  const tenant = await newFleet(table, { through, browse: { size: () => 1 }, timeLimits });
   await putHosts(tenant, rowsOf(4, inventory));
   await putLive(tenant, rowsOf(4, live));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

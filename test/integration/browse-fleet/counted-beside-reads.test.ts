@@ -26,7 +26,7 @@ async function newObservedFleet({ used = 0 } = {}) {
       underWay -= 1;
     }
   });
-  const fleet = await newFleet(table, { through, alone: true });
+  const fleet = await newFleet(table, { through });
   await fleet.browse(); // reads the app key, and resets the count
   const count = keys.rateCount(fleet.account, 'browse-fleet', NOW / 60_000);
   await put(table, count, { total: used, nonces: new Set(['x']) });

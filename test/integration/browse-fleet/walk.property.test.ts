@@ -90,7 +90,7 @@ it('a walk examines each host that is never removed exactly once, and every page
     readSizes,
     async (start, orphans, steps, { first, growth }) => {
       const size = (_body: unknown, examined: number) => examined * growth || first;
-      const tenant = await newFleet(newDouble(), { browse: { size }, alone: true });
+      const tenant = await newFleet(newDouble(), { browse: { size } });
       const hosts: Record<string, Host> = {};
       async function add(added: Record<string, Host>): Promise<void> {
         const rows = Object.entries(added);

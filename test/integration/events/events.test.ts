@@ -12,7 +12,7 @@ import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
-import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../../support/service.ts';
+import { callAlone, connectAgain, handlersOver, newTable, stored, testDeps } from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -95,7 +95,7 @@ it("events are published for deletions and operators' commands, and not for what
   const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: Date.now() });
   await load(item);
   const call = () =>
-    callOperation(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
+    callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
   const { pk: _pk, sk: _sk, feed_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));

@@ -8,7 +8,7 @@ import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
 import { expectTrueFeeds, finishFeed, newAccount, objectId } from '../../../../test/support/incidents.ts';
 import {
-  callOperation,
+  callAlone,
   connectAgain,
   handlersOver,
   newTable,
@@ -128,8 +128,7 @@ describe('work-item restore', () => {
     const { account, appKey } = await newAccount(table);
     const key = keys.workItem(account, 'wi-1');
     await put(table, key, { work_item_id: 'wi-1', version: 4, title: 't' });
-    const remove = () =>
-      callOperation(handlers, deleteWorkItem, { appKey, body: { work_item_id: 'wi-1', version: 4 } });
+    const remove = () => callAlone(handlers, deleteWorkItem, { appKey, body: { work_item_id: 'wi-1', version: 4 } });
     expectEnvelope(await remove(), 200);
     const row = { ...(await stored(table, key)), ...more };
     await put(table, key, row);

@@ -11,7 +11,7 @@ import {
   connectThrough,
   eventFor,
   handlersOver,
-  invoke,
+  invokeAlone,
   newTable,
   PATIENT_LIMITS,
   putAll,
@@ -38,8 +38,8 @@ async function callWith(...failures: Failure[]): Promise<[fleet: Answer, rum: An
   const handlers = handlersOver(testDeps(connectThrough(table, proxy)));
   const event = { appKey, body: {} };
   return [
-    await invoke(handlers.browseFleet, eventFor(browseFleet, event)),
-    await invoke(handlers.getRumResource, eventFor(getRumResource, event)),
+    await invokeAlone(handlers.browseFleet, eventFor(browseFleet, event)),
+    await invokeAlone(handlers.getRumResource, eventFor(getRumResource, event)),
   ];
 }
 
