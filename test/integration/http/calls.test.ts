@@ -160,7 +160,7 @@ const encoded = (rawBody: string, ...codings: string[]) =>
 it.each<[what: string, code: string | undefined, named: string, requests: EventOptions[]]>([
   ['of the largest size that the setting allows', undefined, '', [{ rawBody: ofSize(1_024) }]],
   ['of a byte more', 'EntityTooLarge', '1024', [{ rawBody: ofSize(1_025) }]],
-  ['that is JSON whatever its Content-Encoding says', undefined, '', encoded('{}', 'gzip', 'identity')],
+  ['that is JSON whatever its Content-Encoding says', undefined, '', encoded('{}', 'gzip')],
   ['that is no JSON, in no encoding', 'InvalidParameter', 'JSON', encoded('{', '', 'identity', 'Identity')],
 ])('a body %s: %s', async (_what, code, named, requests) => {
   const { read } = await newService({ settings: { maxBodyBytes: 1_024 } });

@@ -55,8 +55,6 @@ it.each(PARAMETERS)(
     };
     for (const exact of [min - 1n, min, max, max + 1n]) expectExact(String(exact));
     fc.assert(fc.property(numbers, expectExact), { numRuns: 50 });
-    for (const number of ['1e99999999999', '1e-99999999999'])
-      expect(outcomeOf(number, parameter)).toBe('InvalidParameter');
   },
 );
 
@@ -79,12 +77,7 @@ it('a line of import takes only exact integers, each in its range', () => {
 });
 
 it('a work item may have the version after the last deletable one only if it is deleted', () => {
-  const isTaken = (version: bigint, more = '') =>
-    entityOf(`{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`, KINDS)
-      .problems.length === 0;
-  expect([isTaken(INT64.max - 1n), isTaken(INT64.max), isTaken(INT64.max, ',"deleted_at_ms":1795000000000')]).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  const line = `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${INT64.max}`;
+  const problems = ['}', ',"deleted_at_ms":1795000000000}'].map((end) => entityOf(line + end, KINDS).problems.length);
+  expect(problems).toEqual([1, 0]);
 });
