@@ -8,6 +8,7 @@ import { type ListedOperation, operationIdOf } from '../../lib/operations/index.
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
+import type { RecordCounts } from '../../lib/shared/log.ts';
 import { readSettings, type Settings, type TimeLimits } from '../../lib/shared/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
@@ -70,12 +71,14 @@ export const connectThrough = (
 function recordingMetrics() {
   const calls: { operation: string; code: string; durationMs: number }[] = [];
   const events: string[] = [];
+  const recordCounts: RecordCounts[] = [];
   return {
     calls,
     events,
+    recordCounts,
     call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
     event: (name: string) => void events.push(name),
-    records: () => undefined,
+    records: (counts: RecordCounts) => void recordCounts.push(counts),
   };
 }
 
@@ -117,7 +120,6 @@ export interface EventOptions {
   body?: unknown;
   /** The body as text, in place of `body`. */
   rawBody?: string | null;
-  isBase64Encoded?: boolean;
   /** A list gives a header several times. */
   headers?: Record<string, string | string[]>;
 }
@@ -145,7 +147,7 @@ export function eventFor(
     stageVariables: null,
     requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
     body: options.rawBody === undefined ? body : options.rawBody,
-    isBase64Encoded: options.isBase64Encoded ?? false,
+    isBase64Encoded: false,
   };
 }
 

@@ -4,8 +4,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
 import { callAlone, handlersOver, NOW, put, testDeps } from '../../support/service.ts';
-import { connectDouble } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
+import { hookedTable } from '../http/hooked-table.ts';
 
 const USAGE = {
   session_limit_reached: true,
@@ -26,14 +25,14 @@ const CHANGED = { ...RUM_RECORD, version: 'free' };
 
 /** An account with a RUM record and, unless it is null, a usage row; a clock, and one warm handler. */
 async function newTenant({ record = RUM_RECORD, usage = USAGE }: { record?: object; usage?: object | null } = {}) {
-  const double = new TableDouble();
   const clock = { now: NOW, msOfQuery: 0 };
-  const table = connectDouble(async (request) => {
-    if (request.name === 'QueryCommand') clock.now += clock.msOfQuery;
-    return double.apply(request);
-  });
+  const { table, hooked, hook } = hookedTable();
+  hook.around = (reply, { name }) => {
+    if (name === 'QueryCommand') clock.now += clock.msOfQuery;
+    return reply();
+  };
   const { account, appKey } = await newCaller(table);
-  const deps = testDeps(table, { now: () => clock.now });
+  const deps = testDeps(hooked, { now: () => clock.now });
   const handlers = handlersOver(deps);
   const putRecord = (row: object) => put(table, keys.rumResource(account), row);
   await putRecord(record);

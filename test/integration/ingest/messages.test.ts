@@ -7,22 +7,21 @@ import { connectionLost } from '../../support/faults.ts';
 import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { stored } from '../../support/service.ts';
-import { connectDouble } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
+import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 
 /** An account on a table of its own. @param before runs before each request, with its text */
 async function newTenant(before: (text: string) => unknown = () => {}) {
-  const double = new TableDouble();
-  const table = connectDouble(async (request) => {
-    await before(stringifyJson(request.input));
-    return double.apply(request);
-  });
+  const { table, hooked, hook } = hookedTable();
+  hook.around = async (reply, { input }) => {
+    await before(stringifyJson(input));
+    return reply();
+  };
   const { account } = await newAccount(table);
   return {
     account,
-    feed: feedOver(table, () => NOW),
+    feed: feedOver(hooked, () => NOW),
     member: (member_id: number, more: object = {}) =>
       JSON.stringify({ kind: 'member', account_id: account, member_id, name: 'Ada', ...more }),
     names: (...ids: number[]) =>

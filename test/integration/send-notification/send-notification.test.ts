@@ -29,14 +29,12 @@ async function notify(body: object, failing?: keyof Feed) {
     refuse: async (lines, reason) => take('refuse', refused, [...lines, reason]),
   };
   const deps = testDeps(table, { now: () => NOW + 1_500 });
-  const counts: object[] = [];
-  const metrics = { ...deps.metrics, records: (counted: object) => void counts.push(counted) };
   const event = eventFor(sendNotification, { appKey, body });
   event.requestContext.requestTimeEpoch = NOW;
-  const answer = await invokeAlone(handlersOver({ ...deps, metrics }, { feed }).sendNotification, event);
+  const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
   for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
-  return { answer, refused, log: deps.log, records, counts };
+  return { answer, refused, log: deps.log, records, counts: deps.metrics.recordCounts };
 }
 
 /** The record of an alert with these fields in place of those of {@link ALERT}. */
@@ -74,6 +72,7 @@ it.each<[what: string, fields: object, title: string]>([
     { status: 'resolved', annotations: { summary: '🔥'.repeat(600) } },
     `${'🔥'.repeat(501)} (resolved)`,
   ],
+  ['a summary that was cut inside an emoji', { annotations: { summary: 'Hot \ud83d' } }, 'Hot \ufffd'],
   ['its summary although it starts in minutes', { startsAt: new Date(NOW + 600_000).toISOString() }, 'Disk 7 is full'],
 ])('an alert has the title of %s', async (_what, fields, title) =>
   expect(await recordOf(fields)).toMatchObject({ title, at_ms: NOW }),

@@ -22,9 +22,3 @@ it('a cursor opens to its host with its own secret, and with no other or when an
 it('a cursor stays valid when the service is deployed again', () => {
   expect(openCursor(KEY, 'qiBGfF-90Kv5mUiSGf5Qe2gx')).toBe('h1');
 });
-
-it('a cursor is refused in any other spelling, and so is any other text', () => {
-  const cursor = sealCursor(KEY, 'h-12');
-  for (const text of [`${cursor}=`, ` ${cursor}`, `${cursor}\n`, `${cursor}!`, '', sealCursor(KEY, ''), 'h1'])
-    expect(openCursor(KEY, text), text).toBeUndefined();
-});

@@ -9,7 +9,6 @@ import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
-import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -106,39 +105,38 @@ async function newPendingMerge() {
   return { table, connect, tenant, entry };
 }
 
-/** Two calls of an operation, whose first update loses its reply. @param prepare fills the table, and returns the body */
-async function callsOf(operation: ListedOperation, prepare: (table: Table, tenant: Account) => Promise<object>) {
-  const { table, connect } = newTable();
-  const tenant = await newAccount(table);
-  const options = { appKey: tenant.appKey, body: await prepare(table, tenant) };
-  const { table: recorded, done } = connect(losing('UpdateCommand'));
-  const handlers = createHandlers(testDeps(recorded));
-  for (let call = 0; call < 2; call += 1) await callAlone(handlers, operation, options);
-  return done;
-}
-
 const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<string>; mayBeStale: boolean }>>> = {
-  'browse-fleet': () =>
-    callsOf(browseFleet, async (table, caller) => {
-      const fleet = await newFleet(table, { caller });
-      // Statuses of hosts that are gone: there are so many that range reads do not reach all statuses, and some are read by their keys.
-      const hosts = Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()] as const);
-      await fleet.putHosts(Object.fromEntries(hosts));
-      const reports = Array.from({ length: 300 }, (_, index) => [hostId(index), live()] as const);
-      await fleet.putLive(Object.fromEntries(reports));
-      return {};
-    }),
-  'get-rum-resource': () =>
-    callsOf(getRumResource, async (table, { account }) => {
-      await put(table, keys.rumResource(account), RUM_RECORD);
-      return {};
-    }),
-  'delete-work-item': () =>
-    callsOf(deleteWorkItem, async (table, { account }) => {
-      const body = { work_item_id: 'w', version: 1 };
-      await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
-      return body;
-    }),
+  async 'browse-fleet'() {
+    const { table, connect } = newTable();
+    const tenant = await newFleet(table);
+    // Statuses of hosts that are gone: there are so many that range reads do not reach all statuses, and some are read by their keys.
+    const hosts = Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()] as const);
+    await tenant.putHosts(Object.fromEntries(hosts));
+    await tenant.putLive(
+      Object.fromEntries(Array.from({ length: 300 }, (_, index) => [hostId(index), live()] as const)),
+    );
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    await callAlone(createHandlers(testDeps(recorded)), browseFleet, { appKey: tenant.appKey, body: {} });
+    return done;
+  },
+  async 'get-rum-resource'() {
+    const { table, connect } = newTable();
+    const { account, appKey } = await newAccount(table);
+    await put(table, keys.rumResource(account), RUM_RECORD);
+    const { table: recorded, done } = connect();
+    const handlers = createHandlers(testDeps(recorded));
+    for (let call = 0; call < 2; call += 1) await callAlone(handlers, getRumResource, { appKey, body: {} });
+    return done;
+  },
+  async 'delete-work-item'() {
+    const { table, connect } = newTable();
+    const { account, appKey } = await newAccount(table);
+    const body = { work_item_id: 'w', version: 1 };
+    await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    await callAlone(createHandlers(testDeps(recorded)), deleteWorkItem, { appKey, body });
+    return done;
+  },
   async 'merge-alerts'() {
     const { table, connect, tenant } = await newPendingMerge();
     await tenant.member(1);
