@@ -10,7 +10,7 @@ import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
 import { expectTrueFeeds, finishFeed } from '../support/incidents.ts';
 import {
   type Answer,
-  callOperation,
+  callAlone,
   connectThrough,
   type EventOptions,
   handlersOver,
@@ -50,7 +50,7 @@ it(
     const statuses: number[] = [];
     const wrong: string[] = [];
     async function call([operation, options]: [ListedOperation, EventOptions]): Promise<void> {
-      const answer = await callOperation(handlers, operation, options);
+      const answer = await callAlone(handlers, operation, options);
       statuses.push(answer.status);
       if (!isEnvelope(answer) || ![200, 429, 503].includes(answer.status)) wrong.push(answer.text.slice(0, 200));
     }

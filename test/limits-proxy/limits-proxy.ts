@@ -73,19 +73,14 @@ async function storedBytes(call: CallServer, table: string, keys: readonly Item[
 /**
  * @param target the endpoint of a DynamoDB-compatible server
  * @param limits the limits that differ from those of AWS
- * @param now a monotonic clock in milliseconds
  */
-export async function startLimitsProxy(
-  target: string,
-  limits: Partial<Limits> = {},
-  now: () => number = () => performance.now(),
-) {
+export async function startLimitsProxy(target: string, limits: Partial<Limits> = {}) {
   const { readUnits, writeUnits, callMs, transactionMs }: Limits = { ...AWS_LIMITS, ...limits };
   /** Names of the rows that running transactions write. */
   const inTransaction = new Set<string>();
   /** By `<table> <value of the partition key>`: the units used since the proxy started, and how often it was throttled. */
   const usages = new Map<string, { read: number; write: number; throttled: number }>();
-  const bucketOf = createTokenBuckets(MAX_PARTITIONS, now);
+  const bucketOf = createTokenBuckets(MAX_PARTITIONS, () => performance.now());
   const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
   function usageOf(partition: string) {

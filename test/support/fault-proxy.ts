@@ -55,8 +55,6 @@ export interface FaultProxy {
   readonly calls: readonly ProxiedCall[];
   /** Replaces the plan; without one there are no faults. Calls count from 1 again. */
   plan(plan?: Plan): void;
-  /** From now on refuses calls whose body contains this text, and does not count them: they are late attempts of earlier calls. */
-  ignore(text: string): void;
   close(): Promise<void>;
 }
 
@@ -65,16 +63,11 @@ const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServe
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[] });
   let current = newPlan();
-  let ignored: string | undefined;
   const hanging = new Set<ServerResponse>();
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
     const { calls, faultOf } = current;
     const call = { number: calls.length + 1, action, body: body.toString() };
-    if (ignored !== undefined && call.body.includes(ignored)) {
-      reply.destroy();
-      return;
-    }
     calls.push(call);
     const fault = faultOf(call);
     switch (fault) {
@@ -120,9 +113,6 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       for (const reply of hanging) reply.destroy();
       hanging.clear();
       current = newPlan(plan);
-    },
-    ignore(text) {
-      ignored = text;
     },
     close,
   };

@@ -37,17 +37,12 @@ const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: Q
 /** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
 export function feedOver(table: Table, now: () => number = Date.now, replacement?: FeedDeps) {
   const deps = testDeps(table);
-  const counts: RecordCounts = { records: 0, late: 0, refused: 0, failed: 0 };
-  const metrics = {
-    ...deps.metrics,
-    records(more: RecordCounts) {
-      for (const name of Object.keys(counts) as (keyof RecordCounts)[]) counts[name] += more[name];
-    },
-  };
+  const sum = (name: keyof RecordCounts) =>
+    deps.metrics.recordCounts.reduce((total, counts) => total + counts[name], 0);
   const refused: ShownRefusal[] = [];
   const delays: { receiptHandle: string; seconds: number }[] = [];
   let isTaken = (_body: string) => true;
-  const handler = createIngestRecords(replacement ?? { ...deps, metrics }, {
+  const handler = createIngestRecords(replacement ?? deps, {
     async refuse(refusals) {
       refused.push(...refusals.filter(({ MessageBody }) => isTaken(MessageBody)).map(shownRefusal));
       return refusals.map(({ MessageBody }) => isTaken(MessageBody));
@@ -72,7 +67,7 @@ export function feedOver(table: Table, now: () => number = Date.now, replacement
     delays,
     deps,
     /** What was counted so far. */
-    counts: () => counts,
+    counts: () => ({ records: sum('records'), late: sum('late'), refused: sum('refused'), failed: sum('failed') }),
     /** From now on, the queue of refused records takes only these bodies. */
     refuseOnly: (isAccepted: (body: string) => boolean) => {
       isTaken = isAccepted;

@@ -7,7 +7,7 @@ import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invoke, invokeAlone, NOW, putAll, testDeps } from './service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, NOW, putAll, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
@@ -44,14 +44,12 @@ interface FleetOptions {
   through?: Table;
   /** Who browses; by default a new account. */
   caller?: { account: number | bigint; appKey: string };
-  /** Calls the handler without a gateway, which saves time in tests with thousands of calls. */
-  alone?: boolean;
 }
 
 /** An account, with functions that fill its fleet and browse it. */
 export async function newFleet(
   table: Table,
-  { browse, settings = {}, timeLimits, through = table, caller, alone }: FleetOptions = {},
+  { browse, settings = {}, timeLimits, through = table, caller }: FleetOptions = {},
 ) {
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
@@ -92,7 +90,7 @@ export async function newFleet(
     },
     async browse(body: object = {}): Promise<Answer> {
       await resetRateCount();
-      return (alone ? invokeAlone : invoke)(handler, eventFor(browseFleet, { appKey, body }));
+      return invokeAlone(handler, eventFor(browseFleet, { appKey, body }));
     },
   };
 }

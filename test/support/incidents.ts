@@ -14,7 +14,7 @@ import {
   type Answer,
   type EventOptions,
   eventFor,
-  invoke,
+  invokeAlone,
   put,
   putAll,
   putAppKey,
@@ -91,7 +91,7 @@ export async function newAccount(table: Table) {
     },
     event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),
     merge: (handler: Handler, body: unknown, options: EventOptions = {}): Promise<Answer> =>
-      invoke(handler, eventFor(mergeAlerts, { appKey, body, ...options })),
+      invokeAlone(handler, eventFor(mergeAlerts, { appKey, body, ...options })),
   };
 }
 

@@ -1,31 +1,22 @@
-/** The service under test: real handlers, built as production builds them, on a table of their own in DynamoDB Local. */
+/** The service under test: real handlers, built as production builds them, on a table of their own. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
-import type {
-  APIGatewayProxyEvent,
-  APIGatewayProxyResult,
-  APIGatewayRequestAuthorizerEvent,
-  Context,
-} from 'aws-lambda';
-import { inject } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/http/app-keys.ts';
-import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { hashAppKey } from '../../lib/http/app-keys.ts';
 import type { Handler, Operation } from '../../lib/http/operation.ts';
-import { createUsageKeyAuthorizer } from '../../lib/http/usage-key-authorizer.ts';
-import { allowedMethods, type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
+import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
+import type { RecordCounts } from '../../lib/shared/log.ts';
 import { readSettings, type Settings, type TimeLimits } from '../../lib/shared/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
-import { readDeployment } from '../../packages/local/deployment.ts';
 import { connectDouble } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
-import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
@@ -80,12 +71,14 @@ export const connectThrough = (
 function recordingMetrics() {
   const calls: { operation: string; code: string; durationMs: number }[] = [];
   const events: string[] = [];
+  const recordCounts: RecordCounts[] = [];
   return {
     calls,
     events,
+    recordCounts,
     call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
     event: (name: string) => void events.push(name),
-    records: () => undefined,
+    records: (counts: RecordCounts) => void recordCounts.push(counts),
   };
 }
 
@@ -113,40 +106,13 @@ export function testDeps(
 
 export type { Handlers };
 
-/** All functions that the gateway may call, by each handler of `handlersOver`. */
-const deployedWith = new WeakMap<Handler, Functions>();
-
-/** The authorizer is a function of its own, with its own client. */
-function newAuthorizer(table: Table) {
-  const deps = testDeps(connectAgain(table));
-  const { environment } = readDeployment(inject('template'), table.name).functions['usage-key-authorizer'] ?? {};
-  return createUsageKeyAuthorizer(createAppKeys(deps), deps, environment?.SHARED_GATEWAY_KEY ?? '');
-}
-
-/** The handlers of all operations over one set of deps, as one warm instance of each function. */
+/** The handlers of all operations over one set of deps, as one warm instance of each function. @param around wraps each handler */
 export function handlersOver(
   deps: Deps,
-  {
-    usageKeyAuthorizer,
-    ...options
-  }: {
-    /** By default one over a client of its own. */
-    usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
-  } & HandlerOptions = {},
+  { around = (handler) => handler, ...options }: HandlerOptions & { around?: (handler: Handler) => Handler } = {},
 ): Handlers {
-  const handlers = createHandlers(deps, options);
-  const inContext = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
-  const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
-    usageKeyAuthorizer ??= newAuthorizer(deps.table);
-    return usageKeyAuthorizer(event);
-  };
-  const functions: Functions = {
-    ...Object.fromEntries(operations.map(({ name }) => [name, inContext(handlers[operationIdOf(name)])])),
-    'fallback-route': inContext(createFallbackRoute(deps, allowedMethods())),
-    'usage-key-authorizer': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
-  };
-  for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
-  return handlers;
+  const handlers = Object.entries(createHandlers(deps, options)).map(([name, handler]) => [name, around(handler)]);
+  return Object.fromEntries(handlers);
 }
 
 export interface EventOptions {
@@ -154,7 +120,6 @@ export interface EventOptions {
   body?: unknown;
   /** The body as text, in place of `body`. */
   rawBody?: string | null;
-  isBase64Encoded?: boolean;
   /** A list gives a header several times. */
   headers?: Record<string, string | string[]>;
 }
@@ -182,7 +147,7 @@ export function eventFor(
     stageVariables: null,
     requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
     body: options.rawBody === undefined ? body : options.rawBody,
-    isBase64Encoded: options.isBase64Encoded ?? false,
+    isBase64Encoded: false,
   };
 }
 
@@ -197,22 +162,9 @@ export interface Answer {
   body: any;
 }
 
-/** Calls a handler of `handlersOver` over HTTP, through the gateway of the template; any other as Lambda would. */
-export async function invoke(handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> {
-  const functions = deployedWith.get(handler);
-  return answerOf(await (functions ? throughGateway(functions, event) : handler(event, CONTEXT)));
-}
-
 /** Calls a handler as Lambda would, without a gateway before it. */
 export const invokeAlone = async (handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> =>
   answerOf(await handler(event, CONTEXT));
-
-/** Calls an operation over HTTP, through the gateway of the template. */
-export const callOperation = (
-  handlers: Handlers,
-  operation: ListedOperation,
-  options: EventOptions = {},
-): Promise<Answer> => invoke(handlers[operationIdOf(operation.name)], eventFor(operation, options));
 
 /** Calls an operation as Lambda would, without a gateway before it. */
 export const callAlone = (

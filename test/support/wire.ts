@@ -16,6 +16,3 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
   };
   return { port, close };
 }
-
-/** The error that the SDK throws, and retries, when a reply does not come. */
-export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });

@@ -20,7 +20,7 @@ async function threeHosts(fail: (read: string, signal?: AbortSignal) => unknown,
     const [read = name] = /HOST_STATUSES|HOSTS/.exec(values) ?? [];
     return fail(read, signal) ?? reply();
   };
-  const fleet = await newFleet(table, { through: hooked, timeLimits, alone: true });
+  const fleet = await newFleet(table, { through: hooked, timeLimits });
   for (const id of [1, 2, 3].map(hostId)) {
     await fleet.putHosts({ [id]: inventory() });
     await fleet.putLive({ [id]: live() });
@@ -55,12 +55,6 @@ it('live status that fails for some candidates counts only those as failed, and 
   expect(warnings).toEqual([{ level: 'warn', message: 'live status unreadable', fields }]);
 });
 
-it('an inventory that cannot be read is ServiceUnavailable, in an answer to a call that counts', async () => {
-  const answer = await (await threeHosts((read) => (read === 'HOSTS' ? throttled() : undefined))).browse();
-  expectEnvelope(answer, 503, 'ServiceUnavailable');
-  expect(answer.headers).toMatchObject({ 'Retry-After': '1', RateLimit: expect.any(String) });
-});
-
 it('a call that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
   const answer = await (await threeHosts((read) => (read === 'UpdateCommand' ? throttled() : undefined))).browse();
   expectEnvelope(answer, 503, 'ServiceUnavailable');
@@ -72,7 +66,7 @@ it('a cursor works with any key of its account, also one issued later, and after
   const account = { account_id: 1, name: 'Acme', permissions: ['monit'] };
   const browseWith = async (appKey: string) => {
     await putAppKey(table, await putAccount(table, account), identityOfAppKey(appKey), { created_at: 1 });
-    return newFleet(table, { caller: { account: account.account_id, appKey }, alone: true });
+    return newFleet(table, { caller: { account: account.account_id, appKey } });
   };
   const withFirstKey = await browseWith(newAppKey());
   await withFirstKey.putHosts({ a: inventory(), b: inventory(), c: inventory() });

@@ -19,7 +19,7 @@ import { TableDouble } from '../../table-double/table-double.ts';
 
 let fleet: Fleet;
 beforeEach(async () => {
-  fleet = await newFleet(newDouble(), { alone: true });
+  fleet = await newFleet(newDouble());
 });
 
 /** Rows as another system may write them. */
@@ -64,7 +64,7 @@ it('a page ends early with page_size_reached and a cursor when reading takes too
     double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input }),
   );
   const timeLimits = { ...PATIENT_LIMITS, inventoryMs: 0 };
-  const slowFleet = await newFleet(table, { through, timeLimits, alone: true });
+  const slowFleet = await newFleet(table, { through, timeLimits });
   await putHosts(slowFleet, rowsOf(7, inventory));
   await putLive(slowFleet, rowsOf(7, live));
   const pages = await walk(slowFleet, {});
@@ -137,7 +137,7 @@ const anyHosts = fc.array(anyHost, { minLength: 1, maxLength: 6 });
 it('whatever the host rows contain, every page is well-formed, none is a 5xx, and a walk returns each host once', async () => {
   let failed = 0;
   const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), async (hosts, limit) => {
-    const tenant = await newFleet(newDouble(), { alone: true });
+    const tenant = await newFleet(newDouble());
     const named = hosts.map((host, index) => [hostId(index), host] as const);
     await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
     await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));

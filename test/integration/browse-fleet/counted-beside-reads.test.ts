@@ -6,69 +6,34 @@ import { expectEnvelope } from '../../support/answers.ts';
 import { connectionLost } from '../../support/faults.ts';
 import { hostId, inventory, newFleet } from '../../support/fleet.ts';
 import { NOW, put } from '../../support/service.ts';
-import { within } from '../../support/within.ts';
-import { connectDouble, type Request } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
-
-/** A fleet of 200 hosts, whose calls to the table go through `around`. */
-async function newObservedFleet({ used = 0 } = {}) {
-  const double = new TableDouble();
-  const table = connectDouble(async (request) => double.apply(request));
-  const sent: string[] = [];
-  let underWay = 0;
-  let around = async (_request: Request): Promise<void> => undefined;
-  const through = connectDouble(async (request) => {
-    sent.push(request.name);
-    underWay += 1;
-    try {
-      await around(request);
-      return double.apply(request);
-    } finally {
-      underWay -= 1;
-    }
-  });
-  const fleet = await newFleet(table, { through, alone: true });
-  await fleet.browse(); // reads the app key, and resets the count
-  const count = keys.rateCount(fleet.account, 'browse-fleet', NOW / 60_000);
-  await put(table, count, { total: used, nonces: new Set(['x']) });
-  await fleet.putHosts(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [hostId(index), inventory()])));
-  sent.splice(0);
-  return {
-    ...fleet,
-    sent,
-    underWay: () => underWay,
-    onCall(action: typeof around) {
-      around = action;
-    },
-  };
-}
-
-it('a page takes one round of calls', async () => {
-  const { browse, sent, onCall } = await newObservedFleet();
-  onCall(async () => {
-    while (sent.length < 3) await nextTurn();
-  });
-  expectEnvelope(await within(5_000, () => browse()), 200);
-  expect(sent.sort()).toEqual(['QueryCommand', 'QueryCommand', 'UpdateCommand']);
-});
+import { hookedTable } from '../http/hooked-table.ts';
 
 it.each([
-  { reads: 'come before', readTurns: 0, countTurns: 20 },
-  { reads: 'come after', readTurns: 20, countTurns: 0 },
-  { reads: 'fail before', readTurns: 0, countTurns: 20, fault: connectionLost() },
+  { reads: 'come after', readTurns: 20, countTurns: 0, fail: false },
+  { reads: 'fail before', readTurns: 0, countTurns: 20, fail: true },
 ])('of a call that is refused, only first reads are made, and dropped if they $reads the count', async (given) => {
-  const { browse, sent, underWay, onCall, deps } = await newObservedFleet({ used: 30 });
-  onCall(async ({ name }) => {
+  const { table, hooked, hook } = hookedTable();
+  const { account, browse, putHosts, deps } = await newFleet(table, { through: hooked });
+  await putHosts(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [hostId(index), inventory()])));
+  await browse(); // reads the app key, and resets the count
+  const usedUp = { total: 30, nonces: new Set(['x']) };
+  await put(table, keys.rateCount(account, 'browse-fleet', NOW / 60_000), usedUp);
+  hook.calls.length = 0;
+  let underWay = 0;
+  hook.around = async (reply, { name }) => {
     const isCount = name === 'UpdateCommand';
+    underWay += 1;
     for (let turns = isCount ? given.countTurns : given.readTurns; turns > 0; turns -= 1) await nextTurn();
-    if (given.fault && !isCount) throw given.fault;
-  });
+    underWay -= 1;
+    if (given.fail && !isCount) throw connectionLost();
+    return reply();
+  };
   const answer = await browse({ edge_clusters: ['none'] });
   expectEnvelope(answer, 429, 'RequestTooFrequently');
   expect(answer.headers).toMatchObject({ 'X-RateLimit-Remaining': '0' });
-  expect([sent.length, underWay()]).toEqual([3, 0]);
+  expect([hook.calls.length, underWay]).toEqual([3, 0]);
   expect(deps.log.lines.filter(({ message }) => message === 'call failed')).toEqual([]);
 
   expectEnvelope(await browse(), 429, 'RequestTooFrequently');
-  expect(sent.length, 'a call that follows a refusal').toBe(3);
+  expect(hook.calls.length, 'a call that follows a refusal').toBe(3);
 });

@@ -30,7 +30,7 @@ it.each<[what: string, arrivedMs: number | undefined, nowMs: number, ms: number]
   expect(timeout.mock.calls).toEqual([[ms]]);
 });
 
-it('a look-up of the authorizer that gets no reply fails within its own limit', async () => {
+it('a look-up of the authorizer that gets no reply fails within its own limit, and API Gateway caches nothing', async () => {
   const { hooked, hook } = hookedTable();
   hook.around = (_reply, _request, signal) => noReply(signal);
   const deps = testDeps(hooked);

@@ -7,7 +7,7 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../packages/admin/local-service/local-gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { expectData } from '../../support/answers.ts';
-import { callOperation, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 /** The time of the examples' answers, and of the sample data. */
 const NOW = 1_795_231_227_854;
@@ -22,6 +22,6 @@ const withoutCursor = (data: unknown) =>
 
 it.each(operations)('the worked example of $name has the response that the service gives', async (operation) => {
   const { request } = operation.example;
-  const answer = await callOperation(handlers, operation, { appKey: DEMO_KEYS.demo, body: request });
+  const answer = await callAlone(handlers, operation, { appKey: DEMO_KEYS.demo, body: request });
   expect(withoutCursor(expectData(operation, answer))).toEqual(withoutCursor(exampleData(operation)));
 });

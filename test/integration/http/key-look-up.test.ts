@@ -29,13 +29,10 @@ it('every invalid key gets the same answer byte for byte except for request_id, 
   const valid = await putKey();
   const invalidKeys: Record<string, string | string[] | undefined> = {
     ...{ missing: undefined, empty: '', twice: [valid, valid], 'twice, one of them empty': [valid, ''] },
-    ...{ long: 'x'.repeat(257), 'long, of astral characters': '\u{1f511}'.repeat(257) },
     'long and stored': await putKey({}, 'y'.repeat(257)),
     'not ASCII': '密钥\ud800\0',
     unknown: newAppKey(),
-    expired: await putKey({ expires_at: SECONDS - 1 }),
     'expired this second': await putKey({ expires_at: SECONDS }),
-    revoked: await putKey({ revoked_at: SECONDS - 1 }),
     'revoked by a clock that is an hour ahead': await putKey({ revoked_at: SECONDS + 3_600 }),
     suspended: await putKey({ suspended: true }),
   };
@@ -49,10 +46,8 @@ it('every invalid key gets the same answer byte for byte except for request_id, 
     if (/unknown|expired|revoked|suspended/.test(what)) expect(hook.calls).toEqual(['GetCommand']);
   }
   for (const [what, text] of Object.entries(seen)) expect(text, what).toBe(seen.unknown);
-  for (const appKey of ['z'.repeat(256), '\u{1f511}'.repeat(256)].map((key) =>
-    putKey({ expires_at: SECONDS + 1 }, key),
-  ))
-    expectEnvelope(await callAlone(handlers, getRumResource, { appKey: await appKey }), 400, 'ResourceNotFound');
+  const appKey = await putKey({ expires_at: SECONDS + 1 }, '\u{1f511}'.repeat(256));
+  expectEnvelope(await callAlone(handlers, getRumResource, { appKey }), 400, 'ResourceNotFound');
 });
 
 const REVOKED = { revoked_at: SECONDS };
@@ -118,13 +113,9 @@ it('a key is looked up again after a look-up failed', async () => {
 
 it('the last use of a valid key is stored once an hour, however many functions look the key up', async () => {
   const { clock, hook, find, newInstance, putKey, lastUse } = newLookUp({ recordsUse: true });
-  const [appKey, revoked, unknown] = [await putKey(), await putKey(REVOKED), newAppKey()];
-  for (const key of [appKey, revoked, unknown]) await find(key);
-  expect([await lastUse(appKey), await lastUse(revoked), await lastUse(unknown)]).toEqual([
-    SECONDS,
-    undefined,
-    undefined,
-  ]);
+  const [appKey, revoked] = [await putKey(), await putKey(REVOKED)];
+  for (const key of [appKey, revoked]) await find(key);
+  expect([await lastUse(appKey), await lastUse(revoked)]).toEqual([SECONDS, undefined]);
   clock.now += HOUR_MS - 1_000;
   await newInstance().find(appKey);
   expect(await lastUse(appKey)).toBe(SECONDS);
@@ -134,16 +125,10 @@ it('the last use of a valid key is stored once an hour, however many functions l
   expect(await lastUse(appKey)).toBe(SECONDS + 3_600);
 });
 
-it.each(['refused', 'not answered'])(
-  'a last use whose write is %s neither fails nor delays the call',
-  async (fault) => {
-    const { hook, find, putKey, lastUse } = newLookUp({ recordsUse: true });
-    const appKey = await putKey();
-    hook.around = (reply, { name }, signal) => {
-      if (name !== 'UpdateCommand') return reply();
-      return fault === 'refused' ? Promise.reject(new Error('no')) : noReply(signal);
-    };
-    expect(await within(1_000, () => find(appKey))).toBeDefined();
-    expect(await lastUse(appKey)).toBeUndefined();
-  },
-);
+it('a last use whose write is not answered neither fails nor delays the call', async () => {
+  const { hook, find, putKey, lastUse } = newLookUp({ recordsUse: true });
+  const appKey = await putKey();
+  hook.around = (reply, { name }, signal) => (name === 'UpdateCommand' ? noReply(signal) : reply());
+  expect(await within(1_000, () => find(appKey))).toBeDefined();
+  expect(await lastUse(appKey)).toBeUndefined();
+});

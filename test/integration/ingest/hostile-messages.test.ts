@@ -4,15 +4,13 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { functionsOf } from '../../../packages/local/template.ts';
 import { deployed } from '../../infra/stack.ts';
 import { serve } from '../../support/serve.ts';
 import type { Outcome } from './ingest-process.ts';
 
-/** Of the feed's largest message. Lambda passes at most 6 MB to a function, which are so many of them. */
+/** Of the feed's largest message. Lambda passes at most 6 MB to a function, which are six of them. */
 const MESSAGE_BYTES = 1_008 * 1_024;
-const BATCH = 6;
 
 const report = '{"kind":"host_status","account_id":1,"host_id":"h",';
 const item = '{"kind":"work_item","account_id":1,"work_item_id":"w","version":1,"title":"t",';
@@ -26,22 +24,17 @@ function messageOf(lineOf: (size: number) => string, size: number): string {
   return Array.from({ length: count }, (_, index) => ofRow(index)).join('\n');
 }
 const messages = [
-  messageOf((size) => `${report}"reason_codes":${list('"é😀"', size)}}`, 40_000),
   messageOf((size) => `${report}"reason_codes":${list('"\\ud800"', size)}}`, 60_000),
   messageOf((size) => `${report}"reason_codes":${list('"x"', size)}}`, 1_100),
-  messageOf((size) => `${report}${names(size)}}`, 60_000),
   messageOf((size) => `${item}${names(size)}}`, 60_000),
-  messageOf((size) => `${item}"a":${list('[]', size)}}`, 60_000),
   messageOf((size) => `${item}"a":${list('{"a":{"b":[]}}', size)}}`, 60_000),
-  messageOf((size) => `${item}"a":${list('1e400', size)}}`, 60_000),
-  messageOf((size) => `${item}"a":"${'\\"'.repeat(size / 2)}"}`, MESSAGE_BYTES - 1_000),
   messageOf((size) => '['.repeat(size), MESSAGE_BYTES - 1_000),
-  messageOf((size) => '{"a":'.repeat(size / 5), 60_000),
   messageOf((size) => `{"a":1${'0'.repeat(size)}}`, 60_000),
 ];
 
-/** Answers as DynamoDB and SQS do. @param onRefused gets the number of messages that the queue of refused records takes */
-const serveAws = (onRefused: (count: number) => void) =>
+let refused = 0;
+/** Answers as DynamoDB and SQS do, and counts the messages for the queue of refused records. */
+const serveAws = () =>
   serve(async (request, response) => {
     const body = await text(request);
     response.setHeader('content-type', 'application/x-amz-json-1.0');
@@ -51,7 +44,7 @@ const serveAws = (onRefused: (count: number) => void) =>
       return;
     }
     const { Entries } = JSON.parse(body) as { Entries: { Id: string; MessageBody: string }[] };
-    onRefused(Entries.length);
+    refused += Entries.length;
     const Successful = Entries.map(({ Id, MessageBody }) => ({
       ...{ Id, MessageId: 'm', MD5OfMessageBody: hash('md5', MessageBody) },
     }));
@@ -59,10 +52,7 @@ const serveAws = (onRefused: (count: number) => void) =>
   });
 
 it('a batch of hostile messages costs less than 256 MB and a minute', async () => {
-  let refused = 0;
-  const url = await serveAws((count) => {
-    refused += count;
-  });
+  const url = await serveAws();
   const { NODE_OPTIONS } = functionsOf(deployed()).get('ingest-records')?.Properties.Environment.Variables ?? {};
   const env = { TABLE_NAME: 't', DYNAMODB_ENDPOINT: url, QUEUES_URL: `${url}/1/queue`, QUIET: 'true', NODE_OPTIONS };
   const child = fork(new URL('ingest-process.ts', import.meta.url), { env: { ...process.env, ...env } });
@@ -70,12 +60,9 @@ it('a batch of hostile messages costs less than 256 MB and a minute', async () =
   child.on('exit', () => ended.abort());
   onTestFinished(() => void child.kill());
   await once(child, 'message', { signal: ended.signal });
-  for (const bodies of chunksOf(messages, BATCH)) {
-    refused = 0;
-    const attributes = { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: '1' };
-    child.send({ Records: bodies.map((body, index) => ({ messageId: `m${index}`, body, attributes })) });
-    const [outcome] = (await once(child, 'message', { signal: ended.signal })) as [Outcome];
-    expect(outcome).toMatchObject({ failed: 0, counts: { refused, failed: 0 } });
-    expect(outcome.peakMb).toBeLessThan(256);
-  }
+  const attributes = { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: '1' };
+  child.send({ Records: messages.map((body, index) => ({ messageId: `m${index}`, body, attributes })) });
+  const [outcome] = (await once(child, 'message', { signal: ended.signal })) as [Outcome];
+  expect(outcome).toMatchObject({ failed: 0, counts: { refused, failed: 0 } });
+  expect(outcome.peakMb).toBeLessThan(256);
 });

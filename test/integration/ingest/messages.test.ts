@@ -7,22 +7,21 @@ import { connectionLost } from '../../support/faults.ts';
 import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { stored } from '../../support/service.ts';
-import { connectDouble } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
+import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 
 /** An account on a table of its own. @param before runs before each request, with its text */
 async function newTenant(before: (text: string) => unknown = () => {}) {
-  const double = new TableDouble();
-  const table = connectDouble(async (request) => {
-    await before(stringifyJson(request.input));
-    return double.apply(request);
-  });
+  const { table, hooked, hook } = hookedTable();
+  hook.around = async (reply, { input }) => {
+    await before(stringifyJson(input));
+    return reply();
+  };
   const { account } = await newAccount(table);
   return {
     account,
-    feed: feedOver(table, () => NOW),
+    feed: feedOver(hooked, () => NOW),
     member: (member_id: number, more: object = {}) =>
       JSON.stringify({ kind: 'member', account_id: account, member_id, name: 'Ada', ...more }),
     names: (...ids: number[]) =>
@@ -32,36 +31,22 @@ async function newTenant(before: (text: string) => unknown = () => {}) {
 
 describe('a line', () => {
   const member = { kind: 'member', member_id: 1, name: 'Ada' };
-  const host = { kind: 'host', host_id: 'h' };
   const report = { kind: 'host_status', host_id: 'h' };
   const item = { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' };
   const NAME = /must not contain field names/;
   const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   it.each<[string, object | string, RegExp]>([
     ['is no JSON', '{"kind":', /not valid JSON \(column 9\)/],
-    ['is no object', '[]', /must be a JSON object/],
     ['gives access', { kind: 'account', name: 'n', permissions: [] }, /kind must be one of member, host, host_status/],
     ['is of no existing account', { ...member, account_id: 999_999_999 }, /account 999999999 does not exist/],
     ['is in seconds', { ...member, at_ms: 1_795_000_000 }, /at_ms .*milliseconds, and 1795000000 is in seconds/],
     ['is in microseconds', { ...member, at_ms: NOW * 1_000 }, /^at_ms must be an integer from 1000000000000 to/],
     ['is of the future', { ...member, at_ms: NOW + 300_001 }, /^at_ms is 300001 ms after/],
-    ['reports from the future', { ...report, health_at_ms: NOW + 300_001 }, /^health_at_ms is 300001 ms/],
     ['reports in seconds', { ...report, observed_at_ms: 1 }, /observed_at_ms .*and 1 is in seconds/],
-    [
-      'reports once in eight days',
-      { ...host, report_interval_ms: 604_800_001 },
-      /report_interval_ms must be an integer/,
-    ],
     ['has more than 64 KB', { ...item, title: 'é'.repeat(32_768) }, /longer than 65536 bytes/],
-    ['lacks fields', host, /agent_version is required/],
     ['has a field whose name is half a surrogate pair', { ...item, '\ud800': 1 }, NAME],
-    ['has a field with a long name', { ...item, a: { ['x'.repeat(129)]: 1 } }, NAME],
     ['has a field __proto__', '{"kind":"member","account_id":1,"member_id":1,"name":"n","\\u005f_proto__":1}', NAME],
-    ['is nested deeply', { ...item, deep: nested(31) }, /deep must not be nested deeper than 31/],
     ['is nested very deeply', '['.repeat(60_000), /must not be nested deeper than 31/],
-    ['has a field that its kind does not have', { ...member, colour: 'red' }, /colour is not a field/],
-    ['has a value of another type', { ...report, node_count: 'x' }, /node_count must be an integer/],
-    ['retires a host by another value than true', { ...host, retired: 'yes' }, /retired must be true or false/],
   ])('that %s is refused as it came, with its reason; the others are applied', async (_what, line, reason) => {
     const { feed, account, member, names } = await newTenant();
     const body = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
@@ -89,12 +74,11 @@ describe('a line', () => {
     expect(feed.refused).toEqual([]);
   });
 
-  it.each([[['Ada', 'Bea']], [['Bea', 'Ada']]])('counts if it is a later one for the same row: %j', async (pair) => {
+  it('counts if it is a later one for the same row', async () => {
     const { feed, member, names } = await newTenant();
-    await feed.deliver([pair.map((name) => member(1, { name })).join('\n')]);
-    expect(await names(1)).toEqual([pair[1]]);
+    await feed.deliver([['Bea', 'Ada'].map((name) => member(1, { name })).join('\n')]);
     await feed.deliver([member(1, { name: 'Eve', at_ms: NOW - 1 })]);
-    expect([await names(1), feed.counts()]).toEqual([[pair[1]], { records: 3, late: 1, refused: 0, failed: 0 }]);
+    expect([await names(1), feed.counts()]).toEqual([['Ada'], { records: 3, late: 1, refused: 0, failed: 0 }]);
   });
 
   it('that DynamoDB refuses takes no other of its row with it', async () => {
@@ -111,9 +95,7 @@ describe('a line', () => {
 describe('a message', () => {
   it.each<[string, (first: string, second: string) => string]>([
     ['one object in any layout', (first) => JSON.stringify(JSON.parse(first), undefined, 2)],
-    ['a byte order mark', (first) => `\ufeff${first}`],
     ['a byte order mark and lines', (first, second) => `\ufeff${first}\n${second}`],
-    ['carriage returns and blank lines', (first, second) => `\r\n${first}\r\n \n\n${second}\n\n`],
     ['a thousand lines, and blank ones', (first, second) => `${first}\n\n`.repeat(999) + second],
   ])('may have %s', async (_what, bodyOf) => {
     const { feed, member, names } = await newTenant();
@@ -126,7 +108,6 @@ describe('a message', () => {
   it.each([
     ['with more than 1,000 records', (line: string) => `\ufeff${line}\r\n`.repeat(1_001), /more than 1000 records/],
     ['without a record', () => ' \r\n\t\n', /no record/],
-    ['of a blank line', () => ' ', /no record/],
   ])('%s is refused as a whole, as it came', async (_what, bodyOf, reason) => {
     const { feed, member, names } = await newTenant();
     const body = bodyOf(member(1));

@@ -24,7 +24,6 @@ const WITH_HEALTH: HostStatusRow = { ...REPORTS, health_at_ms: NOW };
 
 /** Hosts for which each rule holds: alone, or together with later rules that can hold at the same time. */
 it.each<[outcome: string, host: Partial<HostRow>, live?: HostStatusRow]>([
-  ['1 unsupported capability_unsupported', { capability_status: 'unsupported' }],
   [
     '1 unsupported capability_unsupported',
     { capability_status: 'unsupported', enabled: false, snapshot_ready: false },
@@ -33,23 +32,19 @@ it.each<[outcome: string, host: Partial<HostRow>, live?: HostStatusRow]>([
   ['2 disabled collection_disabled', { enabled: false, capability_status: 'failed' }, STALE],
   ['2 disabled collection_disabled', { capability_status: 'disabled', snapshot_ready: false }, WITH_HEALTH],
   ['3 degraded collection_failed', { capability_status: 'failed' }, { ...STALE, ...IMPAIRED }],
-  ['3 degraded collection_failed', { capability_status: 'failed', snapshot_ready: false }],
   ['4 initializing snapshot_pending', { capability_status: 'starting', snapshot_ready: false }],
   ['4 initializing snapshot_pending', { snapshot_ready: false }, { ...REPORTS, health_at_ms: 0 }],
   ['5 degraded snapshot_missing', {}, WITH_HEALTH],
-  ['6 no_data no_reports', { snapshot_ready: false }],
   ['6 no_data no_reports', { capability_status: 'running' }, REPORTS],
   ['7 stale snapshot_stale', { snapshot_ready: false, capability_status: 'running' }, { ...STALE, ...IMPAIRED }],
   ['8 degraded snapshot_truncated', {}, { ...FRESH, snapshot_truncated: true }],
   ['8 degraded snapshot_degraded', {}, { ...FRESH, snapshot_degraded: true }],
-  ['8 degraded health_newer_than_snapshot', {}, { ...FRESH, health_at_ms: NOW - 999 }],
   [
     '8 degraded health_newer_than_snapshot',
     {},
     { ...FRESH, received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 + 1n },
   ],
   ['8 degraded snapshot_truncated snapshot_degraded health_newer_than_snapshot', {}, { ...FRESH, ...IMPAIRED }],
-  ['9 active', { snapshot_ready: false, capability_status: 'starting' }, FRESH],
   ['9 active', { capability_status: 'anything else' }, { ...FRESH, health_at_ms: NOW - 1_000 }],
   ['9 active', {}, { ...FRESH, received_at_ms: BEYOND_2_53, health_at_ms: BEYOND_2_53 }],
 ])('rule %s: host %o with status row %o', (outcome, fields, live) => {
@@ -80,7 +75,6 @@ it.each<[what: string, host: Partial<HostRow>, live: HostStatusRow | typeof UNRE
   ],
   ['32 different ones', { reason_codes: [...codes.slice(0, 32), 'code-0'] }, FRESH, codes.slice(0, 32)],
   ['at most 32', { reason_codes: codes }, FRESH, [...codes.slice(0, 32), 'value_cut']],
-  ['of 128 code points', { reason_codes: [EMOJI.repeat(128)] }, FRESH, [EMOJI.repeat(128)]],
   [
     'cut',
     { reason_codes: ['x'.repeat(129), EMOJI.repeat(128)] },
@@ -95,14 +89,12 @@ it.each<[what: string, host: Partial<HostRow>, live: HostStatusRow | typeof UNRE
 it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'])(
   '%s is cut after 256 code points, and value_cut says so',
   (name) => {
-    for (const character of ['x', EMOJI])
-      for (const [length, reason_codes] of [
-        [256, undefined],
-        [257, ['value_cut']],
-      ] as const) {
-        const { servicemap, ...item } = fleetHost({ ...HOST, [name]: character.repeat(length) }, FRESH, NOW);
-        expect({ ...servicemap, ...item }).toMatchObject({ [name]: character.repeat(256) });
-        expect(servicemap.reason_codes).toEqual(reason_codes);
-      }
+    const shown = (length: number) => {
+      const { servicemap, ...item } = fleetHost({ ...HOST, [name]: EMOJI.repeat(length) }, FRESH, NOW);
+      return { ...servicemap, ...item };
+    };
+    expect(shown(256)).toMatchObject({ [name]: EMOJI.repeat(256) });
+    expect(shown(256)).not.toHaveProperty('reason_codes');
+    expect(shown(257)).toMatchObject({ [name]: EMOJI.repeat(256), reason_codes: ['value_cut'] });
   },
 );

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   ERROR_CODES,
@@ -11,7 +9,6 @@ import {
 } from '../../../lib/http/errors.ts';
 import { CATALOGS, catalogFor, messageOf } from '../../../lib/http/messages/index.ts';
 import { CODES } from '../../../packages/conformance/src/contract.ts';
-import { anyText } from '../../support/chance.ts';
 
 const VALUES: Explanations = {
   invalidFields: { fieldErrors: [{ field: 'limit', schema: {} }] },
@@ -55,12 +52,6 @@ it('there is each code of the contract, with its status', () => {
 });
 
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
-  it('has a language tag that names its file and selects it', () => {
-    expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
-    expect(existsSync(`lib/http/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
-    expect(catalogFor(catalog.language)).toBe(catalog);
-  });
-
   it('has a sentence for every code, and every explanation with its values', () => {
     for (const code of Object.keys(CODES) as ErrorCode[])
       expect(messageOf(catalog, { code, explanation: undefined }).length, code).toBeGreaterThan(3);
@@ -76,17 +67,14 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
 /** Each form of a field's schema, and its description in English. */
 const FORMS: [schema: FieldSchema, english: string][] = [
   [{}, 'a JSON value'],
-  [{ type: 'object' }, 'a JSON value'],
   [{ type: 'boolean' }, 'true or false'],
   [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b'],
-  [{ type: 'integer' }, 'an integer'],
   [{ type: 'integer', minimum: 0 }, 'an integer of at least 0'],
   [{ type: 'integer', maximum: 5 }, 'an integer of at most 5'],
   [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5'],
   [{ type: 'integer', minimum: 3, maximum: 5, 'x-minimum-field': 'limit' }, 'an integer from 3 (limit) to 5'],
   [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range'],
   [{ type: 'integer', format: 'int64', minimum: 0 }, 'an integer in the int64 range, at least 0'],
-  [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9'],
   [{ type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' }, 'an integer from -9223372036854775808 to 8'],
   [{ type: 'string' }, 'a string'],
   [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character'],
@@ -96,7 +84,6 @@ const FORMS: [schema: FieldSchema, english: string][] = [
     { type: 'string', format: 'cursor' },
     'a next_cursor that this service returned to this account (leave it out for the first page)',
   ],
-  [{ type: 'array' }, 'an array, each a JSON value'],
   [{ type: 'array', minItems: 1, items: { type: 'boolean' } }, 'an array of at least 1 item, each true or false'],
   [{ type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } }, 'an array of 1 to 3 items, each a string'],
 ];
@@ -121,25 +108,12 @@ const OTHER = CATALOGS[1]?.language ?? 'en';
 /** Refuses every language but Chinese. */
 const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
 
-describe('Accept-Language', () => {
-  const selected: [language: string, ...headers: (string | undefined)[]][] = [
-    [
-      'en',
-      ...[undefined, '', 'en-GB', 'zh-TW', 'zh-Hant', UNKNOWN, '*', '*, zh;q=0.5', 'en-GB;q=0, *', 'en;q=0'],
-      ...['zh;q=0.4, en;q=0.5', 'zh-Hans;q=0, *;q=0.5, en', `${REFUSED_OTHERS}, zh-Hans;q=0, *`, ';;;,,,q='],
-    ],
-    [
-      'zh-CN',
-      ...['zh', 'ZH-cn', 'zh-SG', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-TW, zh;q=0.9'],
-      ...['not a tag at all, zh', `${REFUSED_OTHERS}, zh-Hant;q=0, *`],
-    ],
-    [OTHER, 'en;q=0, *', '*, EN;Q=0', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *', 'en;q=0, zh-Hant;q=0.5, *'],
-  ];
-  it.each(selected.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
-    '%s selects %s',
-    (header, language) => expect(catalogFor(header).language).toBe(language),
-  );
-
-  it('of any form selects some language', () =>
-    fc.assert(fc.property(anyText, (header) => CATALOGS.includes(catalogFor(header)))));
-});
+const selected: [language: string, ...headers: (string | undefined)[]][] = [
+  ['en', undefined, 'en-GB', 'zh-TW', UNKNOWN, '*', '*, zh;q=0.5', 'en;q=0', 'zh-Hans;q=0, *;q=0.5, en', ';;;,,,q='],
+  ['zh-CN', 'ZH-cn', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, `${REFUSED_OTHERS}, zh-Hant;q=0, *`],
+  [OTHER, 'en;q=0, *', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *'],
+];
+it.each(selected.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
+  'Accept-Language %s selects %s',
+  (header, language) => expect(catalogFor(header).language).toBe(language),
+);

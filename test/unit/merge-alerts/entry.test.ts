@@ -21,15 +21,6 @@ it('the row of the largest merge that a request can name stays below 400 KB', ()
   expect(itemBytes(marshall(entryRow(1, { entry: { ...BARE, ...texts }, moves })))).toBeLessThan(MAX_ITEM_BYTES);
 });
 
-it.each(['merge', 'merge_undone'] as const)('the row of a %s reads back to what it was built from', (kind) => {
-  const moves = [objectId(), undefined, own].map((other) => ({
-    alertId: objectId(),
-    ...(kind === 'merge' ? { from: other, to: own } : { from: own, to: other }),
-  }));
-  const found = { entry: { ...BARE, ...texts, kind }, moves };
-  expect(entryOf(entryRow(1, found))).toEqual(found);
-});
-
 it.each<[Partial<HistoryEntry>, object]>([
   [{}, {}],
   [{ new_title: 'New' }, { old_title: '' }],

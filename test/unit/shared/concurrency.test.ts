@@ -1,21 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { chunksOf, forEach } from '../../../lib/shared/concurrency.ts';
-
-it('each item is processed once, and no more at a time than allowed', async () => {
-  const done: number[] = [];
-  let [underWay, mostAtOnce] = [0, 0];
-  const work = async (item: number) => {
-    underWay += 1;
-    mostAtOnce = Math.max(mostAtOnce, underWay);
-    await sleep(item % 3);
-    underWay -= 1;
-    done.push(item);
-  };
-  const items = Array.from({ length: 50 }, (_, item) => item);
-  await forEach(items, work, { concurrency: 4 });
-  expect([done.sort((a, b) => a - b), mostAtOnce]).toEqual([items, 4]);
-});
+import { forEach } from '../../../lib/shared/concurrency.ts';
 
 it('after a failure nothing starts, and it is thrown when all running work, which is told by its signal, has ended', async () => {
   const begun: number[] = [];
@@ -44,8 +29,4 @@ it('nothing starts once the signal aborts, and its reason is thrown', async () =
   };
   await expect(forEach([0, 1, 2, 3, 4], work, { concurrency: 1, signal: stop.signal })).rejects.toThrow('stopped');
   expect(begun).toBe(3);
-});
-
-it('chunks have the size but for the last one', () => {
-  expect([chunksOf([1, 2, 3], 2), chunksOf([], 2)]).toEqual([[[1, 2], [3]], []]);
 });

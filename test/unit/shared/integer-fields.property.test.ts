@@ -1,16 +1,15 @@
-/** Numbers in every notation of JSON in every integer field of the operations and of the lines of import. */
+/** Numbers in every notation of JSON in every integer field of the operations. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { bodyMiddleware, type Validator, validateMiddleware } from '../../../lib/http/body.ts';
 import { ApiError, type FieldSchema } from '../../../lib/http/errors.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
 import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { KINDS, type Kind, LINES } from '../../../lib/ingest/kinds.ts';
+import { KINDS } from '../../../lib/ingest/kinds.ts';
 import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import validateMerge from '../../../lib/operations/merge-alerts/validate-merge-alerts.ts';
-import { documentedLines } from '../../support/documents.ts';
 import { integerOf, numbers } from './numbers.ts';
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -55,36 +54,11 @@ it.each(PARAMETERS)(
     };
     for (const exact of [min - 1n, min, max, max + 1n]) expectExact(String(exact));
     fc.assert(fc.property(numbers, expectExact), { numRuns: 50 });
-    for (const number of ['1e99999999999', '1e-99999999999'])
-      expect(outcomeOf(number, parameter)).toBe('InvalidParameter');
   },
 );
 
-it('a line of import takes only exact integers, each in its range', () => {
-  const integers = documentedLines().flatMap((text) =>
-    Object.entries(JSON.parse(text) as { kind: Kind }).flatMap(([field, value]) =>
-      typeof value === 'number' ? { text, field, value, kind: JSON.parse(text).kind as Kind } : [],
-    ),
-  );
-  fc.assert(
-    fc.property(fc.constantFrom(...integers), numbers, ({ text, kind, field, value }, number) => {
-      const { minimum = 1, maximum } = LINES[kind].properties[field] as FieldSchema;
-      const { entity: read } = entityOf(text.replace(`"${field}":${value}`, `"${field}":${number}`), KINDS);
-      const exact = integerOf(number);
-      if (read) expect([number, String(read[field])]).toEqual([number, String(exact)]);
-      else expect(exact === undefined || exact < minimum || exact > (maximum ?? INT64.max)).toBe(true);
-    }),
-    { numRuns: 500 },
-  );
-});
-
 it('a work item may have the version after the last deletable one only if it is deleted', () => {
-  const isTaken = (version: bigint, more = '') =>
-    entityOf(`{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`, KINDS)
-      .problems.length === 0;
-  expect([isTaken(INT64.max - 1n), isTaken(INT64.max), isTaken(INT64.max, ',"deleted_at_ms":1795000000000')]).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  const line = `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${INT64.max}`;
+  const problems = ['}', ',"deleted_at_ms":1795000000000}'].map((end) => entityOf(line + end, KINDS).problems.length);
+  expect(problems).toEqual([1, 0]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { optionalVariable, readSettings, requiredVariable, SettingsError } from '../../../lib/shared/settings.ts';
+import { readSettings, SettingsError } from '../../../lib/shared/settings.ts';
 
 const read = (env: Record<string, string> = {}) => readSettings({ TABLE_NAME: 't', ...env });
 const DEFAULTS = { tableName: 't', maxBodyBytes: 262_144, serviceMapEnabled: true, writesFrozen: false, quiet: false };
@@ -28,16 +28,7 @@ it('settings that are missing or wrong are all reported together', () => {
 it.each([
   ['MAX_BODY_BYTES', ['1024', '393216'], ['1023', '393217', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
   ['SERVICEMAP_ENABLED', ['true', 'false'], ['TRUE', '1']],
-  ['QUIET', ['true', 'false'], ['TRUE', '1']],
 ])('%s may be one of %j, and none of %j', (name, valid, invalid) => {
   for (const value of valid) expect(() => read({ [name]: value })).not.toThrow();
   for (const value of invalid) expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name} .*"${value}"$`));
-});
-
-it('a variable that is empty counts as absent', () => {
-  expect([optionalVariable('A', { A: 'a' }), requiredVariable('A', { A: 'a' })]).toEqual(['a', 'a']);
-  for (const env of [{ A: '' }, {}]) {
-    expect(optionalVariable('A', env)).toBeUndefined();
-    expect(() => requiredVariable('A', env)).toThrow(SettingsError);
-  }
 });

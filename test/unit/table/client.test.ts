@@ -1,5 +1,4 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -70,16 +69,9 @@ it('gives each of three attempts 800 ms for its reply, together less than a call
   expect(3 * 800).toBeLessThan(TIME_LIMITS.callMs);
 });
 
-it('keeps its connection, and reads integers beyond 2^53 exactly', async () => {
-  const sockets = new Set<unknown>();
-  reply = (response, attempt) => {
-    sockets.add(response.socket);
-    answering({ Item: { n: { N: '9223372036854775807' }, part: { N: '-2.5' } } })(response, attempt);
-  };
-  const client = connect();
-  for (let call = 0; call < 3; call += 1)
-    expect(await read(client)).toMatchObject({ Item: { n: 9223372036854775807n, part: -2.5 } });
-  expect(sockets.size).toBe(1);
+it('reads integers beyond 2^53 exactly', async () => {
+  reply = answering({ Item: { n: { N: '9223372036854775807' }, part: { N: '-2.5' } } });
+  expect(await read()).toMatchObject({ Item: { n: 9223372036854775807n, part: -2.5 } });
 });
 
 it("lacks the SDK's logger middleware, which every other client has", () => {
@@ -98,21 +90,16 @@ it('gives a transaction one token for all its attempts', async () => {
 });
 
 describe('an error', () => {
-  const refusal = (name: string, more = {}) =>
-    answering({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, ...more }, 400);
-  const halfReply = (response: ServerResponse, then = () => {}) =>
-    void response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', then);
+  const refusal = (name: string) => answering({ __type: `com.amazonaws.dynamodb.v20120810#${name}` }, 400);
+  const halfReply = (response: ServerResponse) => response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
   const throttling = refusal('ProvisionedThroughputExceededException');
   it.each<[what: string, reply: Reply, attempts: number, error?: object, timeouts?: typeof PATIENT]>([
-    ['a cancelled transaction', refusal('TransactionCanceledException', { CancellationReasons: [] }), 1],
+    ['a cancelled transaction', refusal('TransactionCanceledException'), 1],
     ['a conflict with a transaction', refusal('TransactionConflictException'), 3],
     ['throttling', throttling, 3],
-    ['no JSON', answering('<html>', 503), 3],
-    ['an empty reply', answering(''), 3, TIMED_OUT],
     ['a connection that ends', (response) => response.destroy(), 3, { ...TIMED_OUT, code: 'ECONNRESET' }],
     ['a server that says nothing', () => {}, 3, { ...TIMED_OUT, code: 'ETIMEDOUT' }, HURRIED],
-    ['a reply that stops half-way', (response) => halfReply(response), 3, TIMED_OUT, HURRIED],
-    ['a reply that ends half-way', (response) => halfReply(response, () => response.destroy()), 3, TIMED_OUT],
+    ['a reply that stops half-way', halfReply, 3, TIMED_OUT, HURRIED],
   ])('(%s) is thrown after as many attempts as may help', async (_what, answer, attempts, error, timeouts) => {
     reply = answer;
     await expect(read(connect(timeouts))).rejects.toMatchObject({ ...error, $metadata: { attempts } });
@@ -138,24 +125,8 @@ describe('an error', () => {
   it('is AbortError when a call is aborted, before or while it is sent', async () => {
     reply = () => {};
     const client = connect();
-    const { hostname, port } = new URL(endpoint);
-    const request = new HttpRequest({ protocol: 'http:', hostname, port: Number(port), method: 'POST', body: '' });
-    const send = (abortSignal: AbortSignal) => client.config.requestHandler.handle(request, { abortSignal });
-    const calls = [AbortSignal.abort(), AbortSignal.timeout(50)].map((signal) => send(signal));
-    for (const outcome of await Promise.allSettled([...calls, read(client, { abortSignal: AbortSignal.timeout(50) })]))
-      expect(outcome).toMatchObject({ reason: { name: 'AbortError', message: 'Request aborted' } });
-  });
-
-  it('is not thrown for a reply that is slow but never pauses for long', async () => {
-    reply = async (response) => {
-      for (const part of ['{"Item"', ':{"a"', ':{"S"', ':"b"}}', '}']) {
-        response.write(part);
-        await sleep(250);
-      }
-      response.end();
-    };
-    const expected = { Item: { a: 'b' }, $metadata: { attempts: 1 } };
-    expect(await read(connect({ ...PATIENT, requestTimeout: 1_000 }))).toMatchObject(expected);
+    for (const abortSignal of [AbortSignal.abort(), AbortSignal.timeout(50)])
+      await expect(read(client, { abortSignal })).rejects.toMatchObject({ name: 'AbortError' });
   });
 
   it('for a wrong clock leads to another attempt, with the time of DynamoDB', async () => {

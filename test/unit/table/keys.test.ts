@@ -43,12 +43,6 @@ it('app keys and the list of accounts have partitions of no account', () => {
   expect(parseKey(listed)).toEqual({ kind: 'listedAccount', account: 70, parts: [] });
 });
 
-it('the letter case of an ObjectID does not matter', () => {
-  const id = ID.toUpperCase();
-  expect([keys.incident(7, id), keys.alert(7, id)]).toEqual([keys.incident(7, ID), keys.alert(7, ID)]);
-  expect(keys.historyEntry(7, id, 1)).toEqual(keys.historyEntry(7, ID, 1));
-});
-
 it('a key of an unknown form is not parsed, and is of no kind', () => {
   for (const pk of [' ACCOUNT#1#HOSTS', 'ACCOUNT#1#HOSTS ', 'OTHER', 'ACCOUNT#1#UNHEARD_OF', 'ACCOUNT#x#HOSTS'])
     expect(parseKey({ pk, sk: 'x' }), pk).toBeUndefined();

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { collections, type Key, keys } from '../../../lib/table/keys.ts';
-import { batchGet, getRow, queryPage, queryRange, queryRows, rowName } from '../../../lib/table/read.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../../lib/table/read.ts';
 import { connectDouble, type KeysAndAttributes } from '../../table-double/client.ts';
 
 const alertKeys = (count: number) =>
@@ -73,31 +73,3 @@ it.each<[what: string, process: () => number]>([
     await expect(batchGet(aborted, alertKeys(1))).rejects.toThrow(/abort/);
   },
 );
-
-it.each<[what: string, isConsistent: boolean, read: (table: Table) => Promise<unknown>]>([
-  ['a row', true, (table) => getRow(table, keys.member(1, 2))],
-  ['rows by their keys', true, (table) => batchGet(table, alertKeys(1))],
-  ['rows by their keys, if wanted,', false, (table) => batchGet(table, alertKeys(1), { consistent: false })],
-  ['the rows of a partition', true, (table) => queryRows(table, collections.members(1))],
-  ['a page of a partition', true, (table) => queryPage(table, collections.members(1), { limit: 1 })],
-  ['a page of a fleet', false, (table) => queryRange(table, 'p', { after: 'a', limit: 1 }, 'host_id', ['a'])],
-])('%s: whether the read is strongly consistent is %s', async (_what, isConsistent, read) => {
-  const consistent: unknown[] = [];
-  const table = connectDouble(async ({ input }) => {
-    consistent.push((input.RequestItems?.double ?? input).ConsistentRead ?? false);
-    return {};
-  });
-  await read(table);
-  expect(consistent).toEqual([isConsistent]);
-});
-
-// Types are gone when a test runs: it is `npm run check` that fails where these do not hold.
-it('a row has the type of its key, with the attributes that are read', () => {
-  const someAttributes = (table: Table) => getRow(table, keys.alert(1, 'a'), ['title']);
-  // @ts-expect-error no alert has this attribute
-  void ((table: Table) => getRow(table, keys.alert(1, 'a'), ['owner_id']));
-  // @ts-expect-error alerts are not read by the key of an incident
-  void ((table: Table) => batchGet<'alert', 'title'>(table, [keys.incident(1, 'i')]));
-  type Row = NonNullable<Awaited<ReturnType<typeof someAttributes>>>;
-  expectTypeOf<keyof Row>().toEqualTypeOf<'title'>();
-});

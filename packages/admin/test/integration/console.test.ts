@@ -6,7 +6,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { callOperation, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import { callAlone, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { auditRow } from '../../accounts/audit-rows.ts';
 import { countAlerts } from '../../incidents/list.ts';
@@ -277,7 +277,7 @@ it('the page of work items shows who deleted them, by which call, and the comman
   const { account, appKey } = await newAccount(table);
   await put(table, keys.workItem(account, 'lost'), { work_item_id: 'lost', title: 'title', version: 1 });
   const call = { appKey, body: { work_item_id: 'lost', version: 1 } };
-  const { body } = await callOperation(handlers, deleteWorkItem, call);
+  const { body } = await callAlone(handlers, deleteWorkItem, call);
   const deletion = `at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} `;
   const restore = `restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `;
   expect(await show(`/${account}/work-items`)).toMatch(new RegExp(`lost title 2 ${deletion}.*${restore}`));

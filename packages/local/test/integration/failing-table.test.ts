@@ -7,7 +7,7 @@ import {
   connectThrough,
   eventFor,
   handlersOver,
-  invoke,
+  invokeAlone,
   newTable,
   PATIENT_LIMITS,
   testDeps,
@@ -29,7 +29,7 @@ describe('npm start -- --fail', () => {
   it('throttle: calls answer 503', async () => {
     const { appKey } = await newCaller(table);
     const handlers = handlersOver(testDeps(connectThrough(table, await failingTable('throttle'))));
-    const answer = await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, body: {} }));
+    const answer = await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey, body: {} }));
     expect(answer).toMatchObject({ status: 503, body: { error: { code: 'ServiceUnavailable' } } });
   });
 
