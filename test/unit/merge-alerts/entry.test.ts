@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { changeOf, entryOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
+import { changeOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
 import { isPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
 import type { HistoryEntry } from '../../../lib/table/rows.ts';
