@@ -71,8 +71,8 @@ const errorOf = (call: Promise<unknown>): Promise<unknown> =>
 const MERGE = { alert_ids: ['a'], incident_id: 'b' };
 const tooFrequent = (seconds: number) => () => refusal('RequestTooFrequently', 429, { 'Retry-After': String(seconds) });
 
-/** A fleet behind the contract's limits of 2 calls a second and 30 a minute. @param usedByOthers calls that others have made in the first minute */
-function limitedFleet(hosts: number, usedByOthers = 0) {
+/** A fleet behind the contract's limits of 2 calls a second and 30 a minute. */
+function limitedFleet(hosts: number) {
   const used = new Map<string, number>();
   let refused = 0;
   const serve = ({ at, text }: { at: number; text: string }) => {
@@ -82,7 +82,6 @@ function limitedFleet(hosts: number, usedByOthers = 0) {
     ].map(({ name, limit, ms }) => {
       const index = Math.floor(at / ms);
       const key = `${name} ${index}`;
-      if (name === 'minute' && used.size === 0) used.set(key, usedByOthers);
       const left = limit - (used.get(key) ?? 0);
       return { name, key, limit, left, seconds: Math.ceil(((index + 1) * ms - at) / 1_000) };
     });
@@ -117,17 +116,6 @@ describe('the client', () => {
     for (const { reason } of waits()) expect(reason).toBe('rate-limit');
     expect(waits().reduce((sum, { ms }) => sum + ms, 0) + 30 * 40).toBe(elapsed());
     expect(elapsed()).toBeLessThan(80_000);
-  });
-
-  it('waits for a window that other callers of the account have used up', async () => {
-    const fleet = limitedFleet(1_200, 30);
-    const { client, waits } = clientOver(fleet.serve, { retries: 0 });
-    let hosts = 0;
-    for await (const page of client.pages()) hosts += page.items.length;
-    expect(hosts).toBe(1_200);
-    expect(fleet.refused()).toBe(1);
-    expect(waits()[0]).toMatchObject({ reason: 'rate-limit' });
-    expect(Math.floor((waits()[0]?.ms ?? 0) / 1_000)).toBe(20);
   });
 
   it('gives up waiting for a rate limit after maxWaitMs', async () => {
