@@ -13,6 +13,11 @@ import { enterFakeAws } from '../support/aws.ts';
 const table = await newTable({ stream: true });
 const aws = await enterFakeAws({ name: 'none', outputs: {} });
 
+interface Batch {
+  Entries: { Id: string; MessageBody: string }[];
+  QueueUrl: string;
+}
+
 /** Gives SQS these dead letters, and the stream these records. Nobody may publish on the bus. */
 function fill(letters: (object | string | null)[], records: (DynamoDBRecord | undefined)[]) {
   const queue = new Map(letters.map((letter, index) => [String(index), JSON.stringify(letter)]));
@@ -25,13 +30,7 @@ function fill(letters: (object | string | null)[], records: (DynamoDBRecord | un
       })),
     }),
     DeleteMessage: ({ ReceiptHandle }: { ReceiptHandle: string }) => ({ deleted: queue.delete(ReceiptHandle) }),
-    SendMessageBatch: ({
-      Entries,
-      QueueUrl,
-    }: {
-      Entries: { Id: string; MessageBody: string }[];
-      QueueUrl: string;
-    }) => ({
+    SendMessageBatch: ({ Entries, QueueUrl }: Batch) => ({
       Successful: Entries.map(({ Id, MessageBody }) => {
         if (QueueUrl.endsWith('/events')) details.push(JSON.parse(MessageBody).detail);
         else sent.push(MessageBody);
@@ -80,8 +79,6 @@ it('relays what dead letters contain or point to, and names each that stays, and
     [letterAbout('AccessDeniedException', first), expect.stringContaining('denied')],
     [letterAbout('empty', first), gone],
     [{ Records: 5 }, none],
-    [{ Records: [{ dynamodb: { NewImage: { pk: {} } } }] }, expect.any(String)],
-    ['no letter', none],
     [null, none],
     [{ DDBStreamBatchInfo: null }, expect.any(String)],
     [{ Records: [third] }],
@@ -99,7 +96,7 @@ it('relays what dead letters contain or point to, and names each that stays, and
   expect(await replayRelay(table, resources)).toEqual({ letters: letters.length, left });
   expect([queue.size, sent, details]).toEqual([letters.length, [], []]);
   const replayed = await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now));
-  expect(replayed.left).toEqual([...left, { message_id: '12', reason: 'Relaying failed again.' }]);
+  expect(replayed.left).toEqual([...left, { message_id: '10', reason: 'Relaying failed again.' }]);
   expect([...queue.keys()]).toEqual(replayed.left.map(({ message_id }) => message_id));
   const audit = await storedUnder(table, collections.audit(tenant.account));
   expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '4 dead letters' }]);
