@@ -104,9 +104,8 @@ describe('gateway-keys remove', () => {
       );
     const before = (await removals(1)).length;
     destroyStack();
-    aws.gateway.refuseDeletions = true;
+    aws.gateway.failures = ['BadRequestException'];
     expect((await onTable('gateway-keys remove')).exitCode).toBe(1);
-    aws.gateway.refuseDeletions = false;
     loseKeyOf(1);
     expect((await onTable('gateway-keys remove')).out).toBe('2 gateway keys deleted.\n');
     const row = { by: 'arn:aws:sts::123456789012:assumed-role/Operator/ada', target: 'gateway key' };

@@ -86,7 +86,7 @@ it('preflight reports the table of an earlier stack, but not that of a deployed 
 
 it('preflight reports a check that fails, and continues with the others', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', 'http://127.0.0.1:9');
-  onTestFinished(() => void vi.unstubAllEnvs());
+  onTestFinished(() => void vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', undefined));
   const { lines, exitCode } = await preflight();
   expect(lines.filter((line) => /^unknown/.test(line))).toEqual([expect.stringMatching(/Lambda: .*127\.0\.0\.1:9/)]);
   expect(lines).toContainEqual(expect.stringMatching(/^ok {6}CDK bootstrap/));
