@@ -60,16 +60,6 @@ describe('gateway-keys create', () => {
     expect(await caller()).toMatchObject({ gatewayKey: keyValueOf(2) });
   });
 
-  it('is completed by another run after a failure', async () => {
-    destroyStack();
-    loseKeyOf(1);
-    aws.gateway.failures = ['', 'NotFoundException']; // of the call that attaches the first key
-    expect((await onStack('gateway-keys create')).exitCode).toBe(1);
-    const made = aws.gateway.keys;
-    expect((await onStack('gateway-keys create')).exitCode).toBe(0);
-    expect([aws.gateway.keys, aws.gateway.attached.length]).toEqual([made, 3]);
-  });
-
   it('requires a stack, which has the usage plan', async () => {
     expect((await onTable('gateway-keys create')).err).toContain('Unknown usage plan: pass --stack NAME instead');
     const said = expect.stringContaining('No gateway key was created: pass --stack NAME');
