@@ -128,20 +128,14 @@ export function handlersOver(
   deps: Deps,
   {
     usageKeyAuthorizer,
-    around = (handler) => handler,
     ...options
   }: {
     /** By default one over a client of its own. */
     usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
-    /** Wraps each handler that the gateway calls. */
-    around?: (handler: Handler) => Handler;
   } & HandlerOptions = {},
 ): Handlers {
   const handlers = createHandlers(deps, options);
-  const inContext = (handler: Handler) => {
-    const wrapped = around(handler);
-    return (event: APIGatewayProxyEvent) => wrapped(event, CONTEXT);
-  };
+  const inContext = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
     usageKeyAuthorizer ??= newAuthorizer(deps.table);
     return usageKeyAuthorizer(event);
