@@ -14,8 +14,8 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
 // With faults DynamoDB Local answers some hundred thousand calls: there optimizing takes less time than it saves.
 if (process.env.FAULTS) process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC';
 
-/** It replaces a module of Node, which must not be loaded before. */
-const VIRTUAL_TIME = 'test/faults/merge-fairness.test.ts';
+/** What tests on a table share. */
+const globalSetup = ['test/support/template.ts', 'test/support/dynamodb-local.ts'];
 
 export default defineConfig({
   test: {
@@ -31,14 +31,14 @@ export default defineConfig({
     // Projects run in the order of their names, so that the one with the longest waits begins.
     projects: [
       { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
-      { test: { name: 'virtual time', include: [VIRTUAL_TIME], isolate: true } },
       { test: { name: 'stack', include: ['test/infra/**/*.test.ts'], globalSetup: 'test/infra/templates.ts' } },
+      // A test of merges replaces a module of Node, which must not be loaded before.
+      { test: { name: 'faults', include: ['test/faults/**/*.test.ts'], isolate: true, globalSetup } },
       {
         test: {
           name: 'integration',
-          include: ['test/{integration,faults,schedules}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
-          exclude: [VIRTUAL_TIME],
-          globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
+          include: ['test/{integration,schedules}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
+          globalSetup,
         },
       },
     ],

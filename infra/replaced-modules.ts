@@ -1,6 +1,6 @@
 /**
  * Replaces modules in the bundles: esbuild's `alias` resolves both to *this file*, so the last two exports are what bundled packages get.
- * Nothing imports them by path; do not delete them. `test/infra/bundles.test.ts` fails when that no longer saves anything; esbuild fails when
+ * Nothing imports them by path; do not delete them. `test/infra/bundles.test.ts` fails when a bundle has what they leave out; esbuild fails when
  * a bundle imports a name that this file does not export.
  */
 import { fileURLToPath } from 'node:url';

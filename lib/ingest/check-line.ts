@@ -23,10 +23,10 @@ export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'feed_order', 'dele
 /** How many problems of a line are told, and how many characters of each. */
 const TOLD = { problems: 10, characters: 200 } as const;
 
-/** Compiles a schema at its first use, and keeps it. */
-const ajv = new Ajv({ allErrors: true, messages: false, useDefaults: true });
+const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);
 const validators = new Map<LineSchema, ValidateFunction>();
+/** Compiles a schema at its first use, and keeps it. */
 function validatorOf(schema: LineSchema): ValidateFunction {
   const validate = validators.get(schema) ?? ajv.compile<unknown>(withInt64(schema) as object);
   validators.set(schema, validate);
@@ -78,7 +78,7 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> 
   const validate = validatorOf(schema);
   validate(line);
   const errors = validate.errors ?? [];
-  validate.errors = null; // it would keep up to 30,000 errors in memory
+  validate.errors = null; // it would keep an error for each short field of a long line in memory
   for (const error of errors) yield problemText(error, fields, line);
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     yield 'exactly one of app_key and app_key_hash is required';
@@ -122,7 +122,7 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
   if (typeof value === 'number') {
     const size = Math.abs(value);
-    // `parseJson` returns NaN for a fraction that a double would round to an integer.
+    // `parseJson` returns NaN for a fraction that a double would round to an integer, and integers up to 20 digits exactly.
     if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
       yield 'must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
   }

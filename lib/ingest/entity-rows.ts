@@ -18,13 +18,13 @@ const KEYS: Readonly<Record<FeedKind, (account: Int64, fields: Row) => KeyOf<Row
 
 export const keyOf = (entity: Entity<FeedKind>) => KEYS[entity.kind](entity.account_id, entity);
 
-/** The attributes of an entity's row, but for those that order records. Ids of incidents and alerts are in lower case. */
+/** The attributes that an entity gives its row, besides its key and what orders records. Ids of incidents and alerts are in lower case. */
 export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<FeedKind>): Row {
   if (kind === 'host' || kind === 'host_status') {
     const { host_id: _key, ...others } = fields;
     return others;
   }
-  // With `deleted_request_id`, relay would report it as a deletion by an API call of this deployment.
+  // With `deleted_request_id`, the event would say that an API call of this deployment deleted the item. Undefined is not stored.
   if (kind === 'work_item') return storableFields({ ...fields, deleted_request_id: undefined });
   if (kind !== 'incident' && kind !== 'alert') return fields;
   const isId = (name: string) => name === 'incident_id' || name === 'alert_id';

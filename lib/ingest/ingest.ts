@@ -43,8 +43,8 @@ interface Line {
 }
 
 /**
- * Applies the records of a batch of messages of the ingest queue to the table. A record that can never be applied goes to the queue of
- * refused records. If one fails that may succeed later, its whole message fails, and is received again after a growing delay.
+ * Applies the records of a batch of messages of the ingest queue to the table. A record that cannot be applied as it is, or whose account
+ * does not exist, goes to the queue of refused records. If applying one fails, its whole message fails, and is received again after a growing delay.
  */
 export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
   /** Accounts that exist. The cache has no expiry, since accounts are never deleted. */
@@ -171,7 +171,7 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
   const receives = Number(attributes.ApproximateReceiveCount);
   const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
-  const lines = isObject(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  const lines = isObjectOfLines(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
   if (lines.length === 0 || lines.length > MAX_RECORDS) {
     const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
     message.refusals.push(refusalOf(body, reason, message));
@@ -188,13 +188,13 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
 /** Without the byte order mark that a text may begin with. */
 const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
 
-/** Whether a body of several lines is one JSON object. */
-function isObject(body: string): boolean {
+/** Whether the lines of a body are one JSON object together. */
+function isObjectOfLines(body: string): boolean {
   if (!body.includes('\n') || depthOf(body) > MAX_DEPTH) return false; // to parse deep nesting takes much memory
   try {
     // The text of several objects fails after the first one.
     const parsed: unknown = JSON.parse(withoutMark(body));
-    return typeof parsed === 'object' && !Array.isArray(parsed);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
   } catch {
     return false;
   }

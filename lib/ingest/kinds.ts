@@ -8,7 +8,7 @@ import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/sch
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
 import type { Order } from './order.ts';
 
-/** Maximum length of an account's name, in code points. */
+/** Maximum length of the name of an account or a member, in code points. */
 export const MAX_NAME_LENGTH = 512;
 /** Maximum length of an app key's note, in code points. */
 export const MAX_NOTE_LENGTH = 512;
@@ -18,7 +18,7 @@ const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
-/** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number is taken for seconds, a larger one for microseconds. */
+/** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number may be in seconds, a larger one in microseconds. */
 export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
 /** A week. */
 const MAX_INTERVAL_MS = 604_800_000;
@@ -143,7 +143,7 @@ export const LINES = {
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;
 
-/** A record of the ingest queue that passed its checks. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
+/** What a line of the ingest queue or of an import becomes. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
 export interface FeedRecord {
   entity: Entity<FeedKind>;
   /** When the change happened, in Unix milliseconds. */

@@ -51,7 +51,7 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   }
 }
 
-/** The keys of one call, and what reading them returned and cost. */
+/** The keys that one call asks for, and what reading them cost, repeats included. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
   /** Read units used: one per row for each started 4 KB, half of that if not consistent. */
@@ -60,7 +60,7 @@ export interface ReadBatch<Kind extends RowKind> {
 
 /**
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
- * aborts.
+ * aborts; without a signal about ten seconds.
  * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
  * @returns the rows that exist
  */
@@ -104,9 +104,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
 }
 
 export interface QueryOptions<Name> {
-  /** Only rows whose sort key begins with this. */
-  prefix?: string;
-  /** Only rows with this sort key or a higher one; takes precedence over `prefix`. */
+  /** Only rows with this sort key or a higher one. */
   from?: string;
   /** Attributes to read; absent: all. */
   attributes?: readonly Name[];
@@ -154,9 +152,8 @@ export async function queryPage<Kind extends RowKind>(
   return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
 }
 
-function inputOf({ name }: Table, partition: string, { prefix, from, attributes }: QueryOptions<string> = {}) {
-  const prefixCondition = prefix === undefined ? undefined : expression` AND begins_with(sk, ${prefix})`;
-  const sortKeyCondition = from === undefined ? prefixCondition : expression` AND sk >= ${from}`;
+function inputOf({ name }: Table, partition: string, { from, attributes }: QueryOptions<string> = {}) {
+  const sortKeyCondition = from === undefined ? undefined : expression` AND sk >= ${from}`;
   return {
     TableName: name,
     ConsistentRead: true,
@@ -171,7 +168,7 @@ type WireRow = Record<string, AttributeValue>;
 
 /**
  * Reads one page of a partition, eventually consistent. It converts the values itself, since the document client would copy each one
- * again, and a page of the fleet has thousands of rows.
+ * again, and a rare filter reads thousands of rows.
  * @param keyName field of the result that gets the sort key
  * @param attributes those to read besides the sort key
  * @returns the rows in ascending order, and the last sort key that DynamoDB read; undefined when it knows of no further row
@@ -210,6 +207,6 @@ function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // The service's own fields have none of the remaining types, but rows that other systems write may.
+  // Lists, such as reason codes, and whatever types the rows of other systems have.
   return table.unmarshall<{ value: unknown }>({ value }).value;
 }

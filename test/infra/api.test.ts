@@ -1,7 +1,11 @@
 /** The REST API, its stage, usage plans and domain, and the stack's outputs: docs/deploy.md, docs/decisions.md, SECURITY.md. */
 import { describe, expect, it } from 'vitest';
 import { logsOutputOf } from '../../infra/outputs.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
 import { operations } from '../../lib/operations/index.ts';
+import { readDeployment } from '../../packages/local/deployment.ts';
+import { answerOf } from '../../packages/local/gateway-response.ts';
 import { functionIdOf, functionsOf, resourcesOf, routesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable, shortId } from './stack.ts';
 import { DOMAIN, type Variant, WEB_ACL } from './templates.ts';
@@ -13,7 +17,7 @@ it('only routes of operations have the authorizer and require a gateway key; fal
   const nameOf = new Map([...functionsOf(template)].map(([name, { id }]) => [id, name]));
   const found = [...routesOf(template)].map(([route, { Properties }]) => {
     const { AuthorizationType, AuthorizerId, ApiKeyRequired, Integration } = readable(Properties);
-    // With no time-out of its own API Gateway waits 29 s, longer than any function that answers.
+    // Without a time-out API Gateway waits 29 s, longer than any function that answers.
     expect(Integration).toEqual({ Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST', Uri: expect.any(String) });
     const name = nameOf.get(functionIdOf(Properties.Integration.Uri));
     return [route, [name, AuthorizationType, AuthorizerId, ApiKeyRequired].join(' ').trim()];
@@ -42,23 +46,58 @@ it('the API is regional, with TLS 1.2, binary bodies, and keys of the authorizer
     SecurityPolicy: 'TLS_1_2',
   };
   expect(only('ApiGateway::RestApi', template).Properties).toEqual(api);
-  const changed = only('ApiGateway::RestApi', deployed('changed')).Properties;
-  expect(changed).toEqual({ ...api, DisableExecuteApiEndpoint: true });
+  expect(only('ApiGateway::RestApi', deployed('changed')).Properties.DisableExecuteApiEndpoint).toBe(true);
   const asked = { IdentitySource: 'method.request.querystring.app_key', AuthorizerResultTtlInSeconds: 60 };
   expect(only('ApiGateway::Authorizer', template).Properties).toMatchObject({ Type: 'REQUEST', ...asked });
 });
 
+const ANSWERS: Record<string, ErrorCode> = {
+  ACCESS_DENIED: 'AccessDenied',
+  DEFAULT_4XX: 'BadRequest',
+  DEFAULT_5XX: 'ServiceUnavailable',
+  INVALID_API_KEY: 'ServiceUnavailable',
+  MISSING_AUTHENTICATION_TOKEN: 'MethodNotAllowed',
+  REQUEST_TOO_LARGE: 'EntityTooLarge',
+  THROTTLED: 'RequestTooFrequently',
+  UNAUTHORIZED: 'Unauthorized',
+  UNSUPPORTED_MEDIA_TYPE: 'BadRequest',
+  WAF_FILTERED: 'AccessDenied',
+};
+
+it("API Gateway's own answers have the envelope and the headers of the service", () => {
+  const { responses } = readDeployment(template, 'a-table');
+  expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(Object.keys(ANSWERS));
+  for (const [type, code] of Object.entries(ANSWERS)) {
+    const { statusCode, headers, body } = answerOf(responses, type, 'an-id');
+    const { status } = ERROR_CODES[code];
+    const { message } = JSON.parse(body).error;
+    expect([statusCode, JSON.parse(body)]).toEqual([status, { request_id: 'an-id', error: { code, message } }]);
+    expect(message).toMatch(type === 'UNSUPPORTED_MEDIA_TYPE' ? /Content-Encoding.*gzip or deflate/ : en.codes[code]);
+    // API Gateway would take it for a variable.
+    expect(message).not.toContain('$');
+    expect(headers).toEqual({
+      'Content-Type': 'application/json',
+      'x-amzn-RequestId': 'an-id',
+      'Svc-Request-Id': 'an-id',
+      'Content-Language': 'en',
+      Vary: 'Accept-Language',
+      'Cache-Control': 'no-store',
+      ...(status === 405 && { Allow: 'POST' }),
+      ...([429, 503].includes(status) && { 'Retry-After': '1' }),
+    });
+  }
+});
+
 describe('the stage', () => {
-  it.each<[variant: Variant | undefined, name: string, rate: number, burst: number]>([
+  it.each([
     [undefined, 'prod', 1_000, 2_000],
     ['changed', 'v2', 3_000, 5_000],
-  ])(
+  ] as const)(
     'has throttles, for all accounts together, and stores no query string: %s',
-    (variant, StageName, ...[rate, burst]) => {
+    (variant, StageName, rate, burst) => {
       const { AccessLogSetting: _log, ...stage } = only('ApiGateway::Stage', deployed(variant)).Properties;
-      const setting = (path: string, HttpMethod: string, rate: number, burst: number) => ({
-        ...{ ResourcePath: `/${path.slice(1).replaceAll('/', '~1')}`, HttpMethod },
-        ...{ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
+      const setting = (ResourcePath: string, HttpMethod: string, rate: number, burst: number) => ({
+        ...{ ResourcePath, HttpMethod, ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
         ...{ LoggingLevel: 'OFF', DataTraceEnabled: false, MetricsEnabled: false },
       });
       expect(stage).toEqual({
@@ -68,7 +107,7 @@ describe('the stage', () => {
         TracingEnabled: false,
         MethodSettings: [
           setting('/*', '*', 100, 200),
-          ...operations.map(({ path }) => setting(`/${path}`, 'POST', rate, burst)),
+          ...operations.map(({ path }) => setting(`/${path.replaceAll('/', '~1')}`, 'POST', rate, burst)),
         ],
       });
     },
@@ -92,33 +131,28 @@ describe('the stage', () => {
     for (const variable of Object.values(fields)) expect(variable).not.toMatch(/query|key|\.path$|\.usage/i);
   });
 
-  it('is created after the role for its log, which apiGatewayAccount=false leaves out', () => {
-    const { CloudWatchRoleArn } = only('ApiGateway::Account', template).Properties;
-    expect(CloudWatchRoleArn).toBe('ServiceApiCloudWatchRole.Arn');
+  it('is created after the role for its log, and deployed after the authorizer and all gateway responses', () => {
+    expect(only('ApiGateway::Account', template).Properties.CloudWatchRoleArn).toBe('ServiceApiCloudWatchRole.Arn');
     expect(only('ApiGateway::Stage', template).DependsOn).toEqual(idsOf('Account', template));
+    // The setting apiGatewayAccount leaves it out.
     expect(idsOf('Account', deployed('changed'))).toEqual([]);
-  });
-
-  it('has a deployment that waits for the authorizer and all gateway responses, and is the same for the same API', () => {
     const waitsFor = ['GatewayResponse', 'Authorizer'].flatMap((type) => idsOf(type, template));
     expect(only('ApiGateway::Deployment', template).DependsOn).toEqual(expect.arrayContaining(waitsFor));
+    // The same API has the same deployment.
     expect(idsOf('Deployment', deployed('adopting'))).toEqual(idsOf('Deployment', template));
   });
 });
 
 it('an account may call as its usage plan says; all unknown callers share a plan, by the key that the authorizer returns', () => {
   const plan = (throttleOf: (name: string) => object) => {
-    const throttles = operations.map(({ name, path }) => [`${path}/POST`, throttleOf(name)]);
-    const stage = { ApiId: 'ServiceApi', Stage: 'ServiceApiDeploymentStageprod' };
-    return { Description: expect.any(String), ApiStages: [{ ...stage, Throttle: Object.fromEntries(throttles) }] };
+    const Throttle = Object.fromEntries(operations.map(({ name, path }) => [`${path}/POST`, throttleOf(name)]));
+    const ApiStages = [{ ApiId: 'ServiceApi', Stage: 'ServiceApiDeploymentStageprod', Throttle }];
+    return { Description: expect.any(String), ApiStages };
   };
-  const [usual, merges] = [
-    { RateLimit: 50, BurstLimit: 100 },
-    { RateLimit: 20, BurstLimit: 40 },
-  ];
+  const limits = (RateLimit: number) => ({ RateLimit, BurstLimit: 2 * RateLimit });
   expect(propertiesOf('ApiGateway::UsagePlan', template)).toEqual({
-    ServiceApiAccountPlan: plan((name) => (name === 'merge-alerts' ? merges : usual)),
-    ServiceApiSharedPlan: plan(() => ({ RateLimit: 200, BurstLimit: 400 })),
+    ServiceApiAccountPlan: plan((name) => limits(name === 'merge-alerts' ? 20 : 50)),
+    ServiceApiSharedPlan: plan(() => limits(200)),
   });
   const { Enabled, Value } = only('ApiGateway::ApiKey', template).Properties;
   expect([Enabled, Value]).toEqual([true, expect.stringMatching(/^[0-9a-f]{64}$/)]);
@@ -142,42 +176,34 @@ it('a domain serves the API, and a web ACL guards its stage, if settings name th
   expect(ResourceArn).toMatch(/\/restapis\/ServiceApi\/stages\/Service/);
 });
 
-/** The outputs that commands and other stacks read. */
-const OUTPUTS = {
-  Url: 'https://ServiceApi.execute-api.AWS::Region.AWS::URLSuffix/ServiceApiDeploymentStageprod',
-  TableName: 'Table',
-  AccountPlanId: 'ServiceApiAccountPlan',
-  DeadLettersUrl: 'MergesDeadLetters',
-  MergeQueueUrl: 'MergesQueue',
-  EventBusName: 'RelayBus',
-  RelayEventsUrl: 'RelayEvents',
-  RelayDeadLettersUrl: 'RelayDeadLetters',
-  FeedUrl: 'FeedQueue',
-  FeedArn: 'FeedQueue.Arn',
-  FeedRefusedUrl: 'FeedRefused',
-  FeedWritersPolicyArn: 'FeedWriters',
-  OperatorPolicyArn: 'Operator',
-  DashboardUrl:
-    'https://AWS::Region.Consoles.AWS::Partition.domain/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
-  AccessLogs: 'ServiceAccessLog',
-  ...Object.fromEntries(
-    [...functionsOf(template).keys()].map((name) => [logsOutputOf(name), `${idOfFunction(name)}Logs`]),
-  ),
-};
-
-it.each<[variant: Variant | undefined, outputs: object]>([
-  [undefined, OUTPUTS],
-  [
-    'changed',
-    {
-      ...OUTPUTS,
-      Url: 'https://api.example.com',
-      DomainTarget: 'ServiceApiDomain.RegionalDomainName',
-    },
-  ],
-  ['adopting', { ...OUTPUTS, TableName: 'Old-Table-1' }],
-  ['ephemeral', { ...OUTPUTS, DashboardUrl: undefined }],
-])('the outputs name the parts of a stack, and its address without a slash at the end: %s', (variant, outputs) => {
-  const found = Object.entries(deployed(variant).Outputs ?? {}).map(([name, { Value }]) => [name, readable(Value)]);
-  expect(Object.fromEntries(found)).toEqual(outputs);
+it('the outputs name the parts of a stack, and its address without a slash at the end', () => {
+  const outputsOf = (variant?: Variant) =>
+    Object.fromEntries(
+      Object.entries(deployed(variant).Outputs ?? {}).map(([name, { Value }]) => [name, readable(Value)]),
+    );
+  const logs = [...functionsOf(template).keys()].map((name) => [logsOutputOf(name), `${idOfFunction(name)}Logs`]);
+  const outputs = {
+    Url: 'https://ServiceApi.execute-api.AWS::Region.AWS::URLSuffix/ServiceApiDeploymentStageprod',
+    TableName: 'Table',
+    AccountPlanId: 'ServiceApiAccountPlan',
+    DeadLettersUrl: 'MergesDeadLetters',
+    MergeQueueUrl: 'MergesQueue',
+    EventBusName: 'RelayBus',
+    RelayEventsUrl: 'RelayEvents',
+    RelayDeadLettersUrl: 'RelayDeadLetters',
+    FeedUrl: 'FeedQueue',
+    FeedArn: 'FeedQueue.Arn',
+    FeedRefusedUrl: 'FeedRefused',
+    FeedWritersPolicyArn: 'FeedWriters',
+    OperatorPolicyArn: 'Operator',
+    DashboardUrl: expect.stringMatching(
+      /\/cloudwatch\/home\?region=AWS::Region#dashboards\/dashboard\/WatchDashboard$/,
+    ),
+    AccessLogs: 'ServiceAccessLog',
+    ...Object.fromEntries(logs),
+  };
+  expect(outputsOf()).toEqual(outputs);
+  const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
+  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain });
+  expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
 });

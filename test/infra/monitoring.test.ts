@@ -27,94 +27,75 @@ interface Metric {
   MetricName: string;
   Dimensions?: { Name: string; Value: string }[];
 }
-/** Statistic, metric and dimensions as text. */
-const metricText = (statistic: string, { Namespace, MetricName, Dimensions = [] }: Metric) =>
-  [statistic, Namespace, MetricName, ...Dimensions.map(({ Name, Value }) => `${Name}=${Value}`)].join(' ');
+/** Statistic, metric and values of dimensions as text, with their names if the metric is the service's own. */
+const metricText = (statistic: string, { Namespace, MetricName, Dimensions = [] }: Metric) => {
+  const dimensions = Dimensions.map(({ Name, Value }) => (Namespace === NAMESPACE ? `${Name}=${Value}` : Value));
+  return [statistic, MetricName, ...dimensions].join(' ');
+};
 
-const OPERATORS: Record<string, string> = { GreaterThanOrEqualToThreshold: '>=', GreaterThanThreshold: '>' };
-/**
- * When an alarm is raised, as text: `STATISTIC METRIC DIMENSION=VALUE >= THRESHOLD, PERIODS × SECONDS s`, with an expression in place of
- * the metric, and `DATAPOINTS of PERIODS` where fewer suffice. Fails if the alarm has any other property.
- */
-function conditionOf({
-  AlarmDescription: _text,
-  AlarmActions: _sent,
-  OKActions: _ended,
-  ...alarm
-}: (typeof alarms)[string]) {
+/** When an alarm is raised, as text: `STATISTIC METRIC DIMENSIONS >= THRESHOLD, DATAPOINTS of PERIODS × SECONDS s`. */
+function conditionOf(alarm: (typeof alarms)[string]) {
   if ('AlarmRule' in alarm) return alarm.AlarmRule;
-  const { Metrics, Threshold, EvaluationPeriods, DatapointsToAlarm, ComparisonOperator, ...single } = alarm;
-  const { Namespace, MetricName, Dimensions, Statistic, Period, ...rest } = single;
+  const { Metrics, Threshold, EvaluationPeriods: periods, DatapointsToAlarm: datapoints = periods } = alarm;
   // The lack of data raises no alarm.
-  expect(rest).toEqual({ TreatMissingData: 'notBreaching' });
-  let [metric, seconds] = [metricText(Statistic, { Namespace, MetricName, Dimensions }), Period];
+  expect(alarm.TreatMissingData).toBe('notBreaching');
+  let [metric, seconds] = [metricText(alarm.Statistic, alarm), alarm.Period];
   if (Metrics) {
-    const [{ Expression, Id: _id, Label: _label, ...returned }, ...parts] = Metrics;
-    expect(returned).toEqual({ ReturnData: true });
+    const [{ Expression }, ...parts] = Metrics;
     // CloudWatch allows ten metrics in an alarm, besides its expressions.
     expect(parts.length).toBeLessThanOrEqual(10);
     [metric, seconds] = [Expression, parts[0].MetricStat.Period];
-    for (const { Id, MetricStat, ...part } of parts) {
-      expect([part, MetricStat.Period]).toEqual([{ ReturnData: false }, seconds]);
+    for (const { Id, MetricStat } of parts) {
+      expect(MetricStat.Period).toBe(seconds);
       metric = metric.replaceAll(new RegExp(`\\b${Id}\\b`, 'g'), metricText(MetricStat.Stat, MetricStat.Metric));
     }
   }
-  const periods =
-    DatapointsToAlarm < EvaluationPeriods ? `${DatapointsToAlarm} of ${EvaluationPeriods}` : EvaluationPeriods;
-  return `${metric} ${OPERATORS[ComparisonOperator]} ${Number(Threshold.toFixed(6))}, ${periods} × ${seconds} s`;
+  const operator = alarm.ComparisonOperator === 'GreaterThanThreshold' ? '>' : '>=';
+  return `${metric} ${operator} ${Number(Threshold.toFixed(6))}, ${datapoints} of ${periods} × ${seconds} s`;
 }
 
-const inQueue = (queue: string, which = '') =>
-  `Maximum AWS/SQS ApproximateNumberOfMessages${which}Visible QueueName=${queue}.QueueName`;
+const inQueue = (queue: string, which = '') => `Maximum ApproximateNumberOfMessages${which}Visible ${queue}.QueueName`;
 /** Calls of what a setting has switched off are refused, and do not count as failed. */
-const failures = `(Sum ${NAMESPACE} FailedCalls - FILL(Sum ${NAMESPACE} Events event=refused_by_setting service=incident-monitoring-rum, 0))`;
-const failedShare = `${failures} / Sum ${NAMESPACE} AnsweredCalls`;
+const failures = '(Sum FailedCalls - FILL(Sum Events event=refused_by_setting service=incident-monitoring-rum, 0))';
+const failedShare = `${failures} / Sum AnsweredCalls`;
 const enoughFailed = `IF(${failures} >= 5, ${failedShare}, 0)`;
 const bothWindows = (id: string) =>
   `(ALARM("WatchServiceLevel${id}Long.Arn") AND ALARM("WatchServiceLevel${id}Short.Arn"))`;
 /** A sum in which a metric without data counts as 0. */
 const sum = (...metrics: string[]) => metrics.map((metric) => `FILL(${metric}, 0)`).join(' + ');
-const ofFunction = (metric: string, name: string) =>
-  `Sum AWS/Lambda ${metric} FunctionName=${idOfFunction(name)}Function`;
-const failedMessages = (source: string) =>
-  `Sum AWS/Lambda FailedInvokeEventCount EventSourceMappingUUID=${source.replace('Function', 'FunctionSqsEventSourceService')}`;
-const concurrent = 'Maximum AWS/Lambda ConcurrentExecutions';
+const failedMessages = (source: string) => `Sum FailedInvokeEventCount ${source}`;
+/** The throttles of the others are meant to limit callers without a key. */
+const watched = [...functionsOf(template).keys()].filter((name) => !/fallback-route|openapi-document/.test(name));
 
 const CONDITIONS = {
   // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
   ErrorBudgetFast: bothWindows('ErrorBudgetFast'),
-  ErrorBudgetFastLong: `${enoughFailed} > 0.0144, 1 × 3600 s`,
-  ErrorBudgetFastShort: `${failedShare} > 0.0144, 1 × 300 s`,
+  ErrorBudgetFastLong: `${enoughFailed} > 0.0144, 1 of 1 × 3600 s`,
+  ErrorBudgetFastShort: `${failedShare} > 0.0144, 1 of 1 × 300 s`,
   ErrorBudgetSlow: bothWindows('ErrorBudgetSlow'),
-  ErrorBudgetSlowLong: `${enoughFailed} > 0.006, 1 × 21600 s`,
-  ErrorBudgetSlowShort: `${failedShare} > 0.006, 1 × 1800 s`,
+  ErrorBudgetSlowLong: `${enoughFailed} > 0.006, 1 of 1 × 21600 s`,
+  ErrorBudgetSlowShort: `${failedShare} > 0.006, 1 of 1 × 1800 s`,
 
   // Without dimensions it is the account's metric, not a function's.
-  ConcurrencyNearLimit: `${concurrent} / SERVICE_QUOTA(${concurrent}) >= 0.8, 2 × 60 s`,
-  FunctionsThrottled: `${sum(
-    ...[...functionsOf(template).keys()]
-      // Their throttles are meant to limit callers without a key.
-      .filter((name) => !['fallback-route', 'openapi-document'].includes(name))
-      .map((name) => ofFunction('Throttles', name)),
-  )} >= 1, 2 × 60 s`,
-  TableThrottled: `${sum(
-    ...['Read', 'Write'].map((access) => `Sum AWS/DynamoDB ${access}ThrottleEvents TableName=Table`),
-  )} >= 1, 2 × 60 s`,
-  AuthorizerFailures: `${ofFunction('Errors', 'usage-key-authorizer')} >= 1, 2 × 60 s`,
-  Flood: `Sum ${NAMESPACE} RefusedCalls >= 3000, 3 × 60 s`,
+  ConcurrencyNearLimit:
+    'Maximum ConcurrentExecutions / SERVICE_QUOTA(Maximum ConcurrentExecutions) >= 0.8, 2 of 2 × 60 s',
+  FunctionsThrottled: `${sum(...watched.map((name) => `Sum Throttles ${idOfFunction(name)}Function`))} >= 1, 2 of 2 × 60 s`,
+  TableThrottled: `${sum('Sum ReadThrottleEvents Table', 'Sum WriteThrottleEvents Table')} >= 1, 2 of 2 × 60 s`,
+  AuthorizerFailures: 'Sum Errors usagekeyauthorizerFunction >= 1, 2 of 2 × 60 s',
+  Flood: 'Sum RefusedCalls >= 3000, 3 of 3 × 60 s',
 
   // Messages that wait and messages that were tried.
-  MergesPending: `${sum(inQueue('MergesQueue'), inQueue('MergesQueue', 'Not'))} >= 1, 6 × 60 s`,
-  DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 × 60 s`,
-  RelayLate: `${sum(failedMessages('relayFunctionRelayEvents4DAE153D'))} + (${sum('Maximum AWS/Lambda IteratorAge FunctionName=relayFunction')} >= 60000) >= 1, 2 of 20 × 60 s`,
-  RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 × 60 s`,
-  FeedBehind: 'Maximum AWS/SQS ApproximateAgeOfOldestMessage QueueName=FeedQueue.QueueName >= 300, 2 × 60 s',
+  MergesPending: `${sum(inQueue('MergesQueue'), inQueue('MergesQueue', 'Not'))} >= 1, 6 of 6 × 60 s`,
+  DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 of 1 × 60 s`,
+  RelayLate: `${sum(failedMessages('relayFunctionSqsEventSourceServiceRelayEvents4DAE153D'))} + (${sum('Maximum IteratorAge relayFunction')} >= 60000) >= 1, 2 of 20 × 60 s`,
+  RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 of 1 × 60 s`,
+  FeedBehind: 'Maximum ApproximateAgeOfOldestMessage FeedQueue.QueueName >= 300, 2 of 2 × 60 s',
   FeedFailing: `${sum(
-    `Sum ${NAMESPACE} FailedRecords service=incident-monitoring-rum`,
-    failedMessages('ingestrecordsFunctionFeedQueue6F865DE7'),
-    ofFunction('Errors', 'ingest-records'),
+    'Sum FailedRecords service=incident-monitoring-rum',
+    failedMessages('ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7'),
+    'Sum Errors ingestrecordsFunction',
   )} >= 1, 2 of 20 × 60 s`,
-  FeedRefused: `Sum ${NAMESPACE} RefusedRecords service=incident-monitoring-rum >= 1, 1 × 60 s`,
+  FeedRefused: 'Sum RefusedRecords service=incident-monitoring-rum >= 1, 1 of 1 × 60 s',
 };
 
 it('docs/cost.md has the price of the alarms', () => {
@@ -165,6 +146,22 @@ describe('the alarms', () => {
       }
     },
   );
+});
+
+it('the dashboard reads metrics that the functions write: integration/http/emitted-metrics', () => {
+  const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
+  const read: unknown[][] = widgets.flatMap(
+    ({ properties }: { properties: { metrics?: unknown[][] } }) => properties.metrics ?? [],
+  );
+  const own = read.filter(([namespace]) => namespace === NAMESPACE).map((metric) => metric.slice(1, -1).join(' '));
+  const service = 'service incident-monitoring-rum';
+  expect(own.sort()).toEqual([
+    `Calls code RequestTooFrequently operation browse-fleet ${service}`,
+    `Events event account_without_gateway_key ${service}`,
+    `Events event merge_finished_late ${service}`,
+    `Events event merge_left_pending ${service}`,
+    ...['Failed', 'Late', '', 'Refused'].map((which) => `${which}Records ${service}`),
+  ]);
 });
 
 it('calls are counted in the access log, whether a function or API Gateway answered them', () => {

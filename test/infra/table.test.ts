@@ -22,7 +22,15 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     ],
   });
   const { Replicas } = only('DynamoDB::GlobalTable', deployed('ephemeral')).Properties;
-  expect(Replicas).toMatchObject([{ DeletionProtectionEnabled: false }]);
+  expect(Replicas).toMatchObject([
+    {
+      DeletionProtectionEnabled: false,
+      Tags: [
+        { Key: 'cost', Value: '42' },
+        { Key: 'team', Value: 'edge' },
+      ],
+    },
+  ]);
   expect(propertiesOf('DynamoDB::GlobalTable', deployed('adopting'))).toEqual({});
 });
 
@@ -66,11 +74,4 @@ it('two stages share no name that must be unique in a region, and no gateway key
   expect(namesIn('ephemeral').filter((name) => namesIn(undefined).includes(name))).toEqual([]);
   // The API, the shared gateway key, two composite alarms, the dashboard and the bus.
   expect(namesIn(undefined)).toHaveLength(6);
-});
-
-it('a stage has the tags of its setting', () => {
-  expect(only('ApiGateway::Stage', deployed('ephemeral')).Properties.Tags).toEqual([
-    { Key: 'cost', Value: '42' },
-    { Key: 'team', Value: 'edge' },
-  ]);
 });

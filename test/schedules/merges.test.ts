@@ -1,23 +1,15 @@
 /** Merges, undos, finishers and records of the feed: whatever the order of their calls, and whichever of them die, the feeds stay true. */
-import { TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { writeRow } from '../../lib/ingest/write-records.ts';
 import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
-import {
-  expectTrueEntries,
-  isTransaction,
-  mergesOf,
-  newWorld,
-  type Process,
-} from '../integration/merge-alerts/merging.ts';
+import { expectTrueEntries, mergesOf, type Process } from '../integration/merge-alerts/merging.ts';
 import { recordFrom } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
-import { put, stored, testDeps } from '../support/service.ts';
+import { put, stored } from '../support/service.ts';
 import { anyFate, type Fate, lives, onSchedules } from './schedule.ts';
 
 const START_MS = 1_800_000_000_000;
@@ -162,19 +154,3 @@ function expectWholeMerges(entries: readonly EntryWithMoves[], sent: ReadonlyMap
     if (calls.some(([, { status }]) => status === 200 || status === 400)) expect(count, key).toBe(1);
   }
 }
-
-it('a merge whose time ends while its commit is in progress finds out whether it is committed', async () => {
-  const world = await newWorld(1);
-  const time = new AbortController();
-  const through = world.connect((request) => {
-    const reply = world.apply(request);
-    if (!isTransaction(request)) return reply;
-    time.abort();
-    throw new TransactionInProgressException({ message: 'in progress', $metadata: {} });
-  });
-  const caller = { accountId: world.tenant.account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
-  const body = { alert_ids: world.alerts, incident_id: world.one };
-  const call = { body, caller, requestId: 'r', arrivedMs: 0, idempotencyKey: undefined, signal: time.signal };
-  await createMergeAlerts(testDeps(through))(call);
-  expect(await world.expectTrue()).toHaveLength(1);
-});

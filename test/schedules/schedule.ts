@@ -11,7 +11,13 @@ import { it, onTestFinished, vi } from 'vitest';
 import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { SEED } from '../support/chance.ts';
-import { connectDouble, type Key, type Request, type Transaction } from '../table-double/client.ts';
+import {
+  connectDouble,
+  type Key,
+  type KeysAndAttributes,
+  type Request,
+  type Transaction,
+} from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 
 /** What may happen to a call, after the SDK's own attempts. */
@@ -184,23 +190,22 @@ export class Schedule {
         await this.#turn(process, name);
         return this.#apply(request);
       case 'unprocessed': {
-        const [[table, { Keys, ...rest }]] = Object.entries(input.RequestItems) as [[string, { Keys: Key[] }]];
-        const some = (keys: Key[]) => ({ [table]: { ...rest, Keys: keys } });
-        const reply = this.#apply({ name, input: { ...input, RequestItems: some(Keys.slice(1)) } }) as object;
-        return { ...reply, UnprocessedKeys: some(Keys.slice(0, 1)) };
+        const { keys, some } = batchOf(request);
+        const reply = this.#apply({ name, input: { ...input, RequestItems: some(keys.slice(1)) } }) as object;
+        return { ...reply, UnprocessedKeys: some(keys.slice(0, 1)) };
       }
       case 'in halves': {
-        const [[table, { Keys, ...rest }]] = Object.entries(input.RequestItems) as [[string, { Keys: Key[] }]];
-        const middle = Math.ceil(Keys.length / 2);
-        const read = (keys: Key[]) =>
-          this.#apply({ name, input: { ...input, RequestItems: { [table]: { ...rest, Keys: keys } } } }) as BatchReply;
-        const halves = [Keys.slice(0, middle), Keys.slice(middle)];
+        const { table, keys, some } = batchOf(request);
+        const read = (part: Key[]) =>
+          this.#apply({ name, input: { ...input, RequestItems: some(part) } }) as BatchReply;
+        const middle = Math.ceil(keys.length / 2);
+        const halves = [keys.slice(0, middle), keys.slice(middle)];
         const [earlier = [], later = []] = this.#transactions % 2 === 0 ? halves : halves.toReversed();
         const first = read(earlier);
         await this.#turn(process, name);
         const second = read(later);
         return {
-          Responses: { [table]: [...(first.Responses[table] ?? []), ...(second.Responses[table] ?? [])] },
+          Responses: { [table]: [first, second].flatMap(({ Responses }) => Responses[table] ?? []) },
           ConsumedCapacity: [...first.ConsumedCapacity, ...second.ConsumedCapacity],
         };
       }
@@ -220,6 +225,12 @@ export class Schedule {
         throw refusal(fault, request);
     }
   }
+}
+
+/** The keys of a batch of reads, and its `RequestItems` for some of them. */
+function batchOf({ input }: Request) {
+  const [[table, { Keys: keys, ...rest }]] = Object.entries(input.RequestItems) as [[string, KeysAndAttributes]];
+  return { table, keys, some: (part: Key[]) => ({ [table]: { ...rest, Keys: part } }) };
 }
 
 const isWrite = ({ name }: Request) => !/^(Get|BatchGet|Query|Scan)/.test(name);
@@ -249,7 +260,7 @@ export function onSchedules<Case>(
   cases: fc.Arbitrary<Case>,
   property: (each: Case, schedule: Schedule) => Promise<void>,
 ): void {
-  const numRuns = { ci: 1_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+  const numRuns = { ci: 500, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
   it(`${name} (${numRuns} schedules, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
     onTestFinished(() => void vi.restoreAllMocks());

@@ -141,7 +141,7 @@ export async function expectTrueFeeds(
 type Entries = readonly Record<string, unknown>[];
 
 /** The event of the queue with a message for each large entry of a feed. */
-export const messagesOf = (feed: Entries) =>
+const messagesOf = (feed: Entries) =>
   ({
     Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
   }) as SQSEvent;

@@ -1,3 +1,4 @@
+/** Servers and errors of a connection that fails. */
 import { createServer } from 'node:net';
 import { listen } from './listen.ts';
 

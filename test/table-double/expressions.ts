@@ -2,7 +2,7 @@
  * DynamoDB's expressions: parsed once, then evaluated on items. Only what the service uses: keywords in capitals, functions in small letters,
  * and a space around each operator.
  */
-import { canonical, compare, type Item, isMap, memoized, normalize, sum, typeOf, type Value } from './values.ts';
+import { canonical, compare, type Item, isMap, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
@@ -39,15 +39,14 @@ function split(text: string, separator: string): string[] {
 }
 
 function conditionOf(text: string): Condition {
-  const alternatives = split(text, ' OR ');
-  if (alternatives.length > 1) {
-    const conditions = alternatives.map(conditionOf);
-    return (context) => conditions.some((holds) => holds(context));
-  }
-  const parts = split(text, ' AND ');
-  if (parts.length > 1) {
+  for (const [separator, combine] of [
+    [' OR ', 'some'],
+    [' AND ', 'every'],
+  ] as const) {
+    const parts = split(text, separator);
+    if (parts.length === 1) continue;
     const conditions = parts.map(conditionOf);
-    return (context) => conditions.every((holds) => holds(context));
+    return (context) => conditions[combine]((holds) => holds(context));
   }
   if (text.startsWith('NOT ')) {
     const inner = conditionOf(text.slice('NOT '.length));
@@ -61,9 +60,6 @@ function conditionOf(text: string): Condition {
   const [left, right] = (inner?.split(', ') ?? [first, second]).map(operandOf);
   return (context) => test(left?.(context), right?.(context));
 }
-
-/** Replaces BETWEEN, whose AND would be taken for the operator, by two comparisons. */
-const withoutBetween = (text: string) => text.replace(/(\S+) BETWEEN (\S+) AND (\S+)/g, '($1 >= $2 AND $1 <= $3)');
 
 function operandOf(text: string): Operand {
   if (!text.startsWith(':')) {
@@ -208,10 +204,14 @@ function setLike(before: Value, operand: Value): Set<Value> {
 /** Parses each text once. */
 function parsedOnce<Parsed>(parse: (text: string) => Parsed): (text: string) => Parsed {
   const known = new Map<string, Parsed>();
-  return (text) => memoized(known, text, () => parse(text.trim().replace(/\s+/g, ' ')));
+  return (text) => {
+    const parsed = known.get(text) ?? parse(text.trim().replace(/\s+/g, ' '));
+    known.set(text, parsed);
+    return parsed;
+  };
 }
 
-export const parseCondition = parsedOnce((text) => conditionOf(withoutBetween(text)));
+export const parseCondition = parsedOnce(conditionOf);
 export const parseUpdate = parsedOnce(updateOf);
 const parsePaths = parsedOnce((text) => split(text, ',').map(pathOf));
 

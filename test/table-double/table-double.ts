@@ -46,19 +46,8 @@ const contextOf = (
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
 ): Context => ({ item: item ?? {}, names, values });
 
-/** A row before and after a write. */
-interface Change {
-  before: Item | undefined;
-  after: Item | undefined;
-}
-
-class ConditionFailed extends Error {
-  readonly before: Item | undefined;
-  constructor(before: Item | undefined) {
-    super();
-    this.before = before;
-  }
-}
+/** The condition of a write does not hold. */
+class ConditionFailed extends Error {}
 
 export class TableDouble {
   readonly #rows: Map<string, Item>;
@@ -148,14 +137,14 @@ export class TableDouble {
 
   #singleWrite(kind: ActionKind, input: Write): unknown {
     try {
-      const { before, after } = this.#tryWrite(kind, input);
+      const after = this.#tryWrite(kind, input);
       this.#write(input, after);
-      if (input.ReturnValues === 'ALL_NEW') return { Attributes: normalize(after) };
-      return input.ReturnValues === 'ALL_OLD' && before ? { Attributes: normalize(before) } : {};
+      return input.ReturnValues === 'ALL_NEW' ? { Attributes: normalize(after) } : {};
     } catch (error) {
       if (error instanceof Invalid) throw invalid(error.message);
       if (!(error instanceof ConditionFailed)) throw error;
-      throw new ConditionalCheckFailedException({ message: CONDITION_FAILED, $metadata, ...failedItem(input, error) });
+      const item = this.#failedItem(input);
+      throw new ConditionalCheckFailedException({ message: CONDITION_FAILED, $metadata, ...item });
     }
   }
 
@@ -179,45 +168,44 @@ export class TableDouble {
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [ActionKind, Write]);
     const keys = actions.map(([, write]) => textOf((write.Key ?? write.Item) as Key));
     requireDistinct(keys, MAX_ACTIONS);
-    const changes: Change[] = [];
+    const after: (Item | undefined)[] = [];
     const reasons = actions.map(([kind, write]) => {
       try {
-        changes.push(this.#tryWrite(kind, write));
+        after.push(this.#tryWrite(kind, write));
         return { Code: 'None' };
       } catch (error) {
         if (error instanceof Invalid) return { Code: 'ValidationError', Message: error.message };
         if (!(error instanceof ConditionFailed)) throw error;
-        return { Code: 'ConditionalCheckFailed', Message: CONDITION_FAILED, ...failedItem(write, error) };
+        return { Code: 'ConditionalCheckFailed', Message: CONDITION_FAILED, ...this.#failedItem(write) };
       }
     });
-    if (changes.length < actions.length)
+    if (after.length < actions.length)
       throw new TransactionCanceledException({
-        message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons.map(({ Code }) => Code).join(', ')}]`,
+        message: `Transaction cancelled: ${reasons.map(({ Code }) => Code)}`,
         $metadata,
         CancellationReasons: reasons,
       });
     for (const [index, [kind, write]] of actions.entries())
-      if (kind !== 'ConditionCheck') this.#write(write, changes[index]?.after);
+      if (kind !== 'ConditionCheck') this.#write(write, after[index]);
     if (token !== undefined) this.#tokens.set(token, text);
     return {};
   }
 
-  /** What a write would do now. @throws ConditionFailed, Invalid */
-  #tryWrite(kind: ActionKind, write: Write): Change {
-    const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
+  /** The row as a write would leave it. @throws ConditionFailed, Invalid */
+  #tryWrite(kind: ActionKind, write: Write): Item | undefined {
+    const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update = '' } = write;
     const before = this.#rows.get(textOf((key ?? put) as Key));
     const context = contextOf(before, write);
-    if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed(before);
-    switch (kind) {
-      case 'ConditionCheck':
-        return { before, after: before };
-      case 'Delete':
-        return { before, after: undefined };
-      case 'Put':
-        return { before, after: normalize(put) as Item };
-      case 'Update':
-        return { before, after: parseUpdate(update ?? '')({ ...context, item: before ?? { ...(key as Key) } }) };
-    }
+    if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed();
+    if (kind === 'Put') return normalize(put) as Item;
+    if (kind === 'Update') return parseUpdate(update)({ ...context, item: before ?? { ...(key as Key) } });
+    return kind === 'Delete' ? undefined : before;
+  }
+
+  /** The item in an error: the document client leaves it in the wire format. */
+  #failedItem({ Key: key, Item: put, ReturnValuesOnConditionCheckFailure: wanted }: Write) {
+    const item = this.#rows.get(textOf((key ?? put) as Key));
+    return wanted === 'ALL_OLD' && item ? { Item: marshall(item) } : {};
   }
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {
@@ -230,7 +218,3 @@ export class TableDouble {
 /** An item as a read returns it. */
 const returned = (item: Item, request: Expressions) =>
   normalize(projected(item, request.ProjectionExpression, contextOf(item, request).names));
-
-/** The item in an error: the document client leaves it in the wire format. */
-const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
-  wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};

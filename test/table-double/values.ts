@@ -85,17 +85,3 @@ export function sum(a: number | bigint, b: number | bigint): number | bigint {
 }
 
 const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);
-
-/** The value for a key: made once, and kept in the map. */
-export function memoized<Key, Value>(
-  known: { get: (key: Key) => Value | undefined; set: (key: Key, value: Value) => unknown },
-  key: Key,
-  make: () => Value,
-): Value {
-  let value = known.get(key);
-  if (value === undefined) {
-    value = make();
-    known.set(key, value);
-  }
-  return value;
-}

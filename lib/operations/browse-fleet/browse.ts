@@ -44,11 +44,11 @@ export interface BrowseOptions {
   size?: ChunkSize;
 }
 
-/** The host after which the page begins; undefined for the first page, or for a cursor that was not issued to the caller. */
+/** The host after which the page begins; undefined for the first page, or for a cursor that was not issued to the account. */
 const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
   cursor ? openCursor(cursorSecret, cursor) : undefined;
 
-/** Rejects a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
+/** Rejects a cursor that was not issued to the account, and a `scan_limit` below `limit`. */
 const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
   const fieldErrors = checkScanLimit(body, offending);
   if (body.cursor && !offending.has('cursor') && hostBefore(body, callerOf(event)) === undefined)

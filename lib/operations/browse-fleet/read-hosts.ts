@@ -25,7 +25,7 @@ export interface Chunk {
   candidates: Candidate[];
   /** Further candidates follow. */
   more: boolean;
-  /** The time for the inventory ended before `size` candidates, and the one that shows that more follow, were read. */
+  /** The time for the inventory was over before there were `size` candidates and one more, which shows that more follow. */
   outOfTime: boolean;
 }
 
@@ -36,11 +36,11 @@ export interface HostReaderOptions {
   account: Int64;
   /** The first host is the one after this; undefined: the account's first. */
   after?: string | undefined;
-  /** When it aborts, reading fails. */
+  /** When it aborts, reading hosts fails, and live status counts as unreadable. */
   signal: AbortSignal;
   /** Only the first reads are made before it resolves. */
   admitted?: Promise<void> | undefined;
-  /** Milliseconds from now. Later, only a host to return, and one that shows that more are left, are still read; undefined: no limit. */
+  /** Milliseconds from now. Later, hosts are queried only while fewer than two are at hand; undefined: no limit. */
   inventoryMs?: number | undefined;
   /** Time in milliseconds for all reads of live status. What is not read by then counts as unreadable; undefined: no limit. */
   liveMs?: number | undefined;
@@ -60,7 +60,7 @@ export function createHostReader(options: HostReaderOptions) {
 
   /** Hosts that were read and not returned yet, in order. */
   let hosts: readonly RawRow[] = [];
-  /** The last host that was read of the inventory; empty: none. */
+  /** The next query of the inventory begins after this host; empty: with the first. */
   let lastHost = options.after ?? '';
   let isComplete = false;
 
@@ -112,7 +112,7 @@ export function createHostReader(options: HostReaderOptions) {
     });
   }
 
-  /** The rows, of a sorted list, of hosts whose status is not known. DynamoDB sorts host ids by their UTF-8 bytes. */
+  /** Those of the sorted rows whose host's status is not known yet. DynamoDB sorts host ids by their UTF-8 bytes. */
   function uncovered(rows: readonly RawRow[]): readonly RawRow[] {
     if (covered === undefined) return [];
     const bytes = Buffer.from(covered);

@@ -125,7 +125,8 @@ async function showFleet(session: ShowSession): Promise<ReadResult> {
 /** The fields of a row, one a line; times also in readable form. */
 function fieldsText(row: object): string {
   const rows = Object.entries(row).map(([field, value]) => {
-    const text = typeof value === 'object' ? stringifyJson(value) : String(value);
+    const shown = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+    const text = typeof shown === 'object' ? stringifyJson(shown) : String(shown);
     return [
       `  ${field}`,
       /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,

@@ -50,14 +50,8 @@ const request = fc
 const change = fc.record({ add: fleet, remove: fc.array(id, { maxLength: 3 }) });
 const readSizes = fc.record({ first: fc.integer({ min: 1, max: 5 }), growth: fc.integer({ min: 1, max: 3 }) });
 
-interface Request {
-  limit: number;
-  scan_limit: number;
-  statuses?: string[];
-  agent_versions?: string[];
-  edge_clusters?: string[];
-  capture_modes?: string[];
-}
+type Filters = Partial<Record<'statuses' | 'agent_versions' | 'edge_clusters' | 'capture_modes', string[]>>;
+type Request = Filters & { limit: number; scan_limit: number };
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** The page that the contract demands: it examines candidates one by one until one of three limits ends it. */
@@ -83,61 +77,55 @@ function oracle(hosts: Record<string, Host>, after: string, body: Request) {
 
 it('a walk examines each host that is never removed exactly once, and every page is that of the oracle, whatever changes between pages', async () => {
   const steps = fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 });
-  const property = fc.asyncProperty(
-    fleet,
-    fleet,
-    steps,
-    readSizes,
-    async (start, orphans, steps, { first, growth }) => {
-      const size = (_body: unknown, examined: number) => examined * growth || first;
-      const tenant = await newFleet(newDouble(), { browse: { size } });
-      const hosts: Record<string, Host> = {};
-      async function add(added: Record<string, Host>): Promise<void> {
-        const rows = Object.entries(added);
-        Object.assign(hosts, added);
-        await tenant.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
-        await tenant.removeLive(rows.map(([name]) => name));
-        await tenant.putLive(Object.fromEntries(rows.flatMap(([name, { live }]) => (live ? [[name, live]] : []))));
-      }
-      // Live rows of hosts that are in no inventory, between those of others.
-      await tenant.putLive(Object.fromEntries(Object.keys(orphans).map((name) => [name, live()])));
-      await add(start);
-      const steady = new Set(Object.keys(start));
+  const property = fc.asyncProperty(fleet, fleet, steps, readSizes, async (start, orphans, steps, readSize) => {
+    const size = (_body: unknown, examined: number) => examined * readSize.growth || readSize.first;
+    const tenant = await newFleet(newDouble(), { browse: { size } });
+    const hosts: Record<string, Host> = {};
+    async function add(added: Record<string, Host>): Promise<void> {
+      const rows = Object.entries(added);
+      Object.assign(hosts, added);
+      await tenant.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
+      await tenant.removeLive(rows.map(([name]) => name));
+      await tenant.putLive(Object.fromEntries(rows.flatMap(([name, { live }]) => (live ? [[name, live]] : []))));
+    }
+    // Live rows of hosts that are in no inventory, between those of others.
+    await tenant.putLive(Object.fromEntries(Object.keys(orphans).map((name) => [name, live()])));
+    await add(start);
+    const steady = new Set(Object.keys(start));
 
-      const seen: string[] = [];
-      let after = '';
-      let cursor: string | undefined;
-      for (let page = 0; page === 0 || (cursor && page <= 60); page += 1) {
-        const [body, changes] = steps[page % steps.length] as (typeof steps)[number];
-        const data = expectData(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
-        const { found, scanned, last, more } = oracle(hosts, after, body);
-        const truncated = more && found.length < body.limit;
-        const statuses = found.map((name) => hosts[name]?.status);
-        const countOf = (status: FleetStatus) => statuses.filter((other) => other === status).length;
-        expect({ ...data, items: hostIdsOf(data) }).toEqual({
-          items: found,
-          coverage: {
-            ...{ scanned, matched: found.length, returned: found.length, failed: 0 },
-            states: Object.fromEntries(FLEET_STATUSES.map((status) => [status, countOf(status)])),
-          },
-          ...{ truncated, partial: truncated, generated_at_ms: NOW },
-          ...(truncated && { truncation_reasons: ['scan_limit_reached'] }),
-          ...(more && { next_cursor: expect.any(String) }),
-        });
-        expect(data.items.map((item: { servicemap: { status: string } }) => item.servicemap.status)).toEqual(statuses);
-        // Every host is examined by the page whose range it lies in.
-        seen.push(...Object.keys(hosts).filter((name) => byBytes(name, after) > 0 && byBytes(name, last) <= 0));
-        after = last;
-        cursor = data.next_cursor;
-        for (const name of changes.remove) {
-          steady.delete(name);
-          delete hosts[name];
-          await tenant.removeHost(name);
-        }
-        if (page < 10) await add(changes.add);
+    const seen: string[] = [];
+    let after = '';
+    let cursor: string | undefined;
+    for (let page = 0; page === 0 || (cursor && page <= 60); page += 1) {
+      const [body, changes] = steps[page % steps.length] as (typeof steps)[number];
+      const data = expectData(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
+      const { found, scanned, last, more } = oracle(hosts, after, body);
+      const truncated = more && found.length < body.limit;
+      const statuses = found.map((name) => hosts[name]?.status);
+      const countOf = (status: FleetStatus) => statuses.filter((other) => other === status).length;
+      expect({ ...data, items: hostIdsOf(data) }).toEqual({
+        items: found,
+        coverage: {
+          ...{ scanned, matched: found.length, returned: found.length, failed: 0 },
+          states: Object.fromEntries(FLEET_STATUSES.map((status) => [status, countOf(status)])),
+        },
+        ...{ truncated, partial: truncated, generated_at_ms: NOW },
+        ...(truncated && { truncation_reasons: ['scan_limit_reached'] }),
+        ...(more && { next_cursor: expect.any(String) }),
+      });
+      expect(data.items.map((item: { servicemap: { status: string } }) => item.servicemap.status)).toEqual(statuses);
+      // Every host is examined by the page whose range it lies in.
+      seen.push(...Object.keys(hosts).filter((name) => byBytes(name, after) > 0 && byBytes(name, last) <= 0));
+      after = last;
+      cursor = data.next_cursor;
+      for (const name of changes.remove) {
+        steady.delete(name);
+        delete hosts[name];
+        await tenant.removeHost(name);
       }
-      for (const name of steady) expect(seen.filter((host) => host === name)).toEqual([name]);
-    },
-  );
+      if (page < 10) await add(changes.add);
+    }
+    for (const name of steady) expect(seen.filter((host) => host === name)).toEqual([name]);
+  });
   await fc.assert(property, { numRuns: 40 });
 });

@@ -1,4 +1,4 @@
-/** What a deletion stores and refuses. The contract has its answers, and `schedules/deletes` what faults and other writers may do. */
+/** What a deletion stores and refuses. The contract has its answers, and `schedules/feed-records` what faults and other writers may do. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';

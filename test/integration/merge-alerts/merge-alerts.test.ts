@@ -61,12 +61,12 @@ describe('a merge', () => {
   it('names what is missing, the first ten and how many more, and changes nothing', async () => {
     const { tenant, one, alerts, send, expectTrue } = await newWorld(1);
     const unknown = Array.from({ length: 12 }, objectId);
-    const body = { alert_ids: [...alerts, ...unknown], incident_id: one, owner_id: 404, title: 'New' };
+    const body = { alert_ids: [...alerts, ...unknown], incident_id: one, title: 'New' };
     const answer = await send(body);
     expectEnvelope(answer, 400, 'ResourceNotFound');
     const { message } = answer.body.error;
     for (const id of unknown.slice(0, 10)) expect(message).toContain(`alert ${id}`);
-    expect(message).toContain('and 3 more');
+    expect(message).toContain('and 2 more');
     expect(message).not.toContain(alerts[0]);
     const elsewhere = await send({ alert_ids: alerts, incident_id: unknown[0] ?? '', owner_id: 404 });
     expect(elsewhere.body.error.message).toMatch(new RegExp(`incident ${unknown[0]}.*member 404`));
@@ -76,8 +76,6 @@ describe('a merge', () => {
 
   it.each([
     { row: 'member', count: 1 },
-    { row: 'member', count: 4 },
-    { row: 'incident', count: 1 },
     { row: 'incident', count: 4 },
   ])(
     'of $count alerts whose $row is deleted before its commit is refused, and changes nothing',
@@ -96,65 +94,53 @@ describe('a merge', () => {
   );
 
   it.each([
-    // The limit of DynamoDB.
     { rows: 100, maxAlerts: 97, fields: {}, key: undefined },
-    { rows: 12, maxAlerts: 9, fields: {}, key: undefined },
     { rows: 12, maxAlerts: 8, fields: { title: 'New' }, key: undefined },
-    { rows: 12, maxAlerts: 7, fields: { owner_id: 1 }, key: undefined },
     { rows: 12, maxAlerts: 6, fields: { owner_id: 1, title: 'New' }, key: 'k' },
-  ])(
-    'in $rows rows is small up to $maxAlerts alerts when it sets $fields with the key $key',
-    async ({ rows, maxAlerts, fields, key }) => {
-      for (const count of [maxAlerts, maxAlerts + 1]) {
-        const { tenant, one, alerts, merge } = await newWorld(count);
-        await tenant.member(1);
-        await merge({ alert_ids: alerts, incident_id: one, ...fields }, { limits: { transactionItems: rows }, key });
-        await expectMerged(tenant, one, alerts);
-        expect(await tenant.incidentRow(one)).toMatchObject(fields);
-        expect((await tenant.feed(one))[0].large).toBe(count > maxAlerts ? true : undefined);
-      }
-    },
-  );
+  ])('in $rows rows is small up to $maxAlerts alerts with $fields and the key $key', async (row) => {
+    const { rows: transactionItems, maxAlerts, fields, key } = row;
+    for (const count of [maxAlerts, maxAlerts + 1]) {
+      const { tenant, one, alerts, merge } = await newWorld(count);
+      await tenant.member(1);
+      await merge({ alert_ids: alerts, incident_id: one, ...fields }, { limits: { transactionItems }, key });
+      await expectMerged(tenant, one, alerts);
+      expect(await tenant.incidentRow(one)).toMatchObject(fields);
+      expect((await tenant.feed(one))[0].large).toBe(count > maxAlerts ? true : undefined);
+    }
+  });
 });
 
 describe('an Idempotency-Key', () => {
-  const allFields = { comment: 'same cause', title: 'New', owner_id: BIG };
-
   it('with the same body answers the same and does nothing more, with another one is InvalidParameter', async () => {
     const { tenant, one, two, alerts, send, merge, placements } = await newWorld(2);
     const [first = '', second = ''] = alerts;
-    for (const member of [0, BIG]) await tenant.member(member);
+    await tenant.member(BIG);
     const required = { alert_ids: alerts, incident_id: one };
-    const whole = { ...required, ...allFields };
-    for (const [key, body] of Object.entries({ whole, required })) {
-      const answer = await send(body, { key, limits: {} });
-      expectEnvelope(answer, 200);
-      expect(answer.headers).not.toHaveProperty('Idempotent-Replayed');
-    }
+    const whole = { ...required, comment: 'same cause', title: 'New', owner_id: BIG };
+    for (const [key, body] of Object.entries({ whole, required }))
+      expect((await send(body, { key, limits: {} })).headers).not.toHaveProperty('Idempotent-Replayed');
     await merge({ alert_ids: alerts, incident_id: two }, { limits: {} });
 
+    const upperCase = { alert_ids: alerts.map((id) => id.toUpperCase()), incident_id: one.toUpperCase() };
     for (const [key, body] of [
-      ['whole', whole],
-      ['required', required],
-      ['required', { ...required, alert_ids: alerts.map((id) => id.toUpperCase()), incident_id: one.toUpperCase() }],
-      ['required', { ...required, alert_ids: [second, first, second] }],
-      ['required', { ...required, title: '', comment: '' }],
+      ['whole', { ...whole, ...upperCase }],
+      ['required', { ...required, alert_ids: [second, first, second], title: '', comment: '' }],
     ] as const) {
       const answer = await send(body, { key });
       expectEnvelope(answer, 200);
       expect([answer.body.data, answer.headers['Idempotent-Replayed']]).toEqual([null, 'true']);
     }
-    for (const [key, body, change] of [
-      ...['comment', 'title', 'owner_id'].map((name) => ['whole', whole, { [name]: undefined }] as const),
-      ...[{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }, { owner_id: BIG - 1n }].flatMap((field) => [
-        ['whole', whole, field] as const,
-        ['required', required, field] as const,
-      ]),
-      ['whole', whole, { comment: 'New', title: 'same cause' }],
-      ['whole', whole, { incident_id: two }],
-      ['whole', whole, { alert_ids: [first] }],
+    for (const [key, body] of [
+      ...['comment', 'title', 'owner_id'].map((name) => ['whole', { ...whole, [name]: undefined }] as const),
+      ...[{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }].map(
+        (field) => ['required', { ...required, ...field }] as const,
+      ),
+      ['whole', { ...whole, owner_id: BIG - 1n }],
+      ['whole', { ...whole, comment: 'New', title: 'same cause' }],
+      ['whole', { ...whole, incident_id: two }],
+      ['whole', { ...whole, alert_ids: [first] }],
     ] as const)
-      expectEnvelope(await send({ ...body, ...change }, { key }), 400, 'InvalidParameter');
+      expectEnvelope(await send(body, { key }), 400, 'InvalidParameter');
     expect(await tenant.feed(one)).toHaveLength(2);
     expect(await placements()).toEqual([two, two]);
     await merge(whole, { key: 'WHOLE' });

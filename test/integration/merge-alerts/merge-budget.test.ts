@@ -29,27 +29,20 @@ async function newCountingWorld(alertCount: number) {
 
 describe('a merge that fails, or was done before, reads little', () => {
   it.each([
-    { what: '9,600 unknown alerts', alerts: 0, added: 9_600, at: 0, max: 103, texts: [/and 90 more/, /9500 alerts/] },
-    {
-      what: '3,000 alerts of which the 151st is unknown',
-      alerts: 150,
-      added: 1,
-      at: 2_849,
-      max: 1_703,
-      texts: [/1300 alerts/],
+    ['9,600 unknown alerts', [0, 9_600, 0], 103, [/and 90 more/, /9500 alerts/]],
+    ['3,000 alerts, of which the 151st is unknown', [150, 1, 2_849], 1_703, [/1300 alerts/]],
+  ] as const)(
+    'of %s, and says that it did not look for all of them',
+    async (_what, [before, unknown, after], max, texts) => {
+      const { tenant, one, alerts, send, units } = await newCountingWorld(before);
+      const alert_ids = [...alerts, ...Array.from({ length: unknown }, objectId), ...(await tenant.alerts(after))];
+      const answer = await send({ alert_ids, incident_id: one });
+      expectEnvelope(answer, 400, 'ResourceNotFound');
+      for (const text of texts) expect(answer.body.error.message).toMatch(text);
+      // The app key, the merge order and the incident are three of them.
+      expect(units()).toBeLessThanOrEqual(max);
     },
-  ])('of $what, and says that it did not look for all of them', async ({ alerts: known, added, at, max, texts }) => {
-    const { tenant, one, alerts, send, units } = await newCountingWorld(known);
-    const body = {
-      alert_ids: [...alerts, ...Array.from({ length: added }, objectId), ...(await tenant.alerts(at))],
-      incident_id: one,
-    };
-    const answer = await send(body);
-    expectEnvelope(answer, 400, 'ResourceNotFound');
-    for (const text of texts) expect(answer.body.error.message).toMatch(text);
-    // The app key, the merge order and the incident are three of them.
-    expect(units()).toBeLessThanOrEqual(max);
-  });
+  );
 
   it('of an unknown incident, or with the Idempotency-Key of another', async () => {
     const { one, alerts, send, units } = await newCountingWorld(500);

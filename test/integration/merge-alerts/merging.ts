@@ -7,13 +7,14 @@ import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/merge-
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { checkMerges } from '../../../packages/admin/check/check-merges.ts';
 import { readMergeRows } from '../../../packages/admin/check/read-rows.ts';
 import { undoMerge } from '../../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { type Account, newAccount } from '../../support/incidents.ts';
-import { type Answer, eventFor, invokeAlone, testDeps } from '../../support/service.ts';
+import { type Answer, eventFor, invokeAlone, stored, testDeps } from '../../support/service.ts';
 import { connectDouble, type Request } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 
@@ -38,28 +39,22 @@ export interface Process {
   key?: string | undefined;
   requestId?: string;
   deps?: ReturnType<typeof testDeps>;
+  /** Those of a warm function. */
+  handlers?: ReturnType<typeof createHandlers>;
 }
 
 /** What processes do with the merges of an account. */
 export function mergesOf(table: Table, { account, appKey }: Account, incidents: readonly string[]) {
-  const send = (
-    body: MergeBody,
-    {
-      through = table,
-      now = Date.now,
-      limits = LIMITS,
-      key,
-      requestId,
-      deps = testDeps(through, { now }),
-    }: Process = {},
-  ): Promise<Answer> => {
+  const send = (body: MergeBody, process: Process = {}): Promise<Answer> => {
+    const { through = table, now = Date.now, limits = LIMITS, key, requestId } = process;
+    const { deps = testDeps(through, { now }), handlers = createHandlers(deps, limits) } = process;
     const event = eventFor(mergeAlerts, {
       appKey,
       rawBody: stringifyJson(body),
       ...(key && { headers: { 'Idempotency-Key': key } }),
     });
     if (requestId) event.requestContext.requestId = requestId;
-    return invokeAlone(createHandlers(deps, limits).mergeAlerts, event);
+    return invokeAlone(handlers.mergeAlerts, event);
   };
   return {
     send,
@@ -178,7 +173,8 @@ export async function expectTrueEntries(
   }
   expect(await tenant.placements([...first.alerts])).toEqual(first.alerts.map((id) => incidentOf.get(id)));
   for (const [id, title] of titles) expect((await tenant.incidentRow(id)).title).toBe(title);
-  expect(await tenant.pending()).toEqual([]);
+  const order = (await stored(table, keys.mergeOrder(tenant.account))) ?? {};
+  expect([order.entries ?? 0, Object.keys(order.pending ?? {})]).toEqual([entries.length, []]);
   expect(checkMerges(await readMergeRows(table, tenant.account))).toEqual([]);
   return states;
 }

@@ -35,7 +35,7 @@ it('openapi.json passes the strict rules of the linter', async () => {
 const get = (headers: Record<string, string> | null, multiValueHeaders?: Record<string, string[]>) =>
   handler({ headers, multiValueHeaders } as unknown as APIGatewayProxyEvent);
 
-it('openapi-document serves openapi.json, every number exact, also to pages of other origins, to be cached for five minutes', async () => {
+it('openapi-document serves openapi.json, every number exact, also to pages of other origins, and 304 to who has it', async () => {
   const { statusCode, headers, body } = await get(null);
   expect(statusCode).toBe(200);
   expect(parseJson(body)).toEqual(parseJson(readFileSync(OPENAPI_FILE, 'utf8')));
@@ -45,15 +45,11 @@ it('openapi-document serves openapi.json, every number exact, also to pages of o
     'Access-Control-Allow-Origin': '*',
     ETag: expect.stringMatching(/^"[\w-]{22}"$/),
   });
-});
-
-it('openapi-document answers 304 if the caller has the current document', async () => {
-  const etag = String((await get({})).headers?.ETag);
-  for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])
-    for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
-      expect(await get({ [name]: value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
+  const etag = String(headers?.ETag);
+  for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
+    expect(await get({ 'if-none-match': value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
   // Several headers are one list; the single-value map has only the last.
   const other = { 'If-None-Match': '"other"' };
   expect(await get(other, { 'If-None-Match': [etag, '"other"'] })).toMatchObject({ statusCode: 304 });
-  for (const headers of [other, { 'If-Match': etag }]) expect(await get(headers)).toMatchObject({ statusCode: 200 });
+  expect(await get(other)).toMatchObject({ statusCode: 200 });
 });

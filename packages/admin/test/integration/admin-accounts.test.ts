@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { collections, keys } from '../../../../lib/table/keys.ts';
 import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { type AroundCall, aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
 import {
   connectAgain,
   everythingIn,
@@ -16,7 +16,7 @@ import {
   testDeps,
 } from '../../../../test/support/service.ts';
 import { changeAccount, putAccount } from '../../accounts/accounts.ts';
-import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
+import { identityOfAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
 import { createAudit } from '../../cli/audit-trail.ts';
 import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
@@ -54,13 +54,10 @@ describe('an account', () => {
     await admin(`account create ${id} --name Acme --permission monit --permission feed`);
     expect(await accountRow(id)).toMatchObject({ name: 'Acme', permissions: ['monit', 'feed'] });
     const shown = await jsonOf(`account show ${id}`);
-    expect(shown).toEqual({
-      ...{ account_id: id, name: 'Acme', permissions: 'monit feed', state: 'active' },
-      ...{ gateway_key: 'attached', app_keys: 0 },
-    });
+    const state = { permissions: 'monit feed', state: 'active', gateway_key: 'attached', app_keys: 0 };
+    expect(shown).toEqual({ account_id: id, name: 'Acme', ...state });
     expect(await jsonOf('account list')).toContainEqual(shown);
     expect((await admin('account list')).out).toMatch(new RegExp(`^${id} +Acme +monit feed +active +0$`, 'm'));
-    expect((await admin(`account show ${id}`)).out).toMatch(/^name +Acme$/m);
   });
 
   it('is completed by the same command after a failure, and not overwritten by a different one', async () => {
@@ -75,15 +72,10 @@ describe('an account', () => {
     expect(await accountRow(id)).toEqual(row);
   });
 
-  it('has a random secret of 256 bits, with which the cursors of its keys are signed', async () => {
-    const [first, second] = [await newAccount(), await newAccount()];
-    const { cursor_secret: secret } = await accountRow(first);
-    expect(secret).toHaveLength(32);
-    expect((await callerOf(await issue(first)))?.cursorSecret).toEqual(secret);
-    expect((await accountRow(second)).cursor_secret).not.toEqual(secret);
-  });
-
-  test('gives its permissions and its suspension to its keys', async ({ id, appKey }) => {
+  test('gives its secret, its permissions and its suspension to its keys', async ({ id, appKey }) => {
+    const { cursor_secret: secret } = await accountRow(id);
+    expect([secret.length, (await callerOf(appKey))?.cursorSecret]).toEqual([32, secret]);
+    expect((await accountRow(await newAccount())).cursor_secret).not.toEqual(secret);
     await admin(`account grant ${id} feed`);
     expect((await callerOf(appKey))?.permissions).toEqual(['monit', 'feed']);
     await admin(`account revoke ${id} monit feed`);
@@ -107,26 +99,21 @@ describe('an app key', () => {
     expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
   });
 
-  test('keeps the times of its creation and revocation if it is stored again', async ({ id }) => {
-    const identity = identityOfAppKey(newAppKey());
-    for (const time of [5, 7])
-      await putAppKey(table, await accountRow(id), identity, { created_at: time, revoked_at: time });
-    expect(await stored(table, keys.appKey(identity.hash))).toMatchObject({ created_at: 5, revoked_at: 5 });
-  });
-
-  test('is printed once, alone on stdout, and is neither in the table nor in any list', async ({ id }) => {
+  test('is printed once, alone on stdout, and is neither in the table and its audit nor in any list', async ({
+    id,
+  }) => {
     const args = `app-key issue --account ${id} --expires 90d --note pipeline`;
     const { out, err, exitCode } = await admin(args, { now: () => NOW });
     const appKey = out.trim();
     expect([exitCode, appKey]).toEqual([0, expect.stringMatching(/^[\w-]{43}$/)]);
     expect(await callerOf(appKey)).toMatchObject({ accountId: id, permissions: ['monit'] });
-    const text = await admin(`app-key list --account ${id}`);
+    const imported = JSON.stringify({ kind: 'app_key', account_id: id, app_key: `${appKey}2` });
+    for (const stdin of [imported, imported.replace('account_id', 'account')]) await admin('import -', { stdin });
     const [listed] = await jsonOf(`app-key list --account ${id}`);
-    expect(JSON.stringify([err, text, listed, await everythingIn(table)])).not.toContain(appKey);
+    expect(JSON.stringify([err, listed, await everythingIn(table)])).not.toContain(appKey);
     const expires_at = timeText(NOW + 90 * DAY_MS);
     const shown = { app_key_id: idOf(appKey), last_digits: `…${appKey.slice(-4)}`, state: 'valid', note: 'pipeline' };
     expect(listed).toMatchObject({ ...shown, expires_at, created_at: timeText(NOW) });
-    for (const part of [...Object.values(shown), expires_at]) expect(text.out).toContain(part);
     expect(err).toContain(`Its id is ${idOf(appKey)}; it expires ${expires_at}.`);
   });
 
@@ -137,19 +124,10 @@ describe('an app key', () => {
     expect(await callerOf(appKey)).toBeUndefined();
     expect(await callerOf(other)).toBeDefined();
     expect(await keyRow(appKey)).toMatchObject({ revoked_at: Math.floor(NOW / 1_000) });
-    expect((await admin(`app-key list --account ${id}`)).out).toContain('revoked');
-    expect(await admin(`app-key rotate ${idOf(appKey)} --account ${id}`)).toEqual({
-      ...{ exitCode: 1, out: '', err: expect.stringMatching(/^Key \w{16} is revoked: issue a new one/) },
-    });
-  });
-
-  test('must be named by at least 8 characters of its id, so that an empty id names none', async ({ id, appKey }) => {
-    const err = 'Give at least 8 characters of the id.\n';
-    for (const words of [
-      ['revoke', ''],
-      ['rotate', idOf(appKey).slice(0, 7)],
-    ])
-      expect(await admin(['app-key', ...words, '--account', String(id)])).toEqual({ exitCode: 1, out: '', err });
+    const { err } = await admin(`app-key rotate ${idOf(appKey)} --account ${id}`);
+    expect(err).toMatch(/^Key \w{16} is revoked: issue a new one/);
+    const tooShort = await admin(['app-key', 'revoke', idOf(other).slice(0, 7), '--account', String(id)]);
+    expect(tooShort).toMatchObject({ exitCode: 1, err: 'Give at least 8 characters of the id.\n' });
   });
 
   test('is rotated: the new one is valid at once, the old one for the overlap or its own time', async ({ id }) => {
@@ -160,8 +138,6 @@ describe('an app key', () => {
     expect(await callerOf(old, afterOverlap)).toBeUndefined();
     expect(await callerOf(fresh, afterOverlap)).toBeDefined();
     const { expires_at } = await keyRow(short);
-    const { err } = await admin(`app-key rotate ${idOf(short)} --account ${id} --overlap 24h --dry-run`);
-    expect(err).toContain(`would expire ${timeText(expires_at * 1000)}`);
     await admin(`app-key rotate ${idOf(short)} --account ${id} --overlap 24h`);
     expect(await keyRow(short)).toMatchObject({ expires_at });
     const notes = (await jsonOf(`app-key list --account ${id}`)).map(({ note }: { note: string }) => note);
@@ -178,9 +154,7 @@ describe('an app key', () => {
     expect(await expiryOf(second)).toBeCloseTo(120);
     // Rotated again, the old key has only the overlap left, which is not its lifetime.
     expect(await expiryOf(await rotate(first, 30.5))).toBeCloseTo(120.5);
-    expect(await expiryOf(await rotate(second, 40, ' --expires 7d'))).toBeCloseTo(47);
-    const unlimited = await rotate(second, 40.5, ' --expires never');
-    expect(await keyRow(unlimited)).not.toHaveProperty('expires_at');
+    const unlimited = await rotate(second, 40, ' --expires never');
     expect(await keyRow(await rotate(unlimited, 41))).not.toHaveProperty('expires_at');
   });
 
@@ -213,11 +187,8 @@ it('the audit is shown since a given time, oldest first, as text and as JSON', a
   await ordered(`account unsuspend ${id}`, daysAgo(3));
   const { out } = await ordered(`audit --account ${id}`);
   expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* app-key issue +key /);
-  expect(out).not.toContain('account suspend');
   const all = JSON.parse((await ordered(`audit --account ${id} --since 30d --json`)).out) as AuditEntry[];
   expect(all.map(({ command }) => command)).toEqual(['account suspend', 'account unsuspend', 'app-key issue']);
-  const none = `Account ${id} has no audit entries in that time.\n`;
-  expect(await ordered(`audit --account ${id} --since 0`)).toEqual({ exitCode: 0, out: '', err: none });
 });
 
 it('the audit has failed, interrupted and unfinished commands', async () => {
@@ -244,12 +215,11 @@ it.each<[when: string, command: RegExp, which: number, isSuspended: boolean, rec
     const before = (await rowsOf(id)).length;
     const broken = connectAgain(table);
     let count = 0;
-    const failing: AroundCall = async (call, send) => {
+    aroundCalls(broken, async (call, send) => {
       if (command.test(call.command)) count += 1;
       if (command.test(call.command) && count >= which) throw connectionLost();
       await send();
-    };
-    aroundCalls(broken, failing);
+    });
     const suspending = createAudit(broken, 'account suspend', 'ada', now).inTransaction(
       id,
       '',
@@ -277,107 +247,70 @@ it('events are told with the key, and not of a revocation of a revoked key, or o
   ])
     await ordered(args);
   const before = await rowsOf(id);
-  const issued = { event: 'AppKeyIssued', event_detail: { app_key_id: key } };
-  const rotated = { event: 'AppKeyIssued', event_detail: { app_key_id: before[1]?.target?.slice(-16) } };
-  const revoked = { event: 'AppKeyRevoked', event_detail: { app_key_id: key } };
-  expect(before).toMatchObject([
-    issued,
-    rotated,
-    revoked,
-    { event: 'AccountSuspended' },
-    { event: 'AccountUnsuspended' },
+  expect(before.map(({ event, event_detail }) => [event, event_detail])).toEqual([
+    ['AppKeyIssued', { app_key_id: key }],
+    ['AppKeyIssued', { app_key_id: before[1]?.target?.slice(-16) }],
+    ['AppKeyRevoked', { app_key_id: key }],
+    ['AccountSuspended', undefined],
+    ['AccountUnsuspended', undefined],
   ]);
   for (const args of [`app-key revoke ${key} --account ${id}`, `account unsuspend ${id}`])
     expect((await ordered(args)).exitCode).toBe(0);
   expect(await rowsOf(id)).toEqual(before);
 });
 
-it('the audit never contains a key', async () => {
-  const { id } = await audited();
-  const key = (await ordered(`app-key issue --account ${id} --note n`)).out.trim();
-  const stdin = `${JSON.stringify({ kind: 'app_key', account_id: id, app_key: `${key}2` })}\n`;
-  for (const data of [stdin, stdin.replace('"app_key"', '"app_keys"')]) await ordered('import -', { stdin: data });
-  expect(await rowsOf(id)).toHaveLength(3);
-  expect(await everythingIn(table)).not.toContain(key);
-});
-
-const NO_OBJECT_ID = /^error: .* It must have 24 hexadecimal digits\.\n$/;
-const NO_SERVICE = /^No `npm start` service is running at/;
-const NAMED = /^--service already names the table/;
 const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
-  ['account create x --name n', 2, /It must be a positive integer\./],
-  ['account create 5', 2, /required option '--name <name>' not specified/],
   ['account grant 5 monti', 2, /It must be one of: monit, feed\./],
-  ['app-key issue --account 5 --expires soon', 2, /It must be a duration such as 30s, 10m, 24h or 90d\./],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
-  [`account create 5 --name ${'\u{1f525}'.repeat(513)}`, 2, /It must have 1 to 512 characters\./],
-  ['show incident 5 --account 5', 2, NO_OBJECT_ID],
-  ['merge undo 5 1 --account 5', 2, NO_OBJECT_ID],
-  ['merge finish 5 1 --account 5', 2, NO_OBJECT_ID],
+  ['merge undo 5 1 --account 5', 2, /It must have 24 hexadecimal digits\.\n$/],
   [`merge undo ${ID} x --account 5`, 2, /It must be the number that `show incident` shows\./],
-  ['show fleet --account 5 --jsno', 2, /unknown option '--jsno'\n\(Did you mean --json\?\)\n$/],
   ['gateway-keys remove', 2, /^Only AWS has gateway keys to remove: pass --table and --region\.\n$/],
   [`app-key revoke ${ID.slice(0, 8)} --account KNOWN`, 1, /^Account \d+ has no key aaaaaaaa: `app-key list` shows/],
   [`show incident ${ID} --account KNOWN`, 1, /^Account \d+ has no incident a{24}\.\n$/],
   [`show alert ${ID} --account KNOWN`, 1, /^Account \d+ has no alert a{24}\.\n$/],
   ['show host x --account KNOWN', 1, /^Account \d+ has no host x\.\n$/],
   ['show work-item x --account KNOWN', 1, /^Account \d+ has no work item x\.\n$/],
-  ['rum restore --account KNOWN', 1, /^Account \d+ has no deleted RUM resource\.\n$/],
   ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
-  ['account list --endpoint nonsense', 2, /^--endpoint must be a URL/],
-  ['account list --endpoint localhost:8000', 2, /^--endpoint must be a URL, such as .*\.\n$/],
-  ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL/],
+  ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL, such as .*\.\n$/],
   ['account list --stack s --table t', 2, /^--stack already names the table/],
   ['account list --stack s --endpoint http://127.0.0.1:9', 2, /^--stack already names the table/],
   ['account list --region eu-west-1', 2, /^--region alone names no table/],
-  ['account list --service http://127.0.0.1:1 --table t', 2, NAMED],
-  ['account list --service http://127.0.0.1:1 --stack s', 2, NAMED],
-  ['account list --service http://127.0.0.1:1 --region r', 2, NAMED],
-  ['account list --service http://127.0.0.1:1', 2, NO_SERVICE],
+  ['account list --service http://127.0.0.1:1 --table t', 2, /^--service already names the table/],
+  ['account list --service http://127.0.0.1:1', 2, /^No `npm start` service is running at/],
   ['account suspend 5 --endpoint http://192.0.2.1', 2, /^This writes to table .*\nPass --yes/],
   ['account list --endpoint LOCAL --table nope', 1, /^Table not found: check --stack, --table, .*\n$/],
   ['', 2, /Example:\n {2}\$ npm run --silent admin -- /],
-  ['account', 2, /Example:\n {2}\$ npm run --silent admin -- /],
 ])('"%s": exit code %i and what to do', async (args, exitCode, err) => {
   const words = args
     .replace('LOCAL', dynamodbEndpoint())
     .replace('KNOWN', String(await newAccount()))
     .split(' ')
     .filter(Boolean);
-  const own = /--(endpoint|region|service|stack)|^$|^account$/.test(args);
+  const own = /--(endpoint|region|service|stack)|^$/.test(args);
   expect(await (own ? runCommand : admin)(words)).toEqual({ exitCode, out: '', err: expect.stringMatching(err) });
 });
 
 it('--service is preferred to DYNAMODB_ENDPOINT', async () => {
   const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
   const { err } = await runCommand(['account', 'list', '--service', 'http://127.0.0.1:1'], { env });
-  expect(err).toMatch(NO_SERVICE);
+  expect(err).toMatch(/^No `npm start` service/);
 });
 
 describe('on AWS', async () => {
   const aws = await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
-  beforeEach(() => aws.resetGateway());
-  const onStack = (command: string, stdin = '', stack = 'Service') =>
-    runCommand([...command.split(' '), '--stack', stack, '--region', 'eu-west-1'], { terminal: true, stdin });
 
-  it.each(['y\n', '--yes'])('creates an account with a gateway key in the usage plan, after %j', async (answer) => {
+  it('an account is created after a question, with a gateway key in the usage plan', async () => {
     const id = newAccountId();
-    const create = `account create ${id} --name Acme`;
-    const where = `This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`;
+    const create = `account create ${id} --name Acme --stack Service --region eu-west-1`.split(' ');
     const err = expect.stringMatching(/Continue\? \[y\/N\].*Nothing was written\.\n$/s);
-    expect(await onStack(create, 'n\n')).toMatchObject({ exitCode: 1, err });
+    expect(await runCommand(create, { terminal: true, stdin: 'n\n' })).toMatchObject({ exitCode: 1, err });
     expect(await accountRow(id)).toBeUndefined();
-    const done = answer === '--yes' ? await onStack(`${create} --yes`) : await onStack(create, answer);
-    expect([done.exitCode, done.err.includes('Continue?')]).toEqual([0, answer !== '--yes']);
-    expect(done.err.startsWith(where)).toBe(true);
+    const where = `This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`;
+    const done = await runCommand(create, { terminal: true, stdin: 'y\n' });
+    expect(done).toMatchObject({ exitCode: 0, err: expect.stringContaining(where) });
     const { gateway_key: value } = await accountRow(id);
     expect(aws.gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-${id}`, value }]);
     expect(aws.gateway.attached).toEqual(['id0']);
-  });
-
-  it('reports a missing stack', async () => {
-    const err = expect.stringContaining('Stack with id Other does not exist');
-    expect(await onStack('account list', '', 'Other')).toMatchObject({ exitCode: 1, err });
   });
 });

@@ -28,31 +28,25 @@ async function newFleet(inventoryTimes: Record<string, number>) {
   return { account, list, register: (id: string) => write(hostLine(id)) };
 }
 
-it.each([-60, 0, 60])(
-  'host retire takes the time from DynamoDB: with a clock that is %d minutes off it retires a host, and a later record brings it back',
-  async (minutes) => {
-    const { account, list, register } = await newFleet({ h: Date.now() - MINUTE_MS });
-    const now = () => Date.now() + minutes * MINUTE_MS;
-    const retire = (staleFor: string) => admin(`host retire ${account} --stale-for ${staleFor}`, { now });
-    // Two hours old, whatever the clock says.
-    expect((await retire('150m')).out).toBe('There are no such hosts.\n');
-    expect(await retire('90m')).toMatchObject({ exitCode: 0, out: '1 host retired.\n' });
-    expect(await list()).toEqual([]);
-    await register('h');
-    expect(await list()).toEqual(['h']);
-  },
-);
+it.each([-60, 60])('host retire is right although its clock is %d minutes off', async (minutes) => {
+  const { account, list, register } = await newFleet({ h: Date.now() - MINUTE_MS });
+  const now = () => Date.now() + minutes * MINUTE_MS;
+  const retire = (staleFor: string) => admin(`host retire ${account} --stale-for ${staleFor}`, { now });
+  expect((await retire('150m')).out).toBe('There are no such hosts.\n');
+  expect(await retire('90m')).toMatchObject({ exitCode: 0, out: '1 host retired.\n' });
+  expect(await list()).toEqual([]);
+  await register('h');
+  expect(await list()).toEqual(['h']);
+});
 
-it.each([
-  ['', 'later stays: it has a later record.'],
-  [' --json', '{"dry_run":false,"hosts":["later","old"],"not_retired":["later"]}'],
-])('host retire%s names each host that is in the fleet afterwards, and fails', async (option, out) => {
+it('host retire names each host that is in the fleet afterwards, and fails', async () => {
   const { account, list } = await newFleet({ old: Date.now() - MINUTE_MS, later: Date.now() + 4 * MINUTE_MS });
   const dry = await admin(`host retire ${account} --stale-for 1h --dry-run`);
   expect(dry.out).toMatch(/^later last reported \d.*UTC\nold last reported .*\n$/);
-  const result = await admin(`host retire ${account} --stale-for 1h${option}`);
+  const result = await admin(`host retire ${account} --stale-for 1h`);
   const detail = '1 of 2 hosts not retired.';
-  expect(result).toEqual({ exitCode: 1, out: `${out}\n`, err: expect.stringContaining(detail) });
+  const out = 'later stays: it has a later record.\n';
+  expect(result).toEqual({ exitCode: 1, out, err: expect.stringContaining(detail) });
   expect(await list()).toEqual(['later']);
   const audit = JSON.parse((await admin(`audit ${account} --json`)).out);
   expect(audit.at(-1)).toMatchObject({ command: 'host retire', result: 'failed', detail });

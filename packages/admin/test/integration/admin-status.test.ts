@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { keys } from '../../../../lib/table/keys.ts';
-import { listen } from '../../../../test/support/listen.ts';
+import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
 import { measureStack } from '../../status/stack-figures.ts';
 import { enterFakeAws } from '../support/aws.ts';
@@ -18,14 +17,7 @@ const ALERTS = ['a', 'b', 'c'].map((digit) => digit.repeat(24));
 const UNREACHABLE = 'http://127.0.0.1:10/';
 
 const table = await newTable();
-/** The API of the stack: answers with this status. */
-let answer = 401;
-const api = createServer((_request, response) => response.writeHead(answer).end('{}'));
-afterAll(() => api.close());
-const outputs: Record<string, string> = {
-  ...{ TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' },
-  Url: `http://127.0.0.1:${await listen(api)}/prod/`,
-};
+const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' };
 const aws = await enterFakeAws({ name: 'Service', outputs });
 outputs.DeadLettersUrl = `${aws.url}/1/letters`;
 aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
@@ -121,45 +113,30 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
 });
 
 it('admin status says whether the service answers, by a call of its own', async () => {
-  const { Url = '' } = outputs;
-  expect((await statusJson()).service).toEqual({ url: Url, answers: true, ms: expect.any(Number) });
+  let answer = 401;
+  outputs.Url = await serve((_request, response) => response.writeHead(answer).end('{}'));
+  expect((await statusJson()).service).toEqual({ url: outputs.Url, answers: true, ms: expect.any(Number) });
   answer = 503;
   expect((await statusJson()).service).toMatchObject({ answers: false, problem: expect.stringContaining('503') });
-  answer = 401;
-  outputs.Url = UNREACHABLE;
-  expect((await statusJson()).service).toMatchObject({ problem: expect.stringContaining('ECONNREFUSED') });
-  outputs.Url = Url;
+  outputs.Url = '';
 });
 
 it('admin status shows what it can read as text, although a part fails', async () => {
   aws.setQueue('AccessDenied');
   const { out } = await status();
   for (const line of [
-    ...[
-      /^As of 2026-11-23 12:00:00 UTC\nservice +answers in \d+ ms at http/,
-      /^dead letters +AWS denied access: You may not\.$/m,
-    ],
-    ...[/^alarms +1 raised alarm$/m, /^pending merges +1$/m, /^accounts +2$/m, /^ {2}without gateway key +2$/m],
-    ...[
-      /^ {2}over a RUM quota +2 \(session_replay\), 2 \(limit of sessions\)$/m,
-      /^ {2}keys that expire within 30 days +2$/m,
-    ],
-    ...[
-      /^Service-WatchDeadLetters, since 2026-11-23 12:00:00 UTC: A merge could not/m,
-      /^browse-fleet +50 +5 +81 ms$/m,
-    ],
-    ...[
-      /^2026-.*account 2 +64f0.* 2 of 3 alerts moved +last attempt 2026-11-23 11:59:30 UTC: finish1$/m,
-      /of-1d\n.*of-29d$/m,
-    ],
+    /^As of 2026-11-23 12:00:00 UTC\n/,
+    /^dead letters +AWS denied access: You may not\.$/m,
+    /^pending merges +1$/m,
+    /^ {2}over a RUM quota +2 \(session_replay\), 2 \(limit of sessions\)$/m,
+    /^Service-WatchDeadLetters, since 2026-11-23 12:00:00 UTC: A merge could not/m,
+    /^browse-fleet +50 +5 +81 ms$/m,
+    /^2026-.*account 2 +64f0.* 2 of 3 alerts moved +last attempt 2026-11-23 11:59:30 UTC: finish1$/m,
+    /of-1d\n.*of-29d$/m,
   ])
     expect(out).toMatch(line);
-});
-
-it('admin status shows figures of accounts as unknown when the accounts cannot be read', async () => {
-  const { out } = await adminOf({ ...table, name: 'missing' })('status');
-  for (const figure of ['without gateway key', 'over a RUM quota', 'keys that expire within 30 days'])
-    expect(out).toMatch(new RegExp(`^  ${figure} +unknown$`, 'm'));
+  const withoutTable = await adminOf({ ...table, name: 'missing' })('status');
+  expect(withoutTable.out).toMatch(/^ {2}without gateway key +unknown$/m);
 });
 
 it('the front page of the console shows the same as admin status', async () => {
@@ -175,6 +152,5 @@ it('the front page of the console shows the same as admin status', async () => {
     ...['2 of 3 alerts moved', 'finish1', `merge finish ${INCIDENT} ${SEQUENCE} --account 2`, 'of-29d', 'Query 3 ms'],
   ])
     expect(text).toContain(part);
-  expect(text).not.toContain('of-31d');
   await console.close();
 });

@@ -26,7 +26,6 @@ const run = adminOf(table);
 const admin = async (args: string) => (await run(args, { now: () => NOW })).out;
 /** What a page shows, in one line. */
 const show = async (path: string) => textOf((await signedIn.page(path)).text);
-const statusOf = async (path: string, options?: AskOptions) => (await signedIn.page(path, options)).status;
 /** A console with other options, with which the test is signed in. */
 async function serve(options: Parameters<typeof serveConsole>[0]) {
   const console = await serveConsole(options);
@@ -38,17 +37,13 @@ async function serve(options: Parameters<typeof serveConsole>[0]) {
 describe('who is let in', () => {
   it('only the browser that first opens the printed address, by its cookie', async () => {
     const { entered, home, signInPath, page, ask } = await serve({ table });
-    expect(home).toMatch(/^\/console\/[\w-]{43}$/);
-    // Browsers send a cookie to every port of a host, but only to its path.
     const cookie = `^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`;
     expect(String(entered.headers['set-cookie'])).toMatch(new RegExp(cookie));
     const redirected = { status: 302, headers: { location: `${home}/` } };
     expect(entered).toMatchObject(redirected);
-    // What the links of a page lead to.
     const text = expect.stringContaining(`<base href="${home}/">`);
     for (const path of ['', '/', '/feed']) expect(await page(path)).toMatchObject({ status: 200, text });
     expect((await ask(signInPath)).status).toBe(401);
-    // A browser that is already in is redirected.
     expect(await page(signInPath.replace(home, ''))).toMatchObject(redirected);
   });
 
@@ -59,29 +54,18 @@ describe('who is let in', () => {
     ['HOME', signedOut, 401],
     ['HOME', { headers: { cookie: `console=${'A'.repeat(43)}` } }, 401],
     ['HOME?token=wrong', signedOut, 401],
-    ['HOME/1/fleet', signedOut, 401],
     ['HOME/x', signedOut, 401],
-    ['/console', {}, 401],
     ['/console/1/health', {}, 401],
-    ['HOME', { headers: { origin: 'https://evil.example' } }, 200],
-    ['HOME', from(`127.0.0.1:${port}`), 200],
     ['HOME', from(`localhost:${port}`), 200],
-    ['HOME', from('evil.example'), 403],
-    ['HOME', from(`evil.example:${port}`), 403],
     ['HOME', from('127.0.0.1.evil.example'), 403],
     ['/other', from('evil.example'), 403],
-    ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'].map((method) => ['HOME', { method }, 405] as const),
+    ...['POST', 'DELETE', 'HEAD'].map((method) => ['HOME', { method }, 405] as const),
     ['/console/console.css', {}, 200],
     ['//elsewhere/console/x', {}, 404],
-    ['///elsewhere', {}, 404],
-    ['/other', {}, 404],
     ['HOME/nowhere', {}, 404],
-    ['HOME/0/fleet', {}, 404],
-    ['HOME/-1/fleet', {}, 404],
     ['HOME/x/account', {}, 404],
-    ['HOME/999999999/fleet', {}, 404],
+    ['HOME/0/fleet', {}, 404],
     ['HOME/99999999999999999999/health', {}, 404],
-    ['HOME/1', {}, 404],
   ])('%s %j is answered with %i, and tells others nothing', async (path, options, expected) => {
     const isOwn = path.startsWith('HOME');
     const { page, ask } = signedIn;
@@ -96,7 +80,6 @@ describe('who is let in', () => {
       ...(status === 405 && { allow: 'GET' }),
       ...(/^(HOME|\/console)/.test(path) && [401, 404].includes(status) && { 'cache-control': 'no-store' }),
     });
-    expect(headers['access-control-allow-origin']).toBeUndefined();
     if (status < 400 || options.method === 'HEAD') return;
     expect([text.includes('<table'), text.includes(home)]).toEqual([false, isOwn]);
     expect(/<a class="skip" href="(.*?)#/.exec(text)?.[1]).toBe(path.replace('HOME', home).replace(/^\/+/, '/'));
@@ -151,71 +134,55 @@ describe('text that others have written', () => {
       expect((await harmless(path)).split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
   });
 
-  it('in an address has no effect; one that is longer than any key is not found, and long text is cut', async () => {
+  it('is not found in an address that is longer than any key, and is cut where it is long', async () => {
     const tenant = await newAccount(table);
     const at = `/${tenant.account}`;
-    const parameters = ['after', 'from', 'cluster', 'version', 'status', 'read'];
-    for (const text of ['%3Cscript%3E%00', '%zz', '..%2f..%2faccount', '%E2%80%AE', '__proto__', '%ED%A0%80']) {
-      const missing = [`/${text}/fleet`, `${at}/incident/${text}`, `${at}/alert/${text}`, `${at}/${text}`];
-      for (const path of [...missing, `${at}/host?id=${text}`]) await harmless(path, 404);
-      const query = parameters.map((name) => `${name}=${text}`).join('&');
-      for (const path of [
-        ...[`${at}/fleet?${query}`, `${at}/incidents?before=${text}&count=${text}`, `${at}/work-items?after=${text}`],
-        ...[`${at}/account?audit=${text}`, `${at}/health?check=${text}`, `?after=${text}&${text}=1`],
-      ])
-        await harmless(path);
-    }
     const long = 'x'.repeat(2_000);
-    for (const path of [`${at}/incident/${long}`, `${at}/fleet?after=${long}`]) await harmless(path, 404);
-    expect(signedIn.failures).toEqual([]);
+    for (const id of [long, '%zz', '..%2f..%2faccount', '%ED%A0%80'])
+      for (const page of [`incident/${id}`, `host?id=${id}`]) await harmless(`${at}/${page}`, 404);
     await tenant.incident({ title: '🔥'.repeat(100_000) });
     expect((await harmless(`${at}/incidents`)).length).toBeLessThan(30_000);
+    expect(signedIn.failures).toEqual([]);
   });
 });
 
 describe('the fleet', () => {
-  /** Hosts of two clusters, `bad` and `good`. The first `reporting` hosts report; the first `stale` hosts of `bad` are stale. */
-  async function fleetOf(hosts: number, stale: number, reporting = hosts) {
+  /** Hosts of two clusters, `bad` and `good`. The first `stale` hosts of `bad` are stale. */
+  async function fleetOf(hosts: number, stale: number) {
     const fleet = await newFleet(table);
-    await putAccount(table, { account_id: fleet.account, name: 'Acme', permissions: ['monit'] });
-    const rowsOf = <Row>(count: number, rowOf: (index: number) => Row) =>
-      Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), rowOf(index)]));
+    const { account } = fleet;
+    await putAccount(table, { account_id: account, name: 'Acme', permissions: ['monit'] });
     const isBad = (index: number) => index % 2 === 0;
-    const cluster = (index: number) => ({ edge_cluster: isBad(index) ? 'bad' : 'good', report_interval_ms: 30_000 });
-    await fleet.putHosts(rowsOf(hosts, (index) => inventory(cluster(index))));
-    const isStale = (index: number) => isBad(index) && index / 2 < stale;
-    await fleet.putLive(rowsOf(reporting, (index) => live(isStale(index) ? { received_at_ms: NOW - 600_000 } : {})));
-    return { account: fleet.account, page: (query = '') => show(`/${fleet.account}/fleet${query}`) };
+    const inventoryOf = (index: number) =>
+      inventory({ edge_cluster: isBad(index) ? 'bad' : 'good', report_interval_ms: 30_000 });
+    const liveOf = (index: number) => live(isBad(index) && index / 2 < stale ? { received_at_ms: NOW - 600_000 } : {});
+    const ids = Array.from({ length: hosts }, (_, index) => hostId(index));
+    await fleet.putHosts(Object.fromEntries(ids.map((id, index) => [id, inventoryOf(index)])));
+    await fleet.putLive(Object.fromEntries(ids.slice(0, 20).map((id, index) => [id, liveOf(index)])));
+    return { account, page: (query = '') => show(`/${account}/fleet${query}`) };
   }
   const stale = [hostId(0), hostId(2), hostId(4)];
 
-  it('names the worst first, and says why a host is stale as `show host` does', async () => {
+  it('names the worst first, says why as `show host` does, and the commands that it names find the same hosts', async () => {
     const { account, page } = await fleetOf(20, 3);
-    const { text: source } = await signedIn.page(`/${account}/fleet`);
-    expect(source).toContain(`<title>Fleet – Acme (${account}) – console</title>`);
     const [, why = ''] = (await admin(`show host ${hostId(0)} --account ${account}`)).split('\n');
-    expect(why).toBe('The latest snapshot is 10 min old: more than twice the report interval of 30 s.');
-    const text = textOf(source);
+    expect(why).toMatch(/^The latest snapshot is 10 min old/);
+    const text = await page();
     for (const shown of [
       '20 hosts 3 stale 17 active',
       'bad 30 % of 10 3 stale good 0 % of 10 ',
       `${hostId(0)} stale snapshot overdue ${why} (rule 7) bad 1.0.0 10 minutes ago ${hostId(2)} stale`,
+      /up to 10 seconds 17 .* up to 1 hour 3 /,
+      /Read [\d.]+ read units, about \$0\.0000\d+ on demand\./,
     ])
-      expect(text).toContain(shown);
-    expect(text).toMatch(/up to 10 seconds 17 .* up to 1 hour 3 /);
-    expect(text).toMatch(/Read [\d.]+ read units, about \$0\.0000\d+ on demand\./);
+      expect(text).toMatch(shown);
 
     const hostsIn = (shown: string) => shown.slice(shown.indexOf(' snapshot ')).match(/host-\d{5}/g) ?? [];
-    const filter = '?status=stale&cluster=bad&version=1.0.0';
-    const filtered = await page(filter);
+    const filtered = await page('?status=stale&cluster=bad&version=1.0.0');
     expect(hostsIn(filtered)).toEqual(stale);
     for (const query of ['?status=stale&cluster=good', '?version=1.0.1'])
       expect(hostsIn(await page(query))).toEqual([]);
-    expect(hostsIn(await page('?status=&cluster=&version='))).toHaveLength(20);
-    // A link that removes a filter.
-    const { text: withLinks } = await signedIn.page(`/${account}/fleet${filter}`);
-    expect(withLinks).toContain(`href="${account}/fleet?cluster=bad&amp;version=1.0.0#hosts" aria-current="true"`);
-    // The same hosts by the commands that it names. `host retire` takes the time from DynamoDB; `host list` has the same filters.
+    // `host retire` takes the time from DynamoDB; `host list` has the same filters.
     const [, list = ''] = /admin -- (host list .*?) --table t/.exec(filtered) ?? [];
     const [, retire = ''] = /admin -- (host retire .*?) --dry-run --table t/.exec(filtered) ?? [];
     expect((await admin(list)).match(/^host-\d{5}/gm)).toEqual(stale);
@@ -223,101 +190,73 @@ describe('the fleet', () => {
     expect(inMonth.out.match(/^host-\d{5}/gm)).toHaveLength(10);
   });
 
-  it('has a page for each host', async () => {
+  it('has a page for each host, also one without inventory', async () => {
     const { account } = await fleetOf(1, 1);
-    const host = (id: string) => `/${account}/host?id=${encodeURIComponent(id)}`;
+    const host = (id: string) => `/${account}/host?id=${id}`;
     expect(await show(host(hostId(0)))).toMatch(
-      /stale The latest snapshot is 10 min old: .* \(rule 7\) .*enabled yes .*report interval 30 seconds .* received at [\d:]+ UTC 10 minutes ago/,
+      /stale The latest snapshot is 10 min old: .*report interval 30 seconds /,
     );
-    await put(table, keys.hostStatus(account, '..'), { ...live(), health_at_ms: 'soon', other: { nested: [1n] } });
-    expect(await show(host('..'))).toMatch(
-      /host \.\. .* It is not in the inventory.* health at soon .*&quot;nested&quot;:\[1\]/,
-    );
-    expect(await statusOf(host('gone'))).toBe(404);
+    await put(table, keys.hostStatus(account, '..'), { ...live(), health_at_ms: 'soon' });
+    expect(await show(host('..'))).toMatch(/It is not in the inventory.* health at soon /);
+    expect((await signedIn.page(host('gone'))).status).toBe(404);
   });
 
   it('reads at most 2,000 hosts unless asked for all, and its links lead to each host once', async () => {
-    const { account, page } = await fleetOf(2_130, 3, 20);
-    const nextOf = (text: string) =>
-      /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
-    const first = (await signedIn.page(`/${account}/fleet`)).text;
-    expect(textOf(first)).toMatch(/This page covers only the hosts up to host-01999\. .* 2,000 hosts /);
+    const { account, page } = await fleetOf(2_130, 3);
+    expect(await page()).toMatch(/This page covers only the hosts up to host-01999\. .* 2,000 hosts /);
     const seen: string[] = [];
-    for (let path: string | undefined = `/${account}/fleet`; path; ) {
-      const { text }: { text: string } = await signedIn.page(path.replace('#hosts', ''));
+    for (let path: string | undefined = `${account}/fleet`; path; ) {
+      const { text }: { text: string } = await signedIn.page(`/${path.replace('#hosts', '')}`);
       seen.push(...(textOf(text.slice(text.indexOf('>Hosts<'))).match(/host-\d{5}/g) ?? []));
-      path = nextOf(text);
+      path = /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     }
     // The worst come first within each 2,000 hosts.
     expect(seen.slice(0, 3)).toEqual(stale);
     expect(seen.toSorted()).toEqual(Array.from({ length: 2_130 }, (_, index) => hostId(index)));
-    // None of the hosts that were read matches: the next page continues after them.
-    const { text: none } = await signedIn.page(`/${account}/fleet?status=disabled`);
-    expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}#hosts`);
     expect(await page('?read=all')).toMatch(/^(?!.*This page covers only).*2,130 hosts/);
   });
 });
 
-describe('merges', () => {
-  async function merged() {
-    const tenant = await newAccount(table);
-    const { account } = tenant;
-    const [first, second] = [await tenant.incident({ title: 'First' }), await tenant.incident({ title: 'Second' })];
-    const alerts = await tenant.alerts(3);
-    const merge = async (agoMs: number, incident_id: string) => {
-      const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW - agoMs }));
-      const { body } = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id, comment: 'same cause' });
-      return body.request_id as string;
-    };
-    const requests = [await merge(3_600_000, first), await merge(60_000, second)];
-    return { account, second, alert: alerts[0] ?? '', requests, page: (path: string) => show(`/${account}/${path}`) };
-  }
+it('merges are listed with caller, time, alerts and request id, incidents with their alerts, and the printed command undoes a merge', async () => {
+  const tenant = await newAccount(table);
+  const { account } = tenant;
+  const page = (path: string) => show(`/${account}/${path}`);
+  const [first, second] = [await tenant.incident({ title: 'First' }), await tenant.incident({ title: 'Second' })];
+  await tenant.member(7);
+  await tenant.incident({ title: 'Owned', owner_id: 7 });
+  const alerts = await tenant.alerts(3);
+  const merge = async (agoMs: number, incident_id: string) => {
+    const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW - agoMs }));
+    const { body } = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id, comment: 'same cause' });
+    return body.request_id as string;
+  };
+  const requests = [await merge(3_600_000, first), await merge(60_000, second)];
 
-  it('are listed with caller, time, alerts and request id, and the printed command undoes one', async () => {
-    const { account, second, alert, requests, page } = await merged();
-    const before = await page('incidents');
-    const merge = 'Merge into Second [\\d:]+ UTC 1 minute ago 3 alerts from First comment: same cause by key \\w{16} ';
-    expect(before).toMatch(new RegExp(`Latest merges ${merge}.*?request ${requests[1]} .*request ${requests[0]} `));
-    expect(await page(`incident/${second}`)).toMatch(
-      new RegExp(`3 alerts from First comment: same cause .*${requests[1]}`),
-    );
-    expect(await page(`alert/${alert.toUpperCase()}`)).toMatch(
-      new RegExp(`incident Second .*Merge into Second .*${requests[1]}.* Merge into First .*${requests[0]}`),
-    );
-    const other = keys.alert(account, objectId());
-    await put(table, other, { alert_id: other.sk, title: 't' });
-    expect(await page(`alert/${other.sk}`)).toContain('No merge mentions this alert.');
+  const before = await page('incidents');
+  for (const row of ['Second 3 1 ', 'Owned Ada 0 0 ']) expect(before).toContain(row);
+  const shown = 'Merge into Second [\\d:]+ UTC 1 minute ago 3 alerts from First comment: same cause by key \\w{16} ';
+  expect(before).toMatch(new RegExp(`Latest merges ${shown}.*?request ${requests[1]} .*request ${requests[0]} `));
+  expect(await page(`incident/${second}`)).toMatch(new RegExp(`3 alerts from First comment: same .*${requests[1]}`));
+  expect(await page(`alert/${alerts[0]?.toUpperCase()}`)).toMatch(
+    new RegExp(`incident Second .*Merge into Second .*${requests[1]}.* Merge into First .*${requests[0]}`),
+  );
+  expect(await countAlerts(table, account, 3)).toEqual(new Map([[second, 3]]));
+  expect(await countAlerts(table, account, 2)).toBeUndefined();
 
-    const [, undo = ''] = /npm run --silent admin -- (merge undo \w+ \d+ --account \d+) --table t/.exec(before) ?? [];
-    expect(undo).toContain(second);
-    expect(await admin(undo)).toMatch(/^3 of 3 alerts moved back/);
-    const after = await page('incidents');
-    expect(after).toMatch(/Undo of \d+ into Second .* by operator .* Merge into Second undone /);
-    expect(after).not.toContain(undo);
-  });
+  const [, undo = ''] = /npm run --silent admin -- (merge undo \w+ \d+ --account \d+) --table t/.exec(before) ?? [];
+  expect(undo).toContain(second);
+  expect(await admin(undo)).toMatch(/^3 of 3 alerts moved back/);
+  const after = await page('incidents');
+  expect(after).toMatch(/Undo of \d+ into Second .* by operator .* Merge into Second undone /);
+  expect(after).not.toContain(undo);
 
-  it('are listed with the incidents, their owners and their numbers of alerts', async () => {
-    const tenant = await newAccount(table);
-    const { account } = tenant;
-    const incident = await tenant.incident({ title: 'Owned', owner_id: 7 });
-    await tenant.incident({ title: 'Left', owner_id: 8 });
-    await put(table, keys.member(account, 7), { member_id: 7, name: 'Ada' });
-    const { length } = await tenant.alerts(3, incident);
-    const text = await show(`/${account}/incidents`);
-    expect(text).toMatch(/incident owner alerts merges .*Owned Ada 3 0/);
-    expect(text).toMatch(/Left member 8 0 0/);
-    expect(await countAlerts(table, account, length)).toEqual(new Map([[incident, 3]]));
-    expect(await countAlerts(table, account, length - 1)).toBeUndefined();
-  });
-
-  it('that the page does not read are mentioned', async () => {
-    const { account, page } = await merged();
-    const later = (_: unknown, index: number) => keys.incident(account, String(index).padStart(24, 'f'));
-    await putAll(table, Array.from({ length: 100 }, later));
-    expect(await page('incidents')).toMatch(
-      /This page covers only the merges into 100 incidents.* The account's last merge, \d+, is in none of them\./,
-    );
-  });
+  await putAll(
+    table,
+    Array.from({ length: 100 }, (_, index) => keys.incident(account, String(index).padStart(24, 'f'))),
+  );
+  expect(await page('incidents')).toMatch(
+    /only the merges into 100 incidents.* The account's last merge, \d+, is in none of them\./,
+  );
 });
 
 it('the page of an account shows its keys but not their text, its rate windows without counting a call, and its quotas', async () => {
@@ -336,14 +275,12 @@ it('the page of an account shows its keys but not their text, its rate windows w
 
 it('the page of work items shows who deleted them, by which call, and the command that restores them', async () => {
   const { account, appKey } = await newAccount(table);
-  for (const id of ['kept', 'lost'])
-    await put(table, keys.workItem(account, id), { work_item_id: id, title: `${id} title`, version: 1 });
+  await put(table, keys.workItem(account, 'lost'), { work_item_id: 'lost', title: 'title', version: 1 });
   const call = { appKey, body: { work_item_id: 'lost', version: 1 } };
   const { body } = await callAlone(handlers, deleteWorkItem, call);
   const deletion = `at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} `;
   const restore = `restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `;
-  const items = await show(`/${account}/work-items`);
-  expect(items).toMatch(new RegExp(`kept kept title 1 lost lost title 2 ${deletion}.*${restore}`));
+  expect(await show(`/${account}/work-items`)).toMatch(new RegExp(`lost title 2 ${deletion}.*${restore}`));
 });
 
 describe('health', () => {
@@ -351,61 +288,46 @@ describe('health', () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     const path = `/${account}/health`;
-    const incident = await tenant.incident();
-    const alert = objectId();
+    const [incident, alert] = [await tenant.incident(), objectId()];
     const row = { alert_id: alert, title: 't', incident_id: incident, moved_sequence: 5 };
     await put(table, keys.alert(account, alert), row);
     await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
-    const form = 'application/x-www-form-urlencoded';
     const post = (body: string, headers: Record<string, string> = {}) =>
-      signedIn.page(path, { method: 'POST', headers: { 'content-type': form, ...headers }, body });
+      signedIn.page(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body,
+      });
     // As an image or a form of another site would send the request.
-    expect(await statusOf(`${path}?check=now`)).toBe(200);
-    for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
-    const malformed = await post('malformed', { 'content-type': 'multipart/form-data; boundary=b' });
-    expect(malformed.status).toBe(400);
+    expect((await signedIn.page(`${path}?check=now`)).status).toBe(200);
+    for (const body of ['', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
     const { text } = await signedIn.page(path);
     const [token = ''] = /(?<=name="token" value=")[\w-]{43}/.exec(text) ?? [];
     expect((await post(`token=${token}`, { cookie: '' })).status).toBe(401);
-    const before = await show(path);
+    const before = textOf(text);
     expect(before).toContain(`npm run --silent admin -- merge finish ${incident} 5 --account ${account} --table t`);
     expect(before).toContain('Not run since');
 
     const sent = await post(`token=${token}`);
     expect(sent).toMatchObject({ status: 303, headers: { location: `${home}${path}` } });
-    const found: { kind: string }[] = JSON.parse(await admin(`check --account ${account} --json`));
-    const kinds = found.map(({ kind }) => kind);
-    expect(kinds).toContain('alert_entry_missing');
     const after = await show(path);
-    for (const shown of [...kinds, /Checked at .*: \d+ findings/]) expect(after).toMatch(shown);
-    const other = await newAccount(table);
-    expect(await show(`/${other.account}/health`)).toContain('Not run since');
+    for (const shown of ['alert_entry_missing', /Checked at .*: \d+ findings/]) expect(after).toMatch(shown);
   });
 
-  it.each<[shown: string, deadLetters: () => Promise<number>]>([
-    ['3 messages of the merge queue, of all accounts. docs/operate.md says', async () => 3],
-    ['0 messages of the merge queue, of all accounts. Check', async () => 0],
-    ['They cannot be read: TypeError: why', () => Promise.reject(new TypeError('why'))],
-  ])('shows the dead letters of a stack, or why it cannot: %s', async (shown, deadLetters) => {
+  it('distinguishes a bug of the console from an error of AWS', async () => {
     const { account } = await newAccount(table);
-    const { page } = await serve({ table, deadLetters });
-    expect(textOf((await page(`/${account}/health`)).text)).toContain(`Dead letters ${shown}`);
-  });
-
-  it('distinguishes a bug of the console from an error of DynamoDB', async () => {
-    const { account } = await newAccount(table);
+    const noQueue = await serve({ table, deadLetters: () => Promise.reject(new TypeError('why')) });
+    expect((await noQueue.page(`/${account}/health`)).text).toContain('They cannot be read: TypeError: why');
     const wrong = await serve({
       table,
       commandOptions: () => {
-        throw new ReferenceError('no\u202e is not defined\nsecond line');
+        throw new ReferenceError('no\u202e is not defined');
       },
     });
     await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
-    const { status, text, headers } = await wrong.page(`/${account}/health`);
-    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
-    expect(textOf(text)).toMatch(/^(?!.*ReferenceError).*This is a bug in the console:/);
-    const failure = /^The console failed: ReferenceError: no\\u202e is not defined\nsecond line\n +at .*console/;
-    expect(wrong.failures).toEqual([expect.stringMatching(failure)]);
+    const { status, text } = await wrong.page(`/${account}/health`);
+    expect([status, textOf(text)]).toEqual([500, expect.stringMatching(/^(?!.*ReferenceError).*This is a bug in/)]);
+    expect(wrong.failures).toEqual([expect.stringMatching(/ReferenceError: no\\u202e is not defined\n +at .*console/)]);
 
     const gone = await serve({ table: { ...table, name: 'no-such-table' } });
     const unreadable = expect.stringContaining('ResourceNotFoundException');
@@ -419,16 +341,11 @@ describe('the command', async () => {
   outputs.DeadLettersUrl = `${aws.url}/1/letters`;
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   const here = ['--table', table.name, '--endpoint', dynamodbEndpoint()];
+  const ofTable = `--table ${table.name} --endpoint ADDRESS-WITH-CREDENTIALS`;
   it.each([
-    [
-      'of a table',
-      here,
-      `table ${table.name} at http`,
-      `--table ${table.name} --endpoint ADDRESS-WITH-CREDENTIALS`,
-      'Unknown',
-    ],
-    ['of a stack', ['--stack', 'Service'], 'stack Service, ', '--stack Service', '3 messages of the merge queue'],
-  ])('prints an address that works until it is stopped: %s', async (_what, args, target, options, deadLetters) => {
+    ['of a table', here, ofTable, 'Unknown'],
+    ['of a stack', ['--stack', 'Service'], '--stack Service', '3 messages of the merge queue'],
+  ])('prints an address that works until it is stopped: %s', async (_what, args, options, deadLetters) => {
     const { account } = await newAccount(table);
     const stop = new AbortController();
     const printed = Promise.withResolvers<string>();
@@ -441,7 +358,7 @@ describe('the command', async () => {
     const browse = async (page: string) =>
       textOf(await (await fetch(new URL(`${account}/${page}`, address), { headers: { cookie } })).text());
     const fleet = await browse('fleet');
-    for (const shown of [target, `--account=${account} ${options}`]) expect(fleet).toContain(shown);
+    expect(fleet).toContain(`--account=${account} ${options}`);
     expect(fleet).not.toContain(new URL(dynamodbEndpoint()).username);
     expect(await browse('health')).toContain(`Dead letters ${deadLetters}`);
     stop.abort();

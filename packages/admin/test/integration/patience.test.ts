@@ -68,17 +68,12 @@ describe('waiting for DynamoDB', () => {
     expect(reports()).toBe(0);
   });
 
-  it.each([
-    ['DynamoDB', (endpoint: string) => ['--endpoint', endpoint, '--table', 't']],
-    ['AWS', () => ['--stack', 'Mute', '--region', 'eu-west-1']],
-  ])('is reported by a command after three seconds, and ends if %s closes the connection', async (what, targetOf) => {
+  it('is reported by a command after three seconds, and ends if the connection is closed', async () => {
     const { endpoint, close } = await startSilent();
-    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', endpoint);
-    for (const variable of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(variable, 'x');
-    onTestFinished(() => void vi.unstubAllEnvs());
     const printed = Promise.withResolvers<string>();
-    const running = runCommand(['account', 'list', ...targetOf(endpoint)], { onErr: printed.resolve });
-    expect(await printed.promise).toBe(`Still waiting for ${what}.\n`);
+    const args = ['account', 'list', '--endpoint', endpoint, '--table', 't'];
+    const running = runCommand(args, { onErr: printed.resolve });
+    expect(await printed.promise).toBe('Still waiting for DynamoDB.\n');
     close();
     expect((await running).exitCode).toBe(1);
   });

@@ -25,47 +25,29 @@ async function preflight(options = '', region: Partial<typeof HEALTHY> = {}, sta
   return { lines: out.trimEnd().split('\n'), err, exitCode };
 }
 
-it.each<[name: string, options: string, region: Partial<typeof HEALTHY>, changes: string[]]>([
-  ['nothing for an empty account', '', {}, []],
-  ['nothing for settings that fit', '-c reservedConcurrency=900', {}, []],
-  ['a new account', '', NEW_ACCOUNT, ['Ask for 1000', FOR_NEW_ACCOUNT]],
-  ['a new account, with its settings', FOR_NEW_ACCOUNT, NEW_ACCOUNT, ['Ask for 1000']],
-  [
-    'nothing to reserve',
-    `${FOR_NEW_ACCOUNT} -c reservedConcurrency=20`,
-    NEW_ACCOUNT,
-    ['Ask', '-c reservedConcurrency=0'],
-  ],
-  ['the least that calls need', '', { concurrency: 200, unreserved: 200 }, []],
-  ['more reserved than there is', '-c reservedConcurrency=920', {}, ['-c reservedConcurrency=900']],
-  ['what others have reserved', '-c reservedConcurrency=900', { unreserved: 400 }, ['-c reservedConcurrency=300']],
-  ['caps beyond the account', '-c mergeConcurrency=600', {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
-  ['a freeze that was not ended', '-c writesFrozen=true', {}, ['unless you restore']],
-  ['copies beside the table', `-c backupVaultArn=${VAULT}`, {}, ['Name a vault']],
-  ['copies in another account', `-c backupVaultArn=${VAULT.replace('012', '013')}`, {}, []],
-  ['a newer region', '', { rate: 2_500 }, ['-c stageRate=416']],
-  ['a newer region, with its setting', '-c stageRate=416', { rate: 2_500 }, []],
-  ['a role of other APIs', '', { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
-  ['nearly no gateway keys left', '', { gatewayKeys: 9_000 }, ['9000 of at most 10000 gateway keys']],
-  ['gateway keys for a while', '', { gatewayKeys: 8_999 }, []],
-  ['nearly no usage plans left', '', { usagePlans: 299 }, ['a stack needs two']],
-  [
-    'a certificate of another region',
-    `-c domainName=a.b -c certificateArn=${CERTIFICATE}`,
-    {},
-    ['Name a certificate of eu'],
-  ],
-  ['no bootstrap', '', { bootstrap: '' }, ['CDK bootstrap: missing']],
-  ['an old bootstrap', '', { bootstrap: '5' }, ['CDK bootstrap: version 5']],
-  ['the oldest bootstrap that serves', '', { bootstrap: '6' }, []],
+it.each<[options: string, region: Partial<typeof HEALTHY>, changes: string[]]>([
+  ['', {}, []],
+  ['', NEW_ACCOUNT, ['Ask for 1000', FOR_NEW_ACCOUNT]],
+  [`${FOR_NEW_ACCOUNT} -c reservedConcurrency=20`, NEW_ACCOUNT, ['Ask', '-c reservedConcurrency=0']],
+  ['', { concurrency: 200, unreserved: 200 }, []],
+  ['-c reservedConcurrency=900', {}, []],
+  ['-c reservedConcurrency=920', {}, ['-c reservedConcurrency=900']],
+  ['-c reservedConcurrency=900', { unreserved: 400 }, ['-c reservedConcurrency=300']],
+  ['-c mergeConcurrency=600', {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
+  ['-c writesFrozen=true', {}, ['unless you restore']],
+  [`-c backupVaultArn=${VAULT}`, {}, ['Name a vault']],
+  [`-c backupVaultArn=${VAULT.replace('012', '013')}`, {}, []],
+  ['', { rate: 2_500 }, ['-c stageRate=416']],
+  ['-c stageRate=416', { rate: 2_500 }, []],
+  ['', { gatewayKeys: 9_000 }, ['9000 of at most 10000 gateway keys']],
+  ['', { gatewayKeys: 8_999, usagePlans: 299 }, ['a stack needs two']],
+  [`-c domainName=a.b -c certificateArn=${CERTIFICATE}`, {}, ['Name a certificate of eu']],
+  ['', { bootstrap: '' }, ['CDK bootstrap: missing']],
+  ['', { bootstrap: '5' }, ['CDK bootstrap: version 5']],
+  ['', { bootstrap: '6' }, []],
   // What AWS answers commands no terminal and forges no line.
-  [
-    'odd text',
-    '',
-    { logsRole: 'role\n  ok\u001b[2J\u202e' },
-    ['for logs is role\\n  ok\\u001b[2J\\u202e. Other APIs use it'],
-  ],
-])('preflight says what to change: %s', async (_name, options, region, changes) => {
+  ['', { logsRole: 'role\n  ok\u001b[2J' }, ['role\\n  ok\\u001b[2J. Other APIs use it: deploy with -c apiGatewayAcc']],
+])('preflight with the settings "%s" says what to change in a region with %j', async (options, region, changes) => {
   const { lines, err, exitCode } = await preflight(options, region);
   const toChange = lines.filter((line) => line.startsWith('change'));
   expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
@@ -77,11 +59,8 @@ it.each<[name: string, options: string, region: Partial<typeof HEALTHY>, changes
 it('preflight says what the lack of a reservation risks, and refuses invalid settings', async () => {
   const risk = /^ok {6}Lambda: nothing is reserved: .*; -c reservedConcurrency=450/;
   expect((await preflight()).lines).toContainEqual(expect.stringMatching(risk));
-  for (const [context, message] of [
-    ['stageRate=0', /^Context stageRate must be/],
-    ['stageRate', /^--context must be name=value/],
-  ] as const)
-    expect(await preflight(`-c ${context}`)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
+  const refused = await preflight('-c stageRate=0');
+  expect([refused.exitCode, refused.err]).toEqual([2, expect.stringMatching(/^Context stageRate must be/)]);
 });
 
 it('preflight reads the settings of the stage from cdk.json, and --context before them', () => {
@@ -107,7 +86,7 @@ it('preflight reports the table of an earlier stack, but not that of a deployed 
 
 it('preflight reports a check that fails, and continues with the others', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', 'http://127.0.0.1:9');
-  onTestFinished(() => void vi.unstubAllEnvs());
+  onTestFinished(() => void vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', undefined));
   const { lines, exitCode } = await preflight();
   expect(lines.filter((line) => /^unknown/.test(line))).toEqual([expect.stringMatching(/Lambda: .*127\.0\.0\.1:9/)]);
   expect(lines).toContainEqual(expect.stringMatching(/^ok {6}CDK bootstrap/));

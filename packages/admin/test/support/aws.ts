@@ -4,40 +4,18 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { listen } from '../../../../test/support/listen.ts';
 import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
-/** The answers to the actions of AWS's JSON protocols. One with `__type` is an error of that name. */
+/** The answers to the actions of AWS's JSON protocols; by default an empty object. One with `__type` is an error of that name. */
 type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
-
-/** Answers a call of a JSON protocol, whose header names the action. An action that `answers` lacks gets an empty object. */
-function answerJson(answers: JsonAnswers, request: IncomingMessage, text: string, response: ServerResponse) {
-  const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-  const answer = answers[action]?.(JSON.parse(text)) ?? {};
-  response.writeHead('__type' in answer ? 400 : 200, { 'Content-Type': 'application/x-amz-json-1.0' });
-  response.end(JSON.stringify(answer));
-}
-
-/** Sets variables of this process's environment. @returns a function that restores them */
-function setEnvironment(variables: Readonly<Record<string, string>>) {
-  const before = { ...process.env };
-  Object.assign(process.env, variables);
-  return () => {
-    // In place, since modules that were loaded meanwhile refer to this object.
-    for (const name of Object.keys(variables))
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-  };
-}
-
-const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
 
 const xmlOf = (action: string, content: string) =>
   `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`;
 
-/** Starts a server in place of AWS. @returns its state, its URL, and the calls that it got */
-export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
+/** Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run. */
+export async function enterFakeAws(stack: { name: string; outputs: Record<string, string> }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
     keysMade: 0,
@@ -45,15 +23,12 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
-    /** Whether deletions are answered with a client error. */
-    refuseDeletions: false,
   };
 
   /** The limits and settings of the account and region, as `preflight` reads them. */
   const region = {
-    ...{ concurrency: 1_000, unreserved: 1_000 },
-    ...{ gatewayKeys: 1, usagePlans: 2 },
-    ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
+    ...{ concurrency: 1_000, unreserved: 1_000, gatewayKeys: 1, usagePlans: 2, rate: 10_000, bootstrap: '30' },
+    logsRole: undefined as string | undefined,
   };
 
   /** The attributes of every queue, or the name of the error that SQS answers with. */
@@ -66,6 +41,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       return { Attributes: Object.fromEntries(asked) };
     },
   };
+
+  function answerJson(request: IncomingMessage, text: string, response: ServerResponse) {
+    const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    const answer = replies[action]?.(JSON.parse(text)) ?? {};
+    response.writeHead('__type' in answer ? 400 : 200, { 'Content-Type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify(answer));
+  }
 
   function answerRest(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
@@ -99,7 +81,6 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         return answer(201, key);
       },
       'DELETE apikeys'() {
-        if (gateway.refuseDeletions) return refuse(400, 'BadRequestException');
         if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
         gateway.keys = gateway.keys.filter((key) => key.id !== id);
         gateway.attached = gateway.attached.filter((attached) => attached !== id);
@@ -117,8 +98,8 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       },
     };
     gateway.calls.push(`${request.method} ${pathname}`);
-    const failure = request.method === 'POST' ? gateway.failures.shift() : undefined;
-    if (failure) refuse(failure === 'TooManyRequestsException' ? 429 : 409, failure);
+    const failure = request.method !== 'GET' ? gateway.failures.shift() : undefined;
+    if (failure) refuse(409, failure);
     else routes[`${request.method} ${collection}`]?.();
   }
 
@@ -149,41 +130,27 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   const server = createServer(async (request, response) => {
     const text = await textOf(request);
-    if (request.headers['x-amz-target'] !== undefined) answerJson(replies, request, text, response);
+    if (request.headers['x-amz-target'] !== undefined) answerJson(request, text, response);
     else if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
       answerQuery(text, response);
     else answerRest(request, text, response);
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
   const dynamoDb = await startDynamoDbForAnyone();
-  /** The environment in which the SDK uses this server, and the DynamoDB of the test run. */
-  const environment = { ...CREDENTIALS, AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url };
+  const endpoints = { AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url };
+  const environment = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...endpoints };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    dynamoDb.close();
+    server.close();
+  });
   return {
-    gateway,
-    replies,
-    region,
-    url,
+    ...{ gateway, replies, region, url },
     setQueue: (attributes: typeof queue) => {
       queue = attributes;
     },
-    /** Sets the environment of this process. @returns a function that restores it */
-    enter: () => setEnvironment(environment),
     /** Deletes the gateway keys, and the records of calls and planned failures. */
     resetGateway: () => Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [] }),
-    close() {
-      dynamoDb.close();
-      server.close();
-    },
   };
-}
-
-/** {@link startFakeAws} for the SDK of this process, until the tests of the file have run. */
-export async function enterFakeAws(...[stack]: Parameters<typeof startFakeAws>) {
-  const aws = await startFakeAws(stack);
-  const leave = aws.enter();
-  afterAll(() => {
-    leave();
-    aws.close();
-  });
-  return aws;
 }

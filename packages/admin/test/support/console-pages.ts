@@ -11,12 +11,6 @@ export interface AskOptions {
   body?: string;
 }
 
-interface Answer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
 /** What a reader sees of a page, in one line. */
 export const textOf = (html: string) =>
   html
@@ -42,13 +36,13 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   /** Sends a request, and follows no redirect. */
   async function ask(path: string, { body = '', ...options }: AskOptions = {}) {
     const [answer] = await once(request({ port, host: '127.0.0.1', path, ...options }).end(body), 'response');
-    return { status: answer.statusCode, headers: answer.headers, text: await textFrom(answer) } as Answer;
+    return { status: answer.statusCode, headers: answer.headers, text: await textFrom(answer) };
   }
 
   return {
     ...{ port, failures, signInPath, home, ask },
     /** Opens the printed address, and keeps the cookie. */
-    async signIn(): Promise<Answer> {
+    async signIn() {
       const answer = await ask(signInPath);
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;

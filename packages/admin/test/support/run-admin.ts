@@ -54,14 +54,11 @@ const stream = new PassThrough();
 const unusedIo = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
 
 /** All commands with their words, such as `app-key revoke`; the program itself has none. */
-function* commandsFrom(
-  command: Command,
-  words: readonly string[],
-): Generator<{ command: Command; words: readonly string[] }> {
-  yield { command, words };
-  for (const subcommand of command.commands) yield* commandsFrom(subcommand, [...words, subcommand.name()]);
-}
-const commands = [...commandsFrom(createProgram(unusedIo), [])];
+const commandsFrom = (command: Command, words: readonly string[]): { command: Command; words: readonly string[] }[] => [
+  { command, words },
+  ...command.commands.flatMap((subcommand) => commandsFrom(subcommand, [...words, subcommand.name()])),
+];
+const commands = commandsFrom(createProgram(unusedIo), []);
 
 /** The words of every command, including groups and the program itself. */
 export const commandNames = commands.map(({ words }) => words);

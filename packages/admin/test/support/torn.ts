@@ -1,10 +1,9 @@
 /** Snapshots of an account's rows, and mixtures of two snapshots, which a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../../lib/table/client.ts';
 import { type Key, parseKey, type RowKind } from '../../../../lib/table/keys.ts';
 import { rowName } from '../../../../lib/table/read.ts';
-import { put } from '../../../../test/support/service.ts';
 
 type Row = Record<string, unknown>;
 export type Rows = ReadonlyMap<string, Key & Row>;
@@ -45,14 +44,4 @@ export function torn(before: Rows, after: Rows, names: readonly string[]): Rows 
     else rows.delete(name);
   }
   return rows;
-}
-
-/** Writes `rows` into the table, which holds `current`. */
-export async function overwrite(table: Table, current: Rows, rows: Rows): Promise<void> {
-  for (const name of changedRows(current, rows)) {
-    const [pk = '', sk = ''] = name.split('\n');
-    const row = rows.get(name);
-    if (row) await put(table, { pk, sk }, row);
-    else await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
-  }
 }

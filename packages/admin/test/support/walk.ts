@@ -9,14 +9,8 @@ import { runCommand } from './run-admin.ts';
 
 const root = new URL('../../../../', import.meta.url);
 
-interface Step {
-  commands: string;
-  /** Their output according to the document; empty where it shows none. */
-  output: string;
-}
-
-/** Each block of commands of a text. */
-export const stepsOf = (text: string): Step[] =>
+/** Each block of commands of a text, with the output that it shows, if any. */
+export const stepsOf = (text: string) =>
   [...text.matchAll(/```sh\n(.*?)```(?:\n```(?:text|json)\n(.*?)```)?/gs)].map(([, commands = '', output = '']) => ({
     commands,
     output,
@@ -25,9 +19,8 @@ export const stepsOf = (text: string): Step[] =>
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * Serves the operator's commands from this process, since starting a process takes longer than a command.
- * @returns the URL. It takes the arguments, the environment and standard input of a command, and answers with lines of shell
- *   that print its output and return its exit code
+ * Serves the operator's commands from this process, since starting a process takes longer than a command. The answer to the
+ * arguments, environment and standard input of a command is lines of shell that print its output and return its exit code.
  */
 async function serveAdmin() {
   const server = createServer(async (request, response) => {
@@ -42,9 +35,7 @@ async function serveAdmin() {
   return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }
 
-/**
- * Shell functions in place of programs. `npm` only runs the operator's command. Calls of other programs are only recorded. A table's status is CREATING when it is first asked for, then ACTIVE.
- */
+/** Shell functions in place of programs. Calls but the operator's command are only recorded. A table is first CREATING, then ACTIVE. */
 const PRELUDE = `
 admin_here() {
   local answer
@@ -67,9 +58,9 @@ aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && ech
  * @returns what each step printed to either stream, and the calls of programs that were not run
  */
 export async function walk(
-  steps: readonly Step[],
+  steps: ReturnType<typeof stepsOf>,
   { adapt = (script) => script, env }: { adapt?: (script: string) => string; env: Record<string, string | undefined> },
-): Promise<{ printed: string[]; calls: string[]; exitCode: number | null }> {
+) {
   const admin = await serveAdmin();
   const script = adapt(steps.map(({ commands }) => `${commands}\nprintf '\n@@@\n'`).join('\n'));
   const shell = spawn('bash', ['-c', `set -u\nRESTORED=$(mktemp -u)\n${PRELUDE}\nexec 2>&1\n${script}`], {
@@ -83,21 +74,22 @@ export async function walk(
     textOf(shell.stdio[3] as Readable),
   ]);
   admin.close();
-  return { printed: output.split('\n@@@\n'), calls: called.split('\n').filter(Boolean), exitCode };
+  return {
+    printed: output.split('\n@@@\n'),
+    calls: called.split('\n').filter(Boolean),
+    exitCode: exitCode as number | null,
+  };
 }
 
 const PLACEHOLDERS: [what: RegExp, placeholder: string][] = [
   [/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?/g, '<time>'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>'],
   [/\b[0-9a-f]{16}\b/g, '<key id>'],
-  [/…[\w-]+/g, '…<digits>'],
-  [/\b\d{15}\b/g, '<sequence>'],
   [/\b\d{13}\b/g, '<ms>'],
   [/\d+ a second/g, '<rate> a second'],
-  [/[\d.]+ (s|min) old/g, '<age> old'],
   [/ +$/gm, ''],
   [/^\n+|\n+$/g, ''],
 ];
-/** Output with placeholders for what differs from run to run: times, ids, keys, rates. */
+/** Output with placeholders for what differs from run to run. */
 export const steady = (output: string) =>
   PLACEHOLDERS.reduce((text, [what, placeholder]) => text.replace(what, placeholder), output);

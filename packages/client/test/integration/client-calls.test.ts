@@ -1,173 +1,105 @@
 import { execFile } from 'node:child_process';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
-import { keys } from '../../../../lib/table/keys.ts';
-import { listen } from '../../../../test/support/listen.ts';
+import { describe, expect, it } from 'vitest';
 import { serve } from '../../../../test/support/serve.ts';
-import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
-import { loadData } from '../../../admin/data/load.ts';
-import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
-import { sampleData } from '../../../local/sample.ts';
-import { serveTable } from '../../../local/test/support/start-service.ts';
-import { createClient } from '../../src/index.ts';
 
-const appKey = newAppKey();
-const rumKey = newAppKey();
-const [ACCOUNT, RUM_ACCOUNT] = [7, 8];
 const id = (digit: string) => digit.repeat(24);
-const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
-const host = { kind: 'host', edge_cluster: 'c', enabled: true, snapshot_ready: true };
-/** The sample's RUM rows. */
-const rumLines = sampleData(Date.now()).filter((text) => /"kind":"rum_.*"account_id":1,/.test(text));
-const lines = [
-  line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
-  line({ kind: 'app_key', app_key: appKey }),
-  line({ kind: 'account', account_id: RUM_ACCOUNT, name: 'With RUM', permissions: [] }),
-  line({ kind: 'app_key', account_id: RUM_ACCOUNT, app_key: rumKey }),
-  ...rumLines.map((text) => text.replace('"account_id":1,', `"account_id":${RUM_ACCOUNT},`)),
-  line({ kind: 'incident', incident_id: id('a'), title: 't' }),
-  line({ kind: 'alert', alert_id: id('c'), title: 't' }),
-  line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
-  ...['h1', 'h2'].map((host_id) => line({ ...host, host_id, agent_version: host_id.slice(1) })),
-];
-const table = await newTable({ stream: true });
-await loadData(table, 'test', lines, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
-const service = await serveTable(table);
-afterAll(() => service.stop());
+const exec = promisify(execFile);
+
+/** A service that gives one answer to all calls. `calls` are their paths and bodies. */
+async function serviceWith(answer: object, status = 200) {
+  const calls: [path: string, request: object][] = [];
+  const url = await serve(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://service');
+    const body = (await Array.fromAsync(request)).join('');
+    calls.push([pathname, JSON.parse(body)]);
+    response.writeHead(status).end(JSON.stringify({ request_id: 'r', ...answer }));
+  });
+  return { calls, url };
+}
+
+/** Runs the command as a process of its own. */
+const run = (args: readonly string[], BASE_URL: string, APP_KEY = 'secret') =>
+  new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const env = { ...process.env, BASE_URL, APP_KEY };
+    const child = execFile(process.execPath, ['packages/client/src/cli.ts', ...args], { env }, (_, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    );
+    child.stdin?.end(`${id('c')}\n`);
+  });
 
 describe('the command', () => {
-  /** Runs it as a process of its own. */
-  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-    new Promise<{ code: number; out: string; err: string }>((resolve) => {
-      const environment = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
-      const child = execFile(
-        process.execPath,
-        ['packages/client/src/cli.ts', ...args],
-        { env: environment },
-        (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
-      );
-      child.stdin?.end(`${id('c')}\n`);
-    });
+  const FLEET = '/monit/servicemap/fleet';
+  const fleet = { items: [{ host_id: 'h', servicemap: { status: 'no_data', enabled: true } }] };
+  const filters = ['--status', 'no_data', '--agent-version', '1', '--edge-cluster', 'c', '--capture-mode', 'ebpf'];
+  const filtered = { statuses: ['no_data'], agent_versions: ['1'], edge_clusters: ['c'], capture_modes: ['ebpf'] };
+  const merge = ['merge', id('a'), id('b'), '--alerts', '-', '--comment', 'C', '--title', 'T', '--owner'];
+  const merged = { alert_ids: [id('b'), id('c')], incident_id: id('a'), comment: 'C', title: 'T' };
 
-  it('lists hosts with their reasons, as text and as JSON', async () => {
-    const text = await run(['fleet', '--agent-version', '2']);
-    expect(text).toMatchObject({ code: 0, out: expect.stringMatching(/^h2 +no_data +Neither a snapshot .*\n$/) });
-    const { out } = await run(['fleet', '--agent-version', '2', '--status', 'no_data', '--json']);
-    expect(JSON.parse(out)).toMatchObject({ host_id: 'h2', why: expect.stringMatching(/^Neither/) });
+  it.each<[args: string[], path: string, request: object, data: unknown, out: RegExp]>([
+    [['fleet', ...filters], FLEET, { ...filtered, limit: 100 }, fleet, /^h +no_data +Neither a snapshot .*\n$/],
+    [['fleet', '--json'], FLEET, { limit: 100 }, fleet, /^\{"host_id":"h",.*,"why":"Neither .*\}\n$/],
+    [['rum', '--no-cache'], '/rum/resource/info', { no_cache: true }, { account_id: 8 }, /^account_id +8\n$/],
+    [
+      ['delete', 'w', '--version', '1'],
+      '/incident/work-item/delete',
+      { work_item_id: 'w', version: 1 },
+      null,
+      /^w deleted/,
+    ],
+    [[...merge, '5'], '/alert/merge', { ...merged, owner_id: 5 }, null, /^2 alerts merged\n$/],
+  ])('%j sends what its options say, and prints the answer', async (args, path, request, data, out) => {
+    const { url, calls } = await serviceWith({ data });
+    expect(await run(args, url)).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
+    expect(calls).toEqual([[path, request]]);
   });
 
-  it('shows the RUM resource', async () => {
-    const { out } = await run(['rum', '--no-cache', '--json'], { APP_KEY: rumKey });
-    expect(JSON.parse(out)).toMatchObject({ account_id: RUM_ACCOUNT, product: 'rum' });
-    expect((await run(['rum'], { APP_KEY: rumKey })).out).toMatch(/^account_id +8$/m);
-  });
-
-  it('deletes a work item, and merges the alerts of standard input once', async () => {
-    const deleted = await run(['delete', 'w2', '--version', '1', '--json']);
-    expect(JSON.parse(deleted.out)).toEqual({ work_item_id: 'w2', version: 1, deleted: true });
-    expect((await stored(table, keys.workItem(ACCOUNT, 'w2'))).version).toBe(2);
-    const merge = ['merge', id('a'), '--alerts', '-', '--idempotency-key', 'cli', '--comment', 'by the command'];
-    const merged = { incident_id: id('a'), alerts: 1, replayed: false, idempotency_key: 'cli' };
-    expect(JSON.parse((await run([...merge, '--json'])).out)).toEqual(merged);
-    expect((await stored(table, keys.alert(ACCOUNT, id('c')))).incident_id).toBe(id('a'));
-    expect((await run(merge)).out).toBe('1 alert had been merged before\n');
-  });
-
-  it('reads the ids of a file as the examples do: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
-    const bodies: string[] = [];
-    const BASE_URL = await serve(async (request, response) => {
-      bodies.push((await Array.fromAsync(request)).join(''));
-      response.end('{"request_id":"r","data":null}');
-    });
-    const env = { ...process.env, APP_KEY: appKey, BASE_URL };
+  it('reads the ids of a file as the shell example does: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
+    const { url: BASE_URL, calls } = await serviceWith({ data: null });
+    const env = { ...process.env, APP_KEY: 'secret', BASE_URL };
     const ids = Array.from({ length: 9_000 }, (_, index) => index.toString(16).padStart(24, '0'));
     using folder = mkdtempDisposableSync(join(tmpdir(), 'ids-'));
     const file = join(folder.path, 'ids.txt');
-    const exec = promisify(execFile);
-    await exec('npm', ['run', '--silent', 'build', '-w', 'packages/client']);
-    for (const text of [`\ufeff${ids.join('\r\n')}\r\n`, `\n\n${ids.join('\n \t\n')}`]) {
-      writeFileSync(file, text);
-      bodies.length = 0;
-      await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
-      await exec('node', ['examples/node/merge-from-file.mjs', id('a'), file], { env });
-      await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
-      expect(bodies.map((body) => JSON.parse(body))).toEqual(Array(3).fill({ alert_ids: ids, incident_id: id('a') }));
-    }
+    writeFileSync(file, `\ufeff\r\n${ids.join('\r\n \t\r\n')}\r\n`);
+    await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
+    await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
+    expect(calls.map(([, request]) => request)).toEqual(Array(2).fill({ alert_ids: ids, incident_id: id('a') }));
   });
 
-  it.each<[args: string[], env: NodeJS.ProcessEnv, code: number, err: RegExp]>([
-    [['rum'], {}, 1, /^ResourceNotFound: .* \(request [\da-f-]{36}\)\n$/],
-    [['fleet'], { APP_KEY: 'wrong' }, 1, /^Unauthorized: .*\nCheck APP_KEY and BASE_URL\.\n$/],
-    [['fleet', '--status', 'paused'], {}, 1, /^InvalidParameter: statuses\[0\] /],
-    [['fleet', '--json', '--status', 'paused'], {}, 1, /^\{"error":\{"code":"InvalidParameter",.*"request_id":"/],
-    [['fleet'], { APP_KEY: '' }, 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/],
-    [['fleet', '--colour'], {}, 2, /--colour/],
-    [['fleet'], { BASE_URL: 'nowhere' }, 2, /^Usage: url must be/],
-    [['fleet'], { BASE_URL: 'http://127.0.0.1:65535' }, 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
-    [['merge', id('a'), id('b')], { BASE_URL: 'http://localhost:65535' }, 1, /^ConnectionError: .*\nCheck BASE_URL/],
-    [['rum'], { BASE_URL: 'https://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL/],
-    [['delete', 'w'], {}, 2, /--version must be an integer/],
-    [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
-    [['merge', id('a'), id('b'), '--idempotency-key', '合并'], {}, 2, /--idempotency-key must be 1 to 255 .* ASCII/],
-    [['toString'], {}, 2, /unknown command toString/],
-  ])('%j prints what is wrong', async (args, env, code, err) => {
-    const ended = await run(args, env);
+  const NO_SERVICE = 'http://127.0.0.1:65535';
+  it.each<[args: string[], code: number, err: RegExp, appKey?: string]>([
+    [['fleet'], 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
+    [['fleet'], 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/, ''],
+    [['delete', 'w'], 2, /--version must be an integer/],
+    [['merge', id('a'), '--alerts', 'no-such-file'], 2, /no-such-file/],
+    [['toString'], 2, /unknown command toString/],
+  ])('%j prints what is wrong', async (args, code, err, appKey) => {
+    const ended = await run(args, NO_SERVICE, appKey);
     expect(ended).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
-    expect(ended.err).not.toContain(appKey);
   });
 
-  it('prints the idempotency key of a merge that may have been done, and the cursor of a failed listing', async () => {
-    const BASE_URL = await serve((_request, response) => {
-      response.writeHead(500).end('{"request_id":"r","error":{"code":"InternalError","message":"no"}}');
-    });
-    const merge = ['merge', id('a'), id('b'), '--idempotency-key', 'mine'];
-    expect((await run(merge, { BASE_URL })).err).toContain('Repeat it with --idempotency-key mine\n');
-    expect((await run(['fleet', '--cursor', 'here'], { BASE_URL })).err).toContain('Resume with --cursor here\n');
+  it.each<[args: string[], code: string, status: number, err: RegExp]>([
+    [['fleet'], 'Unauthorized', 401, /^Unauthorized: no \(request r\)\nCheck APP_KEY and BASE_URL\.\n$/],
+    [['rum', '--json'], 'ResourceNotFound', 400, /^\{"error":\{"code":"ResourceNotFound",.*"request_id":"r"\}\}\n$/],
+    [['fleet', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor here\n$/],
+    [['merge', id('a'), id('b'), '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key mine\n$/],
+  ])('%j says what to do when the answer is %s', async (args, code, status, err) => {
+    const { url } = await serviceWith({ error: { code, message: 'no' } }, status);
+    expect(await run(args, url)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
   });
 
   it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
     const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
-    const { items } = await createClient({ url: service.url, appKey }).browseFleet({ limit: 1 });
-    const made = JSON.stringify(items, (key, value) => (key === 'host_id' || key === 'edge_cluster' ? hostile : value));
-    const BASE_URL = await serve(({ url }, response) => {
-      const data = url?.startsWith('/monit') ? `{"items":${made}}` : JSON.stringify({ [hostile]: hostile });
-      const error = JSON.stringify({ code: hostile, message: hostile });
-      if (url?.startsWith('/alert')) response.writeHead(400).end(`{"request_id":"r","error":${error}}`);
-      else response.writeHead(200).end(`{"request_id":"r","data":${data}}`);
-    });
-    for (const command of [['fleet'], ['rum'], ['merge', id('a'), id('b')], ['delete', hostile, '--version', '1']])
+    const answering = await serviceWith({ data: { [hostile]: hostile } });
+    const refusing = await serviceWith({ error: { code: hostile, message: hostile } }, 400);
+    for (const { url } of [answering, refusing])
       for (const options of [[], ['--json']]) {
-        const { out, err } = await run([...command, ...options], { BASE_URL });
-        expect([command, out + err]).toEqual([command, expect.stringContaining('disk\\')]);
+        const { out, err } = await run(['rum', ...options], url);
+        expect(out + err).toContain('disk\\');
         expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
       }
-  });
-
-  it('says that it is waiting, and retries when the service is down after the first answer', async () => {
-    let calls = 0;
-    const server = createServer(async (request, response) => {
-      request.resume();
-      calls += 1;
-      if (calls === 1) await sleep(3_500);
-      const data = { items: [], ...(calls === 1 && { next_cursor: 'c' }) };
-      response.writeHead(200, { 'Content-Type': 'application/json', Connection: 'close' });
-      response.end(JSON.stringify({ request_id: 'r', data }));
-      if (calls === 1) server.close(() => setTimeout(() => server.listen(port, '127.0.0.1'), 1_000));
-    });
-    const port = await listen(server);
-    const { code, err } = await run(['fleet'], { BASE_URL: `http://127.0.0.1:${port}` });
-    server.close();
-    expect([code, err, calls]).toEqual([0, expect.stringContaining(`Still waiting for http://127.0.0.1:${port}`), 2]);
-  });
-
-  it('lists its commands and options with --help', async () => {
-    const { code, out } = await run(['merge', '--help']);
-    expect(code).toBe(0);
-    for (const word of ['fleet', 'rum', 'delete', 'merge', '--json', 'APP_KEY']) expect(out).toContain(word);
   });
 });

@@ -1,6 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -40,13 +38,6 @@ describe('npm run certify', () => {
   });
 
   it.each([
-    ['without an address', []],
-    ['for a smoke test with a data set, since that writes nothing', ['--smoke', '--url', service.url, '--run', 'x']],
-  ])('refuses to run %s', async (_what, args) => {
-    expect(await certify(...args)).toEqual({ code: 2, out: '' });
-  });
-
-  it.each([
     ['a key that is not accepted', { APP_KEY: 'wrong' }, undefined, /does not accept this app key \(401\): check/],
     ['an empty key, which counts as none', { APP_KEY: '' }, undefined, /^No app key given: set APP_KEY/],
     ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
@@ -55,23 +46,10 @@ describe('npm run certify', () => {
     const opened = deployedEnvironment(URL, run, { APP_KEY: appKey, ...env });
     await expect(opened.then((deployed) => checkEnvironment(deployed, run))).rejects.toThrow(sentence);
   });
-
-  it('prints the data set, and ends without an error if its reader stops early', async () => {
-    const child = spawn(process.execPath, [MAIN, '--data', '7', '--run', 'early']);
-    let errors = '';
-    child.stderr.on('data', (chunk) => (errors += chunk));
-    await once(child.stdout, 'data');
-    child.stdout.destroy();
-    await once(child, 'close');
-    expect([child.exitCode, errors]).toEqual([0, '']);
-  });
 });
 
-it.each<[string, RequestListener]>([
-  ['no answer', () => {}],
-  ['an answer that stops', (_request, response) => response.writeHead(200).write('{"request_id":')],
-])('a call ends when it gets %s', async (_what, listener) => {
-  const url = await serve(listener);
+it('a call ends when its answer stops', async () => {
+  const url = await serve((_request, response) => response.writeHead(200).write('{"request_id":'));
   const api = createApiClient(await deployedEnvironment(url, undefined, { APP_KEY: 'k' }), new Map(), 200);
   await expect(api.call(RUM)).rejects.toThrow(`No answer from ${url}: check --url.`);
   expect(api.calls).toEqual([`POST ${RUM} {} → no answer`]);

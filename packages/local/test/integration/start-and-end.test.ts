@@ -1,11 +1,8 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
@@ -13,7 +10,7 @@ import { CliError } from '../../../admin/cli/io.ts';
 import { createTable } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
-import { sampleData } from '../../sample.ts';
+import { checkFirst, type Options, readOptions } from '../../start-options.ts';
 import { callOnce, callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
@@ -34,59 +31,49 @@ const mine = [
 const data = join(folder, 'mine.ndjson');
 writeFileSync(data, mine.join('\n'));
 
-describe.concurrent('npm start that cannot start', () => {
-  const server = createServer();
-  let takenPort: number;
-  beforeAll(async () => {
-    takenPort = await listen(server);
-  });
-  afterAll(() => server.close());
+const wrong = join(folder, 'wrong.ndjson');
+writeFileSync(wrong, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
 
-  const wrongData = join(folder, 'wrong.ndjson');
-  writeFileSync(wrongData, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
-
-  it.each<[what: string, args: () => string[], exitCode: number, message: RegExp]>([
-    ['a port that is taken', () => ['--port', String(takenPort)], 1, /^Port \d+ is in use .*--port\.\n$/],
-    ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
-    ['a port that is too large', () => ['--port', '65536'], 2, /^--port must be/],
-    ['an unknown part after --fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, .*\.\n$/],
-    ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
-    ['a missing data file', () => ['--port', '0', '--data', '/nowhere'], 1, /^Cannot read \/nowhere \(ENOENT\)/],
-    [
-      'a file for events in no folder',
-      () => ['--port', '0', '--events', '/no/where'],
-      1,
-      /^Cannot write to \/no\/where/,
-    ],
-    ['--db for a server that keeps its data itself', () => ['--db', folder], 2, /^--db is for DynamoDB Local/],
-    [
-      'each invalid line of a data file',
-      () => ['--port', '0', '--data', wrongData],
-      1,
-      /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
-    ],
-  ])('reports %s', async (_what, args, exitCode, message) => {
-    const { ended, errors, output } = await start(args(), SHARED_DYNAMODB);
-    expect(await ended).toBe(exitCode);
-    expect(errors()).toMatch(message);
-    expect(output()).not.toContain('Serving');
-  });
-
-  it('shows its options with --help', async () => {
-    const { ended, output } = await start(['--help']);
-    expect(await ended).toBe(0);
-    for (const option of ['--port', '--data', '--db', '--fail', '--help']) expect(output()).toContain(option);
-  });
+it.concurrent.each<[args: string[], exitCode: number, message: RegExp]>([
+  [['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
+  [
+    ['--port', '0', '--data', wrong],
+    1,
+    /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
+  ],
+])('npm start %j prints what is wrong, and ends', async (args, exitCode, message) => {
+  const { ended, errors, output } = await start(args, SHARED_DYNAMODB);
+  expect(await ended).toBe(exitCode);
+  expect(errors()).toMatch(message);
+  expect(output()).not.toContain('Serving');
 });
 
-// Runs in this process: the tests above show how the command prints such an error.
+const otherServer = createServer();
+const takenPort = String(await listen(otherServer));
+afterAll(() => otherServer.close());
+
+// In this process: the tests above show how the command prints such an error.
+it.each<[args: string[], message: RegExp]>([
+  [['--port', takenPort], /^Port \d+ is in use .*--port\.$/],
+  [['--port', 'x'], /^--port must be a number from 0 to 65535, not "x"\.$/],
+  [['--port', '65536'], /^--port must be/],
+  [['--fail', 'x'], /^--fail must be one of live-status, .*\.$/],
+  [['--port', '0', '--data', '/nowhere'], /^Cannot read \/nowhere \(ENOENT\)/],
+  [['--port', '0', '--events', '/no/where'], /^Cannot write to \/no\/where/],
+  [['--db', folder], /^--db is for DynamoDB Local/],
+])('npm start %j is refused', async (args, message) => {
+  const { argv } = process;
+  onTestFinished(() => {
+    process.argv = argv;
+    vi.unstubAllEnvs();
+  });
+  process.argv = [...argv.slice(0, 2), ...args];
+  vi.stubEnv('DYNAMODB_ENDPOINT', SHARED_DYNAMODB.DYNAMODB_ENDPOINT);
+  await expect(async () => checkFirst(readOptions() as Options)).rejects.toThrow(message);
+});
+
 it.each<[what: string, message: RegExp, env?: Record<string, string>, options?: { endpoint: string }]>([
   ['Java is missing', /^Java was not found: install Java 17 .* DYNAMODB_ENDPOINT\.$/, { PATH: folder }],
-  [
-    "the heap is too large, in Java's own words",
-    /^DynamoDB Local exited .* Java says: .*heap/i,
-    { JAVA_TOOL_OPTIONS: '-Xms4611686018427387904' },
-  ],
   [
     'DynamoDB does not respond',
     /^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.$/,
@@ -101,14 +88,14 @@ it.each<[what: string, message: RegExp, env?: Record<string, string>, options?: 
   await expect(starting).rejects.toThrow(message);
 });
 
-describe('npm start --data --events --fail --inspect, in a folder that cannot be written', () => {
+describe('npm start --data --events --fail, in a folder that cannot be written', () => {
   const events = join(folder, 'events.ndjson');
   const readOnly = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
     fs.mkdirSync = () => { throw Object.assign(new Error(), { code: 'EROFS' }); }; syncBuiltinESMExports();`;
   let service: Awaited<ReturnType<typeof start>>;
   beforeAll(async () => {
-    const args = ['--port', '0', '--data', data, '--events', events, '--fail', 'inventory', '--inspect'];
-    const NODE_OPTIONS = `--inspect-port=0 --import data:text/javascript,${encodeURIComponent(readOnly)}`;
+    const args = ['--port', '0', '--data', data, '--events', events, '--fail', 'inventory'];
+    const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(readOnly)}`;
     service = await start(args, { ...SHARED_DYNAMODB, NODE_OPTIONS });
   });
   afterAll(() => void service.child.kill('SIGKILL'));
@@ -120,48 +107,17 @@ describe('npm start --data --events --fail --inspect, in a folder that cannot be
     expect(service.output()).not.toContain(new URL(dynamodbEndpoint()).username);
   });
 
-  it('fails what --fail names, and says so', async () => {
+  it('fails what --fail names, says so, and writes events to the file', async () => {
     expect(service.output()).toMatch(/^Failing +inventory: /m);
     expect((await callOnce(service.url, FLEET, key)).status).toBe(503);
-  });
-
-  it('writes events to the file', async () => {
     const merge = { alert_ids: ['b'.repeat(24)], incident_id: 'a'.repeat(24) };
     expect((await callService(service.url, '/alert/merge', key, merge)).status).toBe(200);
     await expect.poll(() => readFileSync(events, 'utf8')).toContain('b'.repeat(24));
   });
 
-  it('lets a debugger stop in a function', async () => {
-    const [address = ''] = /ws:\/\/\S+/.exec(service.errors()) ?? [];
-    const socket = new WebSocket(address);
-    const paused = Promise.withResolvers<string>();
-    const answers = new Map<number, () => void>();
-    socket.addEventListener('message', ({ data }) => {
-      const { id, method, params } = JSON.parse(String(data));
-      answers.get(id)?.();
-      if (method === 'Debugger.paused') paused.resolve(params.callFrames[0].functionName);
-    });
-    await once(socket, 'open');
-    let sent = 0;
-    const send = (method: string, params = {}) => {
-      sent += 1;
-      socket.send(JSON.stringify({ id: sent, method, params }));
-      return new Promise<void>((resolve) => answers.set(sent, resolve));
-    };
-    await send('Debugger.enable');
-    const lines = readFileSync(join(root, 'lib/http/app-keys.ts'), 'utf8').split('\n');
-    const lineNumber = lines.findIndex((line) => line.includes("ApiError('Unauthorized')"));
-    await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/http/app-keys\\.ts(#|$)', lineNumber });
-    const calling = callService(service.url, FLEET, 'unknown');
-    expect(await paused.promise).toBe('before');
-    await send('Debugger.resume');
-    expect((await calling).status).toBe(401);
-    socket.close();
-  });
-
   it('loads no sample into its table at another start, which ends when npm is stopped by a signal that npm does not pass on', async () => {
     const npm = await start([], SHARED_DYNAMODB, ['npm', 'start', '--silent', '--', '--port', '0']);
-    expect(npm.output()).toMatch(/^The table already has data/);
+    expect(npm.output()).toMatch(/^The table already has data/m);
     const processes = descendantsOf(npm.child.pid as number);
     expect(processes).not.toEqual([]);
     npm.child.kill('SIGTERM');
@@ -177,12 +133,6 @@ describe('a directory of --db', () => {
   let service: Awaited<ReturnType<typeof start>>;
   afterAll(() => void service.child.kill('SIGKILL'));
 
-  /** The service has the data of `mine`, and no demo key. */
-  async function expectMine() {
-    const { body } = await callService(service.url, FLEET, key);
-    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-  }
-
   it('is refused if someone else has made a database in it', async () => {
     const { endpoint, stop } = await startDynamoDb({ dbDirectory });
     await createTable(endpoint, 'mine', { stream: false });
@@ -196,17 +146,10 @@ describe('a directory of --db', () => {
   });
 
   it('gets the rest of a load that was interrupted', async () => {
-    const large = join(folder, 'large.ndjson');
-    writeFileSync(large, [...sampleData(Date.now()), ...mine].join('\n'));
-    const args = ['packages/local/start.ts', ...onDirectory, '--data', large];
-    const cutShort = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...OWN_DYNAMODB } });
-    await expect.poll(() => existsSync(loading), { timeout: 60_000, interval: 20 }).toBe(true);
-    cutShort.kill('SIGKILL');
-    await once(cutShort, 'close');
+    writeFileSync(loading, data);
     service = await start(onDirectory, OWN_DYNAMODB);
-    expect(service.output()).toMatch(/^Loaded \S+large\.ndjson: .*602 host/m);
+    expect(service.output()).toMatch(/^Loaded \S+mine\.ndjson: .*1 host/m);
     expect(existsSync(loading)).toBe(false);
-    await expectMine();
   });
 
   it('is for one service at a time, and for its user only', async () => {
@@ -219,42 +162,21 @@ describe('a directory of --db', () => {
     await stopsOn('SIGKILL', service, null);
   });
 
-  it('is free when the service or its supervisor was killed, with the data; an interrupted sample is loaded again', async () => {
-    writeFileSync(loading, '');
+  it('is free, with its data, when the service or its supervisor was killed', async () => {
     service = await start(onDirectory, OWN_DYNAMODB);
-    expect(service.output()).toMatch(/^Loaded sample data: .*601 host/m);
-    await expectMine();
+    expect(service.output()).toMatch(/^The table already has data/m);
+    const { body } = await callService(service.url, FLEET, key);
+    expect(body).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
     const processes = descendantsOf(service.child.pid as number);
     process.kill(processes[0] as number, 'SIGKILL');
     expect(await service.ended).toBe(1);
     expect(service.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);
-    const id = readFileSync(join(dbDirectory, 'access-key-id'), 'utf8');
-    expect(readdirSync(dbDirectory).sort()).toEqual([`${id}_local.db`, 'access-key-id', 'lock.sqlite'].sort());
-    // No lock is left behind.
-    const lock = new DatabaseSync(join(dbDirectory, 'lock.sqlite'));
-    lock.exec('BEGIN EXCLUSIVE');
-    lock.close();
   });
 
+  // That also shows that no lock is left behind.
   it('is refused without the access key id of its tables', async () => {
     writeFileSync(join(dbDirectory, 'access-key-id'), '');
     await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(/access-key-id .* move the directory away/);
-  });
-
-  /** Whether this user can mount a file system: as root, or in a user namespace. */
-  const canMount =
-    spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
-
-  it.runIf(canMount)('on a full disk is refused at once', async () => {
-    const small = mkdtempSync(join(tmpdir(), 'small-'));
-    const command = `mount -t tmpfs -o size=600k none ${small} && exec "$0" packages/local/start.ts --port 0 --db ${small}/db`;
-    const full = await start([command, process.execPath], OWN_DYNAMODB, [
-      ...(['unshare', '--map-root-user', '--mount', 'sh', '-c'] as const),
-    ]);
-    expect([await full.ended, full.errors()]).toEqual([
-      1,
-      expect.stringMatching(/^The disk of .* is full \(0 MB .*--db\.\n$/),
-    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFunction } from '../../local-functions.ts';
 
-/** A function whose module has this source. */
 const functionFrom = (source: string, env: Record<string, string> = {}) =>
   createFunction({ entry: new URL(`data:text/javascript,${encodeURIComponent(source)}`), env, timeoutMs: 1_000 });
 

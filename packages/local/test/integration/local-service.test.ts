@@ -1,0 +1,203 @@
+/** The service of `npm start` in this process: its feed, its stream and its figures, through AWS's SDK and the operator's commands. */
+
+import { hash } from 'node:crypto';
+import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
+import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
+import { newAccountId } from '../../../../test/support/accounts.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { serve } from '../../../../test/support/serve.ts';
+import { newAppKey, newTable } from '../../../../test/support/service.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { connectFeed } from '../../../admin/feed/queues.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
+import { registerRunning } from '../../../admin/local-service/running.ts';
+import { serveConsole } from '../../../admin/test/support/console-pages.ts';
+import { runCommand } from '../../../admin/test/support/run-admin.ts';
+import { callService, serveTable } from '../support/start-service.ts';
+
+const table = await newTable({ stream: true });
+const service = await serveTable(table);
+const { url, queueUrls: outputs } = service;
+const { FeedUrl: QueueUrl = '', FeedRefusedUrl: RefusedUrl = '' } = outputs;
+const forget = registerRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+const sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+afterAll(async () => {
+  await forget();
+  sqs.destroy();
+  await service.stop();
+});
+
+let account: number;
+const appKey = newAppKey();
+const load = (...lines: object[]) =>
+  loadData(
+    table,
+    'test',
+    lines.map((line) => JSON.stringify(line)),
+    { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) },
+  );
+const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'A', permissions: ['feed'] });
+beforeEach(async () => {
+  account = newAccountId();
+  await load(accountLine(account));
+});
+
+const hostRecord = (host_id: string) => ({
+  ...{ kind: 'host', account_id: account, host_id, agent_version: '4.12.0', edge_cluster: 'fra-1' },
+  ...{ enabled: true, snapshot_ready: true },
+});
+const bodyOf = (...records: object[]) => records.map((record) => JSON.stringify(record)).join('\n');
+const send = (body: string) => sqs.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: String(account) });
+
+const admin = async (args: string) => {
+  const result = await runCommand([...args.split(' '), '--service', url]);
+  expect(result).toMatchObject({ exitCode: 0 });
+  return result;
+};
+const hostIds = async (of = account): Promise<string[]> =>
+  JSON.parse((await admin(`host list --account ${of} --json`)).out).map(({ host_id }: { host_id: string }) => host_id);
+const SOON = { timeout: 10_000, interval: 100 };
+const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
+
+describe("the feed's queue", () => {
+  it('accepts what an SDK sends, and has the URL and attributes of an SQS queue', async () => {
+    expect((await sqs.getQueueUrl({ QueueName: QueueUrl.split('/').at(-1) })).QueueUrl).toBe(QueueUrl);
+    await send(bodyOf(hostRecord('one'), hostRecord('two')));
+    const Entries = ['three', 'four'].map((Id) => ({ Id, MessageBody: bodyOf(hostRecord(Id)) }));
+    const { Successful } = await sqs.sendMessageBatch({ QueueUrl, Entries });
+    expect(Successful?.map(({ Id }) => Id)).toEqual(['three', 'four']);
+    await expect.poll(() => hostIds(), SOON).toEqual(['four', 'one', 'three', 'two']);
+    const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['All'] });
+    expect(Number(Attributes?.VisibilityTimeout)).toBeGreaterThan(60);
+    expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedRefused$/);
+  });
+
+  it('gets what comes over HTTPS, and keeps alerts that cannot be read; admin status counts the calls', async () => {
+    await load({ kind: 'app_key', account_id: account, app_key: appKey });
+    const { account_id: _account, ...host } = hostRecord('over-https');
+    const sent = await callService(url, '/feed/records', appKey, { records: [host] });
+    expect(sent.body).toMatchObject({ data: { accepted: 1 } });
+    await expect.poll(() => hostIds(), SOON).toEqual(['over-https']);
+    const notified = await callService(url, '/feed/alertmanager', appKey, { alerts: ['unreadable'] });
+    expect(notified.body).toMatchObject({ data: { refused: [{ index: 0 }] } });
+    const { Messages } = await sqs.receiveMessage({ QueueUrl: RefusedUrl, MessageAttributeNames: ['All'] });
+    const reason = { StringValue: expect.stringMatching(/^alerts\[0\]: /) };
+    expect(Messages).toMatchObject([{ Body: '"unreadable"', MessageAttributes: { reason } }]);
+    await sqs.purgeQueue({ QueueUrl: RefusedUrl }).catch(() => undefined);
+    const status = JSON.parse((await admin('status --json')).out);
+    expect(status).toMatchObject({ service: { url, answers: true }, dead_letters: 0 });
+    const calls = { operation: 'send-records', calls: expect.any(Number), p99_ms: expect.any(Number) };
+    expect(status.figures.operations).toContainEqual(expect.objectContaining(calls));
+  });
+
+  it('refuses the query protocol, which a web page of another origin can send', async () => {
+    const body = JSON.stringify({ QueueUrl, MessageBody: bodyOf(hostRecord('strange')) });
+    const headers = { 'Content-Type': 'application/x-amz-json-1.0' };
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(404);
+  });
+
+  it.each<[what: string, name: string, message: Partial<SendMessageCommandInput>]>([
+    ['characters that SQS refuses', 'InvalidMessageContents', { MessageBody: 'a\u0001' }],
+    [
+      'more bytes with its attributes than the feed takes',
+      'InvalidParameterValue',
+      {
+        MessageBody: 'é'.repeat(516_096 - 5),
+        MessageAttributes: { a: { DataType: 'String', StringValue: 'bcde' } },
+      },
+    ],
+  ])('does not take a message with %s', async (_what, name, message) => {
+    await expect(sqs.sendMessage({ QueueUrl, MessageBody: '', ...message })).rejects.toMatchObject({ name });
+  });
+
+  it('does not take a batch with more bytes than a call may have', async () => {
+    const Entries = [1, 2].map((id) => ({ Id: String(id), MessageBody: 'é'.repeat(300_000) }));
+    const name = 'BatchRequestTooLong';
+    await expect(sqs.sendMessageBatch({ QueueUrl, Entries })).rejects.toMatchObject({ name });
+  });
+});
+
+describe('a refused record', () => {
+  it('is shown with its reason, and comes again by the redrive as it came', async () => {
+    const missing = newAccountId();
+    const { MessageId: message_id } = await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
+    const record = bodyOf({ ...hostRecord('early'), account_id: missing });
+    await send(`nonsense\n${record}`);
+    const waiting = async () => (await feedStatus()).queues.refused.waiting;
+    await expect.poll(waiting, SOON).toBe(3);
+    const reason = expect.stringContaining(`account ${missing} does not exist`);
+    const { refused_records } = await feedStatus(10);
+    for (const shown of [
+      { message_id, line: 1 },
+      { reason, line: 2, record },
+    ])
+      expect(refused_records).toContainEqual(expect.objectContaining(shown));
+    expect((await admin('feed status')).out).toEqual(reason);
+    const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
+    const console = await serveConsole({ table, feed: () => feed });
+    await console.signIn();
+    expect((await console.page('/feed')).text).toEqual(reason);
+    await console.close();
+
+    await load(accountLine(missing));
+    const [SourceArn, DestinationArn] = await Promise.all(
+      [RefusedUrl, QueueUrl].map(async (QueueUrl) => {
+        const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
+        return Attributes?.QueueArn;
+      }),
+    );
+    await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
+    await expect.poll(() => hostIds(missing), SOON).toEqual(['early']);
+    // The others are refused again.
+    await expect.poll(waiting, SOON).toBe(2);
+  });
+
+  it('without a reason of the feed, or moved by SQS with attributes of its sender, has failed for too long', async () => {
+    const reason = { DataType: 'String', StringValue: 'of the sender' };
+    const Messages = [
+      { Body: 'one', MessageId: '1', Attributes: { SentTimestamp: '5' } },
+      {
+        ...{ Body: 'x'.repeat(1_001), MessageId: '2', MessageAttributes: { reason } },
+        Attributes: { SentTimestamp: '5', DeadLetterQueueSourceArn: 'arn' },
+      },
+    ].map((message) => ({ ...message, MD5OfBody: hash('md5', message.Body) }));
+    const server = await serve((_request, response) => {
+      response.setHeader('content-type', 'application/x-amz-json-1.0');
+      response.end(JSON.stringify({ Messages: Messages.splice(0) }));
+    });
+    const queues = { FeedUrl: `${server}/1/feed`, FeedRefusedUrl: `${server}/1/refused` };
+    const { feed } = connectFeed(new Map(Object.entries(queues)), undefined);
+    const shown = { reason: 'failed for too long', sent_at_ms: 5 };
+    expect(await feed?.peekRefused(10)).toEqual([
+      { ...shown, record: 'one', message_id: '1' },
+      { ...shown, record: 'x'.repeat(1_000), message_id: '2' },
+    ]);
+  });
+});
+
+it('a merge whose call died after its commit is finished from the table stream', async () => {
+  const tenant = await newAccount(table);
+  const incident = await tenant.incident();
+  const alerts = await tenant.alerts(120);
+  const result = await commit(
+    table,
+    {
+      account: tenant.account,
+      entry: {
+        ...{ kind: 'merge', incident_id: incident, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
+        ...{ by: 'k', request_id: 'r', large: true },
+      },
+      moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
+      rows: new Map(),
+      incident: { incident_id: incident, title: '' },
+      order: mergeOrderOf(undefined),
+    },
+    [],
+  );
+  expect(result).toHaveProperty('committed');
+  await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
+  expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
+});
