@@ -78,21 +78,14 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
   const { readUnits, writeUnits, callMs, transactionMs }: Limits = { ...AWS_LIMITS, ...limits };
   /** Names of the rows that running transactions write. */
   const inTransaction = new Set<string>();
-  /** By `<table> <value of the partition key>`: the units used since the proxy started, and how often it was throttled. */
-  const usages = new Map<string, { read: number; write: number; throttled: number }>();
+  /** By `<table> <value of the partition key>`: how often it was throttled since the proxy started. */
+  const usages = new Map<string, { throttled: number }>();
   const bucketOf = createTokenBuckets(MAX_PARTITIONS, () => performance.now());
   const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
-
-  function usageOf(partition: string) {
-    const usage = usages.get(partition) ?? { read: 0, write: 0, throttled: 0 };
-    usages.set(partition, usage);
-    return usage;
-  }
 
   /** Takes units without checking that they are available; a negative number returns units. */
   function charge(partition: string, side: 'read' | 'write', units: number): void {
     bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
-    usageOf(partition)[side] += units;
   }
 
   /**
@@ -105,7 +98,7 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
     const granted = tokens >= Math.min(units, throttles[side].burst);
     if (granted) charge(partition, side, units);
-    else usageOf(partition).throttled += 1;
+    else usages.set(partition, { throttled: (usages.get(partition)?.throttled ?? 0) + 1 });
     return granted;
   }
 
@@ -221,5 +214,5 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
       else throw error;
     }
   });
-  return { ...proxy, usages: (): ReadonlyMap<string, { read: number; write: number; throttled: number }> => usages };
+  return { ...proxy, usages: (): ReadonlyMap<string, { throttled: number }> => usages };
 }

@@ -6,8 +6,7 @@ import { createRateLimiter, rateLimitHeaders } from '../../../lib/http/rate-limi
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
-import { NOW, stored, testDeps } from '../../support/service.ts';
-import { hookedTable } from './hooked-table.ts';
+import { NOW, newDouble, stored, testDeps } from '../../support/service.ts';
 
 const ACCOUNT = 1;
 const KEY = keys.rateCount(ACCOUNT, 'browse-fleet', NOW / 60_000);
@@ -15,10 +14,10 @@ const KEY = keys.rateCount(ACCOUNT, 'browse-fleet', NOW / 60_000);
 /** The counts of an account, and a clock. */
 function newCount() {
   const clock = { now: NOW };
-  const { table, hooked, hook } = hookedTable();
-  const limiter = createRateLimiter(browseFleet, testDeps(hooked, { now: () => clock.now }));
+  const table = newDouble();
+  const limiter = createRateLimiter(browseFleet, testDeps(table, { now: () => clock.now }));
   return {
-    ...{ clock, table, hook, limiter },
+    ...{ clock, table, limiter },
     /** Counts a call. @returns the window that refuses it */
     take: async () => (await limiter.take(ACCOUNT)).refusedBy?.window.name,
   };

@@ -2,10 +2,11 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { hashAppKey } from '../../../lib/http/app-keys.ts';
+import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
-import { operations } from '../../../lib/operations/index.ts';
+import { allowedMethods, operations } from '../../../lib/operations/index.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { connectTable } from '../../../lib/table/client.ts';
@@ -151,6 +152,14 @@ it.each(operations)(
     expect(hook.calls).toEqual(['GetCommand']);
   },
 );
+
+it('the refusal of a call that is for no operation goes by the resource, not by the path', async () => {
+  const fallbackRoute = createFallbackRoute(testDeps(hookedTable().table), allowedMethods());
+  const send = (resource: string, httpMethod: string) =>
+    invokeAlone(fallbackRoute, { ...eventFor(browseFleet), resource, path: '/base/alert/merge', httpMethod });
+  expectEnvelope(await send('/alert/merge', 'GET'), 405, 'MethodNotAllowed');
+  expectEnvelope(await send('/{proxy+}', 'POST'), 404, 'RouteNotFound');
+});
 
 /** A body of this many bytes, made mostly of two-byte characters. */
 const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;

@@ -20,7 +20,7 @@ const deps = await createDeps({ connections: 1, patient: true });
 const metrics = { ...deps.metrics, records: (more: RecordCounts) => void counts.push(more) };
 const ingest = createIngestRecords({ ...deps, metrics }, connectQueues(QUEUES_URL, QUEUES_URL));
 process.on('message', async (event: SQSEvent) => {
-  const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => 60_000 });
+  const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => 600_000 });
   const sum = (name: keyof RecordCounts) => counts.reduce((total, more) => total + more[name], 0);
   const outcome: Outcome = {
     counts: { refused: sum('refused'), failed: sum('failed') },
