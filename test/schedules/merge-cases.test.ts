@@ -160,13 +160,13 @@ it('the first two large merges of an account, one of them between the reads and 
 });
 
 it('a warm function counts pending merges that it has read before, and later ones', async () => {
-  const world = await newWorld(4);
+  const world = await newWorld(6);
   const handlers = createHandlers(testDeps(world.table), LIMITS);
-  for (const [index, pending] of [world.one, world.two].entries()) {
-    await world.mergePending(pending);
-    const alert_ids = world.alerts.slice(index, index + 1);
-    await world.merge({ alert_ids, incident_id: world.three }, { handlers });
-  }
+  const merge = (alert_ids: string[]) => world.merge({ alert_ids, incident_id: world.three }, { handlers });
+  await world.mergePending(world.one);
+  await merge(world.alerts.slice(0, 1));
+  await world.mergePending(world.two, { alert_ids: world.alerts.slice(3) });
+  await merge(world.alerts.slice(2, 4));
   expect(await world.expectTrue()).toHaveLength(4);
 });
 
