@@ -26,7 +26,7 @@ import { TableDouble } from '../table-double/table-double.ts';
 import { canonical, type Item, isMap, typeOf, type Value } from '../table-double/values.ts';
 import { mergesOf } from './merge-alerts/merging.ts';
 
-const VARIATIONS = { ci: 1_500, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+const VARIATIONS = { ci: 5_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
 
 // biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
 type Unchecked = any;

@@ -260,7 +260,7 @@ export function onSchedules<Case>(
   cases: fc.Arbitrary<Case>,
   property: (each: Case, schedule: Schedule) => Promise<void>,
 ): void {
-  const numRuns = { ci: 500, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+  const numRuns = { ci: 2_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
   it(`${name} (${numRuns} schedules, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
     onTestFinished(() => void vi.restoreAllMocks());

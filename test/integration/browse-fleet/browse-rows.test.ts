@@ -120,7 +120,7 @@ function anyRow(row: Record<string, unknown>) {
   const fields = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, orAnything(value)]));
   return fc.record(fields, { requiredKeys: [] });
 }
-const FLEETS = process.env.FAULTS ? 400 : 40;
+const FLEETS = process.env.FAULTS ? 2_000 : 40;
 const anyHost = fc.record({
   row: anyRow(
     inventory({
