@@ -1,18 +1,24 @@
-/** Records in any order, some repeatedly, with deletions and imports beside, lead to the rows of a short model. */
+/** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { FeedRecord } from '../../lib/ingest/kinds.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { parseKey } from '../../lib/table/keys.ts';
+import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { createHandlers } from '../support/handlers.ts';
-import { newAccount } from '../support/incidents.ts';
-import { callAlone, testDeps } from '../support/service.ts';
+import { finishFeed, newAccount } from '../support/incidents.ts';
+import { callAlone, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;
+/** A merge of more than one alert is large. */
+const LIMITS = { transactionItems: 5 };
 const ID = '64f00000000000000000000';
 const incidents = [`${ID}1`, `${ID}2`];
 const alerts = [`${ID}a`, `${ID}b`, `${ID}c`];
@@ -61,6 +67,17 @@ const line = fc.record({
   sentMs: fc.constantFrom(NOW - 1, NOW),
   messageId: fc.constantFrom('m', 'n'),
 });
+const others = fc.oneof(
+  fc.record({
+    kind: fc.constant('merge' as const),
+    alerts: fc.subarray(alerts, { minLength: 1 }),
+    into: fc.constantFrom(...incidents),
+    title: fc.option(title, { nil: undefined }),
+    fate: anyFate,
+  }),
+  fc.record({ kind: fc.constant('undo' as const), fate: anyFate }),
+  fc.record({ kind: fc.constant('delete' as const), version: few, fate: anyFate }),
+);
 const cases = fc.record({
   lines: fc.array(line, { minLength: 2, maxLength: 8 }),
   /** Records that are sent together, by their indexes. */
@@ -72,8 +89,8 @@ const cases = fc.record({
     }),
     { maxLength: 4 },
   ),
-  /** By callers, of these versions. */
-  deletions: fc.array(fc.record({ version: few, fate: anyFate }), { maxLength: 2 }),
+  isMerged: fc.boolean(),
+  others: fc.array(others, { maxLength: 2 }),
 });
 
 type Fields = Record<string, unknown>;
@@ -122,6 +139,29 @@ function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
   return rows;
 }
 
+/** Adds to the model what merges, undos and a caller's deletion did. */
+function withOthers(
+  model: Map<string, Fields>,
+  stored: ReadonlyMap<string, Fields>,
+  entries: readonly EntryWithMoves[],
+  records: readonly FeedRecord[],
+) {
+  for (const { entry, moves } of entries) {
+    for (const { alertId, to } of moves) Object.assign(model.get(`alert ${alertId}`) ?? {}, { incident_id: to });
+    const name = `incident ${entry.incident_id}`;
+    const latest = Math.max(
+      ...records
+        .filter(({ entity }) => entity.incident_id === entry.incident_id && entity.kind === 'incident')
+        .map(({ atMs }) => atMs),
+    );
+    // A record of a later time may have come before the merge or after it.
+    const isMerges = latest < entry.sequence || stored.get(name)?.title === entry.new_title;
+    if (entry.new_title !== undefined && isMerges) Object.assign(model.get(name) ?? {}, { title: entry.new_title });
+  }
+  const item = stored.get('work_item w');
+  if (item?.deleted_request_id) model.set('work_item w', item);
+}
+
 /** The rows of a table by the names of the model, without what orders them. */
 const shownRows = (items: readonly Fields[]) =>
   new Map(
@@ -132,13 +172,13 @@ const shownRows = (items: readonly Fields[]) =>
       const days = { host_status: 400, retirement: 30 }[name];
       expect(fields.ttl).toBe(days && NOW / 1_000 + days * 24 * 3_600);
       const orders = Object.keys(fields).filter((field) => /_(order|sequence)$/.test(field) && name !== 'retirement');
-      return [[`${name} ${sk}`, without(fields, [...orders, 'ttl'])] as const];
+      return [[`${name} ${sk}`, without(fields, [...orders, 'ttl', 'moved_from', 'last_change'])] as const];
     }),
   );
 const SHOWN = ['host', 'host_status', 'retirement', 'member', 'work_item', 'incident', 'alert'];
 
 onSchedules(
-  'records in any order, with deletions beside, lead to the rows of the model',
+  'records in any order, with merges beside, lead to the rows of the model',
   cases,
   async (each, schedule) => {
     const { account, appKey } = await newAccount(schedule.table);
@@ -149,6 +189,30 @@ onSchedules(
       return found.record;
     });
     const model = modelOf(records);
+    const seed = async (name: string, key: Key, row: Fields) => {
+      await put(schedule.table, key, { ...row, title: 'seed' });
+      if (!model.has(name)) model.set(name, { ...row, title: 'seed' });
+    };
+    const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
+      const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
+      const deps = testDeps(through, { now: () => NOW });
+      const call = {
+        body,
+        caller,
+        requestId: 'r',
+        arrivedMs: 0,
+        idempotencyKey: undefined,
+        signal: AbortSignal.timeout(60_000),
+      };
+      return createMergeAlerts(deps, LIMITS)(call as never);
+    };
+    if (each.isMerged) {
+      for (const id of incidents) await seed(`incident ${id}`, keys.incident(account, id), { incident_id: id });
+      for (const id of alerts) await seed(`alert ${id}`, keys.alert(account, id), { alert_id: id });
+      await merge(schedule.table, { alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' });
+    }
+    const entries = () => schedule.items().filter(({ pk, sk }) => parseKey({ pk, sk } as Key)?.kind === 'historyEntry');
+    const [first] = entries();
 
     /** Sends records until all are written, as a queue does. */
     const send = async ({ indexes, isImport, fate }: (typeof each.batches)[number]) => {
@@ -161,28 +225,40 @@ onSchedules(
           isOver = true;
         }, its);
     };
-    const remove = ({ version, fate }: (typeof each.deletions)[number]) =>
+    const other = (it: (typeof each.others)[number]) =>
       schedule.start(async (table) => {
-        const body = { work_item_id: 'w', version };
-        return (await callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body })).status === 200;
-      }, fate);
+        if (it.kind === 'merge') {
+          const body = { alert_ids: it.alerts, incident_id: it.into, title: it.title };
+          await merge(table, body).catch((error) => {
+            if ((error as Error).name !== 'ApiError') throw error;
+          });
+        } else if (it.kind === 'delete') {
+          const body = { work_item_id: 'w', version: it.version };
+          const { status } = await callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body });
+          return status === 200;
+        } else if (first) {
+          const request = { account, incidentId: `${ID}1`, sequence: Number(first.sequence), by: 'o', requestId: 'u' };
+          await undoMerge(testDeps(table, { now: () => NOW }), request, LIMITS);
+        }
+        return false;
+      }, it.fate);
     const sent = new Set(each.batches.flatMap(({ indexes }) => indexes));
     const rest = records.flatMap((_record, index) =>
       sent.has(index) ? [] : [{ indexes: [index], isImport: false, fate: lives }],
     );
-    const outcomes = await schedule.run<unknown>([
-      ...[...each.batches, ...rest].map(send),
-      ...each.deletions.map(remove),
-    ]);
+    const outcomes = await schedule.run<unknown>([...[...each.batches, ...rest].map(send), ...each.others.map(other)]);
+    await finishFeed(schedule.table, entries(), LIMITS);
     const stored = shownRows(schedule.items());
-    const item = stored.get('work_item w');
-    if (item?.deleted_request_id) model.set('work_item w', item);
+    const inOrder = entries()
+      .map((row) => entryOf(row as never))
+      .sort((a, b) => a.entry.sequence - b.entry.sequence);
+    withOthers(model, stored, inOrder, records);
     const defined = [...model].map(([name, row]) => [
       name,
       Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),
     ]);
     expect(Object.fromEntries(stored)).toEqual(Object.fromEntries(defined));
     if (outcomes.some((outcome) => (outcome as { result?: boolean } | undefined)?.result))
-      expect(item).toHaveProperty('deleted_at_ms');
+      expect(stored.get('work_item w')).toHaveProperty('deleted_at_ms');
   },
 );
