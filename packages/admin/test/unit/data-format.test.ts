@@ -90,4 +90,5 @@ it('a line has at most 64 KB, of which no more is kept', async () => {
 it('a line ends at a line feed only, and is in UTF-8', async () => {
   const input = Readable.from(['{"a":', 'a\u2028\nb\r\n', Buffer.from('\u00fc\n', 'latin1'), '\nc']);
   expect(await Array.fromAsync(linesOf(input))).toEqual(['{"a":a\u2028', 'b\r', undefined, '', 'c']);
+  expect(await Array.fromAsync(linesOf(Readable.from(['a\n', 'b', ''])))).toEqual(['a', 'b']);
 });
