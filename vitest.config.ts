@@ -25,7 +25,7 @@ export default defineConfig({
     // Long enough for a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
     // Some tests wait for time-outs.
     maxWorkers: availableParallelism() + 2,
     // Projects run in the order of their names, so that the one with the longest waits begins.

@@ -61,6 +61,7 @@ export interface ReadBatch<Kind extends RowKind> {
 /**
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
  * aborts; without a signal about ten seconds.
+ * @param keys without repetitions, which DynamoDB refuses
  * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
  * @returns the rows that exist
  */

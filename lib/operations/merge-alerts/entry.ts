@@ -125,14 +125,11 @@ export async function readLog(
   const { sk: from } = keys.logPointer(account, after.last + 1);
   let ids: EntryId[] = [];
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
-    const [pointers, { last, entries }] = await Promise.all([
-      queryRows(table, collections.log(account), { from }),
-      upTo,
-    ]);
+    const [pointers, end] = await Promise.all([queryRows(table, collections.log(account), { from }), upTo]);
     ids = pointers
       .map(({ sk, incident_id }) => ({ incidentId: incident_id, sequence: Number(sk) }))
-      .filter(({ sequence }) => sequence <= last);
-    if (ids.length >= entries - after.entries) break;
+      .filter(({ sequence }) => sequence <= end.last);
+    if (ids.length >= end.entries - after.entries) break;
     await backoff(reads, CONFLICT, table.signal);
   }
   const entries: EntryWithMoves[] = [];

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { printableJson, printableLines } from '../text/printable.ts';
+import { printableJson, printableLines, withHexBytes } from '../text/printable.ts';
 
 /** Input and output of a command. Results go to `stdout`, everything else to `stderr`. */
 export interface Io {
@@ -23,8 +23,9 @@ export class UsageError extends CliError {
   override readonly name = 'UsageError';
 }
 
-/** Prints a value as JSON: exact, and safe on a terminal. */
-export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));
+/** Prints a value as JSON: exact, bytes in hexadecimal, and safe on a terminal. */
+export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) =>
+  print(io, printableJson(stringifyJson(withHexBytes(value))));
 /**
  * Prints a result: to standard output. Whatever the text contains, it cannot control the terminal. Stored text must be made printable
  * before, so that it forges no line.

@@ -5,7 +5,7 @@ import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
 import { effectsOf, type ListedMerge, listFeed, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable, timeText } from '../text/printable.ts';
+import { line, printable, timeText, withHexBytes } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError, type Io } from './io.ts';
@@ -125,7 +125,7 @@ async function showFleet(session: ShowSession): Promise<ReadResult> {
 /** The fields of a row, one a line; times also in readable form. */
 function fieldsText(row: object): string {
   const rows = Object.entries(row).map(([field, value]) => {
-    const shown = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+    const shown = withHexBytes(value);
     const text = typeof shown === 'object' ? stringifyJson(shown) : String(shown);
     return [
       `  ${field}`,

@@ -84,7 +84,7 @@ ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.lengt
   return { incidentLink, ownerOf, merges };
 }
 
-/** The titles of moreLink incidents that merges mention. */
+/** The titles of other incidents that merges mention. */
 async function readOtherTitles({ table, account }: View, all: readonly ListedMerge[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),

@@ -46,3 +46,11 @@ export const timeText = (milliseconds: number) =>
   Math.abs(milliseconds) <= LAST_DATE_MS
     ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
     : `not a time (${milliseconds})`;
+
+/** A value of a row with hexadecimal texts in place of its bytes. */
+export function withHexBytes(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (Array.isArray(value)) return value.map(withHexBytes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withHexBytes(member)]));
+}
