@@ -60,7 +60,7 @@ export interface Operation {
   readonly headers?: readonly 'Age'[];
   /** A request that the sample data can answer, and the `data` of its response. Without `data`, `infra/generate/examples.ts` computes it. */
   readonly example: { readonly request: object; readonly data?: unknown };
-  /** Examples of this operation's own errors, and of common errors that have another message here. */
+  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
   readonly refusals: readonly RefusalExample[];
 }
 
