@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
+import { operations } from '../../../../lib/operations/index.ts';
 import { clientConfig, Endpoint, PATIENT } from '../../../../lib/table/client.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
@@ -56,7 +57,7 @@ describe('npm start', () => {
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
     const direct = (curl = '') =>
       curl.replace('http://127.0.0.1:3000', service.url).replace('-s ', "-s --noproxy '*' ");
-    expect(curls).toHaveLength(6);
+    expect(curls).toHaveLength(operations.length);
     expect(curls).toEqual(shown.map(([, curl]) => direct(curl)));
     /** An answer without what differs from call to call: ids of requests, cursors, times. */
     const comparable = (answer: unknown) =>
