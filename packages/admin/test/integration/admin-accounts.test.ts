@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { PERMISSIONS } from '../../../../lib/http/operation.ts';
 import { collections, keys } from '../../../../lib/table/keys.ts';
 import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
@@ -261,7 +262,7 @@ it('events are told with the key, and not of a revocation of a revoked key, or o
 
 const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
-  ['account grant 5 monti', 2, /It must be one of: monit, feed\./],
+  ['account grant 5 monti', 2, new RegExp(`It must be one of: ${PERMISSIONS.join(', ')}\\.`)],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
   ['merge undo 5 1 --account 5', 2, /It must have 24 hexadecimal digits\.\n$/],
   [`merge undo ${ID} x --account 5`, 2, /It must be the number that `show incident` shows\./],
