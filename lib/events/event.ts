@@ -116,7 +116,7 @@ async function completedEvent(
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 
-/** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom. */
+/** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom: then the row has `record: ` and that. */
 const RECORD = 'record';
 
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {

@@ -109,6 +109,7 @@ it("events are published for deletions and operators' commands, and not for what
   // An imported item that was deleted in another table. Its deletion has the same event as there, but for its cause.
   for (let times = 0; times < 2; times += 1) await load({ ...item, ...deleted, work_item_id: 'elsewhere' });
   await load({ ...item, work_item_id: 'y', deleted_at_ms: 1_700_000_000_000 });
+  await load({ ...item, work_item_id: 'z', deleted_at_ms: 1_700_000_000_000, deleted_by: 'operator ada' });
 
   // Each load deletes it again: a repetition of the event, with the same id.
   const events = [...new Map((await eventsOf(account)).map((event) => [event.detail.id, event])).values()];
@@ -128,8 +129,9 @@ it("events are published for deletions and operators' commands, and not for what
       { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: keyIdOf(rotated) },
       { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: keyIdOf(key) },
     ].map((fields) => ({ by: OPERATOR, ...fields })),
-    { ...byRecord, by: deleted.deleted_by, work_item_id: 'elsewhere', work_item_version: 6 },
+    { ...byRecord, by: `record: ${deleted.deleted_by}`, work_item_id: 'elsewhere', work_item_version: 6 },
     { ...byRecord, by: 'record', work_item_id: 'y', work_item_version: 5 },
+    { ...byRecord, by: 'record: operator ada', work_item_id: 'z', work_item_version: 5 },
   ]);
   const text = stringifyJson(events);
   for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
