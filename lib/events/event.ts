@@ -49,6 +49,10 @@ const decoded = (image: Image) =>
 export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.NewImage && table.unmarshall<Key>(decoded(dynamodb.NewImage));
 
+/** The row of a stream record before the write; undefined if there was none. */
+export const replacedRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
+  dynamodb?.OldImage && table.unmarshall<Key>(decoded(dynamodb.OldImage));
+
 /** The event that reports the write of a stream record; undefined if there is none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = writtenRowOf(table, record);

@@ -6,13 +6,22 @@ import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
-import { callAlone, connectAgain, handlersOver, newTable, stored, testDeps } from '../../support/service.ts';
+import {
+  callAlone,
+  connectAgain,
+  handlersOver,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -136,6 +145,23 @@ it("events are published for deletions and operators' commands, and not for what
   const text = stringifyJson(events);
   for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
     expect(text).not.toContain(secret);
+});
+
+it('relay logs an entry of the audit that replaces a finished one, which no command does', async () => {
+  const { account } = await newAccount(table);
+  await run(`account suspend ${account}`);
+  const stdin = stringifyJson({ kind: 'member', account_id: account, member_id: 1, name: 'n' });
+  expect((await admin('import - --yes', { stdin })).exitCode).toBe(0); // its entry is replaced when it ends
+  expect((await admin(`rum restore --account ${account} --yes`)).exitCode).toBe(1);
+  const loggedBy = async () =>
+    (await relayed(table, await recordsForRelay(table, account))).log.lines.filter(({ level }) => level === 'error');
+  expect(await loggedBy()).toEqual([]);
+  const [suspension] = await storedUnder(table, collections.audit(account));
+  const key = { pk: collections.audit(account), sk: String(suspension?.sk) };
+  await put(table, key, { ...suspension, by: 'nobody', command: 'audit' });
+  const [was, is] = [suspension, { by: 'nobody', command: 'audit' }].map(({ by, command }) => ({ by, command }));
+  const fields = { account_id: account, id: suspension.id, was: expect.objectContaining(was), is };
+  expect(await loggedBy()).toMatchObject([{ message: 'audit entry replaced', fields }]);
 });
 
 it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {
