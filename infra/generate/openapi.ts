@@ -10,7 +10,7 @@ import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { settingValues } from '../../lib/shared/settings.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
-import { errorExamples, exampleData, REQUEST_ID } from './examples.ts';
+import { errorExamples, REQUEST_ID } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
@@ -104,7 +104,7 @@ export function openApiDocument(): object {
         ...headers(...(operation.headers ?? [])),
         ...(operation.idempotent && headers('Idempotent-Replayed')),
       },
-      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: exampleData(operation) } } },
+      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: operation.example.data } } },
     };
     const byStatus = Map.groupBy(errorExamples(operation), ([code]) => ERROR_CODES[code].status);
     const failures = [...byStatus].map(([status, errors]) => {

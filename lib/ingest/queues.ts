@@ -1,10 +1,10 @@
 /** The ingest queue and the queue of refused records. */
 import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs';
+import { optionsOf } from '../aws/http-handler.ts';
+import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages } from '../aws/sqs.ts';
 import { ApiError } from '../http/errors.ts';
 import { chunksOf, forEach } from '../shared/concurrency.ts';
 import type { Log } from '../shared/log.ts';
-import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages } from '../shared/sqs.ts';
-import { optionsOf } from '../table/client.ts';
 import { messageOfUnread, type Sender, type Unread } from './refusals.ts';
 
 /** What ingest-records does with its queues. */

@@ -1,7 +1,7 @@
 /** Messages for the queue of refused records. */
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import { messageText, type QueueMessage, sqsText } from '../aws/sqs.ts';
 import type { Int64 } from '../shared/json.ts';
-import { messageText, type QueueMessage, sqsText } from '../shared/sqs.ts';
 import type { Origin } from './order.ts';
 
 /** The message that a refused text is from. */

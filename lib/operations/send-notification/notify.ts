@@ -1,9 +1,9 @@
+import { messageText } from '../../aws/sqs.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Feed } from '../../ingest/queues.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { isInt64 } from '../../shared/json.ts';
-import { messageText } from '../../shared/sqs.ts';
 import { recordOfAlert } from './alert.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';

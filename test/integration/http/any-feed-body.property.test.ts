@@ -1,6 +1,7 @@
 /** What may stand anywhere in a body for the feed, and shapes of bodies that would cost much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { QueueMessage } from '../../../lib/aws/sqs.ts';
 import { BODY_BOUNDS } from '../../../lib/http/body.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 import type { Feed } from '../../../lib/ingest/queues.ts';
@@ -8,7 +9,6 @@ import { recordOf } from '../../../lib/ingest/records.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
-import type { QueueMessage } from '../../../lib/shared/sqs.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
 import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
