@@ -21,7 +21,7 @@ it('does not run what the registry serves in place of the program', () => {
     `[ "$1" != pack ] || tar -czf "$4/dynoxide-linux-x64-1.2.1.tgz" -C '${folder.path}' package`,
   );
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
-  const { status, stdout } = spawnSync('.ci/other-dynamodb', { env, encoding: 'utf8' });
+  const { status, stdout } = spawnSync('bash', ['.ci/other-dynamodb'], { env, encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, expect.stringMatching(/\.tgz: FAILED\n$/)]);
   expect(existsSync(ran)).toBe(false);
 });
