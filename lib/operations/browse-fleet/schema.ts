@@ -161,7 +161,7 @@ export const browseFleet = {
     { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
     { actions: ['BatchGetItem'], on: ['hostStatuses'] },
   ],
-  concurrencyShare: 0.25,
+  concurrencyShare: 0.2,
   request: {
     title: 'BrowseFleetRequest',
     type: 'object',
