@@ -4,10 +4,18 @@ import type { KeyKind } from '../lib/table/keys.ts';
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses and retirements have it. */
+  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses, retirements and keys of ended alerts have it. */
   timeToLive: 'ttl',
   /** The function relay needs each row as it is after the change, but not as it was before. */
   streamView: 'NEW_IMAGE',
+} as const;
+
+/** The index of open alerts: an alert that has not ended has both attributes. It has only keys, so that no other change of an alert is written to it. */
+export const OPEN_ALERTS_INDEX = {
+  name: 'open-alerts',
+  partitionKey: 'open_partition',
+  sortKey: 'open_at',
+  projection: 'KEYS_ONLY',
 } as const;
 
 /**
@@ -25,6 +33,7 @@ export const LEADING_KEYS = {
   workItems: 'ACCOUNT#*#WORK_ITEMS',
   incidents: 'ACCOUNT#*#INCIDENTS',
   alerts: 'ACCOUNT#*#ALERTS#*',
+  alertKeys: 'ACCOUNT#*#ALERT_KEYS#*',
   members: 'ACCOUNT#*#MEMBERS',
   /** `FEED` is what the contract calls an incident's history, not the queue of records. */
   history: 'ACCOUNT#*#FEED#*',

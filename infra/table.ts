@@ -4,6 +4,7 @@ import {
   AttributeType,
   Billing,
   type ITableV2,
+  ProjectionType,
   StreamViewType,
   TableEncryptionV2,
   TableV2,
@@ -11,7 +12,7 @@ import {
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
-import { TABLE } from './table-definition.ts';
+import { OPEN_ALERTS_INDEX, TABLE } from './table-definition.ts';
 
 /** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(
@@ -28,6 +29,14 @@ export function createServiceTable(
   const table = new TableV2(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
+    globalSecondaryIndexes: [
+      {
+        indexName: OPEN_ALERTS_INDEX.name,
+        partitionKey: { name: OPEN_ALERTS_INDEX.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: OPEN_ALERTS_INDEX.sortKey, type: AttributeType.STRING },
+        projectionType: ProjectionType[OPEN_ALERTS_INDEX.projection],
+      },
+    ],
     timeToLiveAttribute: TABLE.timeToLive,
     dynamoStream: StreamViewType[TABLE.streamView],
     billing: Billing.onDemand(),

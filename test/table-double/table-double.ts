@@ -205,7 +205,7 @@ export class TableDouble {
   /** The item in an error: the document client leaves it in the wire format. */
   #failedItem({ Key: key, Item: put, ReturnValuesOnConditionCheckFailure: wanted }: Write) {
     const item = this.#rows.get(textOf((key ?? put) as Key));
-    return wanted === 'ALL_OLD' && item ? { Item: marshall(item) } : {};
+    return wanted === 'ALL_OLD' && item ? { Item: marshall(item, { convertClassInstanceToMap: true }) } : {};
   }
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {

@@ -86,7 +86,7 @@ function alertRecord(alert: unknown): object {
   const end = status === 'resolved' ? RESOLVED : '';
   return {
     kind: 'alert',
-    source_id: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity} ${new Date(startMs).toISOString()}`,
+    alert_key: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity}`,
     title: `${cut(text.toWellFormed(), MAX_TITLE - end.length)}${end}`,
   };
 }

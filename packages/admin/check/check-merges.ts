@@ -94,6 +94,7 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
           moved_sequence: last?.sequence,
           moved_from: last?.from,
           previous_sequence: last?.previous,
+          event: undefined,
         }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),

@@ -187,8 +187,10 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
       record('work_item', { work_item_id: 'w', version: 1, title: 't' }),
       record('incident', { incident_id: '1'.repeat(24), title: 't' }),
       record('alert', { alert_id: '2'.repeat(24), title: 't' }),
+      record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
     );
+    await feed.send(record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }));
     expect(feed.refused).toEqual([]);
     return done;
   },
