@@ -1,9 +1,9 @@
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import { messageText } from '../lib/aws/sqs.ts';
 import { createDestinations } from '../lib/events/destinations.ts';
 import { createPublisher, createRelay } from '../lib/events/relay.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { optionalVariable, requiredVariable } from '../lib/shared/settings.ts';
-import { messageText } from '../lib/shared/sqs.ts';
 
 const { send, publish } = createDestinations({
   eventBus: requiredVariable('EVENT_BUS'),

@@ -1,11 +1,12 @@
 /** Sends messages to queues and events to the event bus, for `relay`. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { createHttpHandler, PATIENT } from '../aws/http-handler.ts';
+import { createSigner } from '../aws/signer.ts';
+import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../aws/sqs.ts';
 import { chunksOf } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
-import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../shared/sqs.ts';
-import { createHttpHandler, createSigner, PATIENT } from '../table/client.ts';
 import type { ServiceEvent } from './event.ts';
 
 /** EventBridge's maximum for a call. Ten events of at most 16 KB are far below its limit of 256 KB a call. */

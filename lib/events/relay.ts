@@ -5,10 +5,10 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from 'aws-lambda';
+import { messageText } from '../aws/sqs.ts';
 import { forEach, isUnavailable } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { parseJson } from '../shared/json.ts';
-import { messageText } from '../shared/sqs.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
 import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
 

@@ -1,11 +1,11 @@
 /** The ingest queue and the queue of refused records. */
 import { ChangeMessageVisibilityBatchCommand, type MessageAttributeValue } from '@aws-sdk/client-sqs';
+import { optionsOf } from '../aws/http-handler.ts';
+import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages, sqsText } from '../aws/sqs.ts';
 import { ApiError } from '../http/errors.ts';
 import { chunksOf, forEach } from '../shared/concurrency.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Log } from '../shared/log.ts';
-import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages, sqsText } from '../shared/sqs.ts';
-import { optionsOf } from '../table/client.ts';
 import type { Origin } from './order.ts';
 
 /** What ingest-records does with its queues. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectTable, PATIENT, type Table } from '../table/client.ts';
+import { PATIENT } from '../aws/http-handler.ts';
+import { connectTable, type Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { createLog, createMetrics, type Log, type MetricsSink, originalFrames } from './log.ts';

@@ -13,9 +13,10 @@ import {
   paginateQuery,
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { optionsOf } from '../aws/http-handler.ts';
 import { backoff, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
 import { toInt64 } from '../shared/json.ts';
-import { optionsOf, type Table } from './client.ts';
+import type { Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
 import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
 

@@ -10,8 +10,9 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { optionsOf } from '../aws/http-handler.ts';
 import { backoff, isThrottled, isUnavailable, THROTTLING } from '../shared/concurrency.ts';
-import { optionsOf, type Table, withSignal } from './client.ts';
+import { type Table, withSignal } from './client.ts';
 import { type Expression, expressionsOf } from './expression.ts';
 import type { Key, KeyOf, RowKind, Stored } from './keys.ts';
 import { getRow } from './read.ts';

@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientConfig, Endpoint } from '../../lib/table/client.ts';
+import { Endpoint } from '../../lib/aws/endpoint.ts';
+import { clientConfig } from '../../lib/table/client.ts';
 import { CliError } from '../admin/cli/io.ts';
 import type { StartedJava, SupervisorOptions } from './dynamodb-process.ts';
 

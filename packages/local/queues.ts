@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
-import { MAX_BATCH_BYTES, type QueueMessage, sizeOf, sqsText, textsOf } from '../../lib/shared/sqs.ts';
+import { MAX_BATCH_BYTES, type QueueMessage, sizeOf, sqsText, textsOf } from '../../lib/aws/sqs.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 

@@ -3,11 +3,12 @@
 import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join, resolve } from 'node:path';
+import { PATIENT } from '../../lib/aws/http-handler.ts';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import { operations } from '../../lib/operations/index.ts';
 import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
-import { connectTable, PATIENT, type Table } from '../../lib/table/client.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
 import { createConsole } from '../admin/console/console.ts';

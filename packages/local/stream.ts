@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBStreams, type GetRecordsOutput } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { Endpoint } from '../../lib/table/client.ts';
+import { Endpoint } from '../../lib/aws/endpoint.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';

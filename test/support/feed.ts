@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
+import type { QueueMessage } from '../../lib/aws/sqs.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
 import type { FeedRecord } from '../../lib/ingest/kinds.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
-import type { QueueMessage } from '../../lib/shared/sqs.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 

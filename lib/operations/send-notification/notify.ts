@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import { messageText } from '../../aws/sqs.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Feed } from '../../ingest/queues.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { codePoints } from '../../shared/json.ts';
-import { messageText } from '../../shared/sqs.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 

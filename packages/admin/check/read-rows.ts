@@ -1,10 +1,11 @@
 /** Reads the rows that are checked. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { optionsOf } from '../../../lib/aws/http-handler.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { optionsOf, type Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { expression, expressionsOf } from '../../../lib/table/expression.ts';
 import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { batchGet, queryRows } from '../../../lib/table/read.ts';

@@ -1,8 +1,8 @@
 /** The feed's queues, of a deployed stack or of `npm start`. */
 
 import { type Message, SQS } from '@aws-sdk/client-sqs';
+import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/aws/sqs.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
-import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/shared/sqs.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 

@@ -1,6 +1,7 @@
 /** The hosts of an account as operators see them: with their status, and the reason for it. */
 
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { optionsOf } from '../../../lib/aws/http-handler.ts';
 import {
   type Derived,
   decodeHost,
@@ -19,7 +20,7 @@ import {
   type HostReaderOptions,
 } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { optionsOf, type Table } from '../../../lib/table/client.ts';
+import type { Table } from '../../../lib/table/client.ts';
 import { type KeyOf, keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import { explainStatus } from '../../client/src/explain.ts';

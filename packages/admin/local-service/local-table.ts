@@ -1,6 +1,7 @@
 import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { OPEN_ALERTS_INDEX, TABLE } from '../../../infra/table-definition.ts';
-import { clientConfig, PATIENT } from '../../../lib/table/client.ts';
+import { PATIENT } from '../../../lib/aws/http-handler.ts';
+import { clientConfig } from '../../../lib/table/client.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';

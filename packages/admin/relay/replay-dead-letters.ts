@@ -3,10 +3,10 @@
 import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
+import { createSqsClient, messageText, sendMessages } from '../../../lib/aws/sqs.ts';
 import { type ServiceEvent, writtenRowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
-import { createSqsClient, messageText, sendMessages } from '../../../lib/shared/sqs.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey } from '../../../lib/table/keys.ts';
 import { clientConfig } from '../aws/client-config.ts';

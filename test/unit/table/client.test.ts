@@ -1,11 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { inspect } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
-import { connectTable, createSigner, Endpoint } from '../../../lib/table/client.ts';
+import { connectTable } from '../../../lib/table/client.ts';
 import { listen } from '../../support/listen.ts';
 import { silentServer } from '../../support/wire.ts';
 
@@ -49,16 +47,6 @@ function connect(timeouts = PATIENT, at = endpoint): DynamoDBDocumentClient {
   return client;
 }
 const read = (client = connect(), options = {}) => client.send(new GetCommand(row), options);
-
-it('takes percent-encoded credentials from its endpoint, which prints itself without them', () => {
-  const withCredentials = new Endpoint('http://a%2Fb:c%2Fd%3D@127.0.0.1:8000');
-  expect(withCredentials.credentials).toEqual({ accessKeyId: 'a/b', secretAccessKey: 'c/d=' });
-  expect(new Endpoint('http://127.0.0.1:8000').hasCredentials).toBe(false);
-  for (const shown of [String(withCredentials), inspect(withCredentials), JSON.stringify(withCredentials)])
-    expect(shown).toMatch(/^[^@%]*http:\/\/127\.0\.0\.1:8000[^/]*$/);
-  for (const wrong of ['id:secret@127.0.0.1:8000', 'ftp://id:secret@127.0.0.1', '//id:secret@127.0.0.1', 'secret'])
-    expect(() => new Endpoint(wrong)).toThrow(/^(?!.*secret).*must be a URL/);
-});
 
 it('gives each of three attempts 800 ms for its reply, together less than a call has', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
@@ -142,28 +130,3 @@ describe('an error', () => {
       await expect(read(client, { abortSignal })).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
-
-it.each([
-  ['short-lived credentials', { secretAccessKey: 'secret/key+', sessionToken: 'token==' }, '{"a":"ü"}'],
-  ['long-lived credentials', { secretAccessKey: 'secret/key+' }, new TextEncoder().encode('{}')],
-  ['other credentials', { secretAccessKey: 'other' }, '{}'],
-])('a signature with %s, on any day and in any region, equals that of the SDK’s signer', async (_what, own, body) => {
-  const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: { accessKeyId: 'AKID', ...own } });
-  const host = 'dynamodb.eu-west-1.amazonaws.com';
-  const headersOf = (more: object) => ({ host, 'content-type': 'a/b', 'x-amz-target': 'T.GetItem', ...more });
-  const request = (more = {}) =>
-    new HttpRequest({ protocol: 'https:', hostname: host, method: 'POST', path: '/', headers: headersOf(more), body });
-  // One signer for all: the key that it keeps must be that of the day, the region and the credentials.
-  current = config;
-  for (const day of [3, 4, 3])
-    for (const signingRegion of ['eu-west-1', 'eu-north-1']) {
-      const options = { signingDate: new Date(Date.UTC(2026, 1, day, 4, 5, 6, 789)), signingRegion };
-      const { headers } = await (await config.signer()).sign(request(), options);
-      const unsigned = request({ 'x-amz-content-sha256': headers['x-amz-content-sha256'] });
-      expect((await signer.sign(unsigned, options)).headers).toEqual(headers);
-      // It may be signed again.
-      expect(unsigned.headers).not.toHaveProperty('authorization');
-    }
-});
-let current: DynamoDBClient['config'];
-const signer = createSigner(() => current);

@@ -1,6 +1,7 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connectTable, PATIENT, type Table } from '../../../../lib/table/client.ts';
+import { PATIENT } from '../../../../lib/aws/http-handler.ts';
+import { connectTable, type Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';

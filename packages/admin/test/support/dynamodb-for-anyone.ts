@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http';
-import { Endpoint } from '../../../../lib/table/client.ts';
+import { Endpoint } from '../../../../lib/aws/endpoint.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
 

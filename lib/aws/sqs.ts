@@ -1,9 +1,10 @@
 /** Sends messages to SQS queues. */
 
 import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { createHttpHandler, createSigner, optionsOf, PATIENT } from '../table/client.ts';
-import { forEach } from './concurrency.ts';
-import { stringifyJson } from './json.ts';
+import { forEach } from '../shared/concurrency.ts';
+import { stringifyJson } from '../shared/json.ts';
+import { createHttpHandler, optionsOf, PATIENT } from './http-handler.ts';
+import { createSigner } from './signer.ts';
 
 /** Maximum number of messages in one call to SQS. */
 export const MAX_BATCH = 10;
