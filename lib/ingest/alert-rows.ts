@@ -55,7 +55,7 @@ function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
 const keyPart = (order: Order, fields: { readonly [Name in keyof AlertRow]?: unknown }): Part => ({
   orderAttribute: 'key_order',
   order,
-  fields: { event: undefined, ...fields },
+  fields,
 });
 
 const isEnd = ({ entity }: FeedRecord) => entity.alert_status === 'Ok';
