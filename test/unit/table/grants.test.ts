@@ -190,7 +190,7 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
       record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
     );
-    await feed.send(record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }));
+    await feed.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
     expect(feed.refused).toEqual([]);
     return done;
   },
