@@ -10,14 +10,6 @@ export const TABLE = {
   streamView: 'NEW_IMAGE',
 } as const;
 
-/** The index of open alerts: an alert that has not ended has both attributes. It has only keys, so that no other change of an alert is written to it. */
-export const OPEN_ALERTS_INDEX = {
-  name: 'open-alerts',
-  partitionKey: 'open_partition',
-  sortKey: 'open_at',
-  projection: 'KEYS_ONLY',
-} as const;
-
 /**
  * Patterns of `dynamodb:LeadingKeys` for the partition keys of `lib/table/keys.ts` that functions may be granted. Those of audit entries are
  * left out: only the operator's policy reaches them.

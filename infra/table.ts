@@ -11,8 +11,9 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
+import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
-import { OPEN_ALERTS_INDEX, TABLE } from './table-definition.ts';
+import { TABLE } from './table-definition.ts';
 
 /** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(

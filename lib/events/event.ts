@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
+import { labelsWithin } from '../ingest/labels.ts';
 import { timeOf } from '../ingest/order.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import { type Int64, stringifyJson } from '../shared/json.ts';
@@ -142,17 +143,8 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
     start_time: secondsOf(row.started_at_ms),
     end_time: secondsOf(row.ended_at_ms),
   });
-  const labels: Record<string, string> = {};
-  let room = MAX_DETAIL_BYTES - Buffer.byteLength(stringifyJson({ ...event.detail, labels, labels_cut: true }));
-  let isCut = false;
-  for (const [name, text] of Object.entries(row.labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const bytes = Buffer.byteLength(JSON.stringify([name, text]));
-    if (bytes > room) isCut = true;
-    else {
-      labels[name] = text;
-      room -= bytes;
-    }
-  }
+  const bytes = Buffer.byteLength(stringifyJson({ ...event.detail, labels: {}, labels_cut: true }));
+  const { labels, isCut } = labelsWithin(row.labels ?? {}, MAX_DETAIL_BYTES - bytes);
   return { type, detail: { ...event.detail, labels, ...(isCut && { labels_cut: true }) } };
 }
 

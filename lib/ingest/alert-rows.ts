@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
-import { keys, openAlertKey } from '../table/keys.ts';
+import { keys, openAlerts } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
@@ -129,11 +129,11 @@ function openState(
   id: string,
   start?: number,
 ) {
-  const open_partition = openAlertKey.partition(account_id, String(severity), id);
+  const open_partition = openAlerts.partition(account_id, String(severity), id);
   return {
     alert_severity: severity,
     open_partition,
-    ...(start !== undefined && { open_at: openAlertKey.sortKey(start, id) }),
+    ...(start !== undefined && { open_at: openAlerts.sortKey(start, id) }),
   };
 }
 const NOT_OPEN = { open_partition: undefined, open_at: undefined };
@@ -176,7 +176,7 @@ const endAlert: Writer = async (table, turn, key) => {
     if (failed !== 1) return failed === undefined;
   }
 };
-const ORDERS = ['feed_order', 'key_order', 'incident_order', 'moved_sequence'] as const;
+const ORDERS = ['feed_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
 
 /** The row of the key keeps the order, so that no earlier record opens an alert. It is written last: until then the record is applied again. */
 const changeEndedAlert: Writer = async (table, turn, key) => {
@@ -197,6 +197,8 @@ async function restoreAlert(table: Table, record: FeedRecord): Promise<boolean> 
   for (;;) {
     const key = await readKey(table, record);
     const row = (await getRow(table, keys.alert(account_id, id), ORDERS)) ?? {};
+    // An id names one alert for ever.
+    if (row.alert_key !== undefined && row.alert_key !== alert_key) return false;
     const isLast = isBefore(key?.feed_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
     const start = Number(entity.started_at_ms);

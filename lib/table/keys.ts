@@ -128,18 +128,34 @@ export const keys = {
   }),
 } as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
 
-/** How many partition keys of the index of open alerts an account has for each severity: few, since a list queries each. */
-const OPEN_SHARDS = 4;
+/**
+ * The index of open alerts: an alert that has not ended has both attributes. It has only keys, so that no other change of an alert is
+ * written to it.
+ */
+export const OPEN_ALERTS_INDEX = {
+  name: 'open-alerts',
+  partitionKey: 'open_partition',
+  sortKey: 'open_at',
+  projection: 'KEYS_ONLY',
+} as const;
 
-/** What the index of open alerts finds an alert by: its partition key, and a sort key by which the latest start is last. */
-export const openAlertKey = {
-  partition: (account: Int64, severity: string, alertId: string) =>
-    openAlertPartition(account, severity, Number.parseInt(alertShard(alertId), 16) % OPEN_SHARDS),
-  sortKey: (startedAtMs: number, alertId: string) => `${sequenceText(startedAtMs)}#${alertId}`,
-};
+/** How many partition keys of the index an account has for each severity: few, since a list queries each. */
+const OPEN_SHARDS = 4;
 
 const openAlertPartition = (account: Int64, severity: string, shard: number) =>
   tenantPartition<'alert'>(account, `OPEN_ALERTS#${severity}#${shard}`);
+
+/** Keys of the index. Sort keys are in the order of the alerts' starts. */
+export const openAlerts = {
+  partition: (account: Int64, severity: string, alertId: string) =>
+    openAlertPartition(account, severity, Number.parseInt(alertShard(alertId), 16) % OPEN_SHARDS),
+  partitions: (account: Int64, severities: readonly string[]) =>
+    severities.flatMap((severity) =>
+      Array.from({ length: OPEN_SHARDS }, (_, shard) => openAlertPartition(account, severity, shard)),
+    ),
+  sortKey: (startedAtMs: number, alertId: string) => `${sequenceText(startedAtMs)}#${alertId}`,
+  alertIdOf: (sortKey: string) => sortKey.slice(sortKey.indexOf('#') + 1),
+};
 
 /** The kind of row, and the values that the key was built from. */
 export interface ParsedKey {

@@ -1,7 +1,8 @@
 import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { OPEN_ALERTS_INDEX, TABLE } from '../../../infra/table-definition.ts';
+import { TABLE } from '../../../infra/table-definition.ts';
 import { PATIENT } from '../../../lib/aws/http-handler.ts';
 import { clientConfig } from '../../../lib/table/client.ts';
+import { OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';

@@ -1,9 +1,8 @@
 /** What records do to the alerts of a key, rule by rule. `test/schedules/alert-keys` has their orders and failures. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ALERTS_INDEX } from '../../../infra/table-definition.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { collections, keys, OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { feedOver } from '../../support/feed.ts';
@@ -309,6 +308,16 @@ describe('an import of exported alerts', () => {
     expect(await b.index()).toHaveLength(1);
     expect(await b.key()).toMatchObject({ alert_id, is_open: true });
     expect(await stored(table, keys.alert(b.account, foreign.alert_id))).toMatchObject({ ended_at_ms: NOW });
+  });
+
+  it('does nothing to an alert of another key', async () => {
+    const { account, send, alerts } = await newSender();
+    await send({});
+    const [line = ''] = (await linesOf(account)).slice(-1);
+    const before = await alerts();
+    const other = { alert_key: 'other', alert_order: JSON.parse(line).alert_order.replace(/.$/, 'f') };
+    await load(table, [stringifyJson({ ...JSON.parse(line), ...other, alert_status: 'Ok' })]);
+    expect(await alerts()).toEqual(before);
   });
 
   it.each([

@@ -1,0 +1,20 @@
+/**
+ * Labels that take at most so many bytes as members of a JSON object, in the order of their names. One that does not fit is left out, and
+ * later ones may fit.
+ */
+export function labelsWithin(
+  labels: Readonly<Record<string, string>>,
+  bytes: number,
+): { labels: Record<string, string>; isCut: boolean } {
+  const kept: Record<string, string> = {};
+  let room = bytes;
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, text] of sorted) {
+    // As `["name","text"]`: a byte more than the member with its comma.
+    const size = Buffer.byteLength(JSON.stringify([name, text]));
+    if (size > room) continue;
+    kept[name] = text;
+    room -= size;
+  }
+  return { labels: kept, isCut: Object.keys(kept).length < sorted.length };
+}
