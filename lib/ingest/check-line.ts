@@ -12,6 +12,7 @@ import {
   type Kind,
   LINES,
   type LineSchema,
+  MAX_ACTOR_LENGTH,
   MAX_DELETABLE_VERSION,
   UNIX_SECONDS,
 } from './kinds.ts';
@@ -116,14 +117,15 @@ function* workItemProblems(line: object): Generator<string> {
   for (const name of RESERVED_WORK_ITEM_FIELDS) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
   if (undone !== undefined && !isUndoneDeletion(undone))
-    yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
+    yield `undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most ${MAX_ACTOR_LENGTH} characters)`;
   if (isInt64(version) && version > MAX_DELETABLE_VERSION && deleted_at_ms === undefined)
     yield `version must be at most ${MAX_DELETABLE_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
 function isUndoneDeletion(value: unknown): boolean {
   const { version, at_ms, by = '' } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
+  const isActor = typeof by === 'string' && codePoints(by) <= MAX_ACTOR_LENGTH;
+  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && isActor;
 }
 
 const isStorableName = (name: string) =>

@@ -22,7 +22,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     ],
     BillingMode: 'PAY_PER_REQUEST',
     SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-    StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     Replicas: [
       {
@@ -83,6 +83,6 @@ it('two stages share no name that must be unique in a region, and no gateway key
         .map(([key, value]) => `${id} ${key} ${value}`),
     );
   expect(namesIn('ephemeral').filter((name) => namesIn(undefined).includes(name))).toEqual([]);
-  // The API, the shared gateway key, two composite alarms, the dashboard and the bus.
-  expect(namesIn(undefined)).toHaveLength(6);
+  // The API, the shared gateway key, three composite alarms, the dashboard and the bus, and logs.
+  expect(namesIn(undefined).filter((name) => !name.includes(' LogGroupName '))).toHaveLength(7);
 });

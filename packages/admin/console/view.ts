@@ -52,15 +52,15 @@ export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words:
 export class NotFound extends Error {}
 
 /**
- * @returns a function that describes a caller: an app key of the account by its last digits and note, an operator as
- * stored
+ * @returns a function that describes an actor: an app key of the account by its last digits and note, an operator or what
+ * a record says as stored
  */
 export async function nameCallers({ table, account }: View): Promise<(by: string) => string> {
   const keys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
   return (by) => {
     const key = keys.get(by);
     if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${key.note}` : ''})`;
-    return by.startsWith('operator ') ? by : `key ${by}`;
+    return /^(operator |record: )/.test(by) ? by : `key ${by}`;
   };
 }
 
