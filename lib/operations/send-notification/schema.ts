@@ -7,8 +7,8 @@ export const sendNotification = {
   summary: 'Send a notification of Prometheus Alertmanager or Grafana to the feed',
   description:
     'Requires the permission Feed Write (`feed`).\n\n' +
-    'A webhook receiver. An alert stays one alert over all its notifications, by its fingerprint (or labels) and `startsAt`. Its title is its ' +
-    'summary, `alertname`, description or labels, with ` (resolved)` at the end once it is. An alert that cannot be read goes to the queue ' +
+    'A webhook receiver. The key of an alert is its fingerprint, or its labels: it stays open until a notification says that it is ' +
+    'resolved. Its title is its summary, `alertname`, description or labels. An alert that cannot be read goes to the queue ' +
     'of refused records, and the others are taken. A body of at most 4 MiB.',
   tag: 'Feed',
   permission: 'feed',
