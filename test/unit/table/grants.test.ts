@@ -188,8 +188,10 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
       record('work_item', { work_item_id: 'w', version: 1, title: 't' }),
       record('incident', { incident_id: '1'.repeat(24), title: 't' }),
       record('alert', { alert_id: '2'.repeat(24), title: 't' }),
+      record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
     );
+    await feed.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
     expect(feed.refused).toEqual([]);
     return done;
   },
