@@ -1,6 +1,7 @@
 /** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
+import { REASON_TEXTS } from '../../client/src/explain.ts';
 import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { countText } from '../text/printable.ts';
 import { badge, bar, duration, type Html, href, html, link, moreLink, section, stackedBar, tableOf } from './html.ts';
@@ -21,21 +22,6 @@ const WORST_FIRST: readonly FleetStatus[] = [
   'unsupported',
 ];
 const ATTENTION: ReadonlySet<FleetStatus> = new Set(['stale', 'degraded', 'no_data']);
-
-/** Short descriptions of the reasons that the service derives. Reasons that hosts report are shown unchanged. */
-const REASON_TEXTS: Readonly<Record<string, string>> = {
-  capability_unsupported: 'not supported',
-  collection_disabled: 'collection is off',
-  collection_failed: 'collection failed',
-  snapshot_pending: 'waits for its first snapshot',
-  snapshot_missing: 'reports health only',
-  no_reports: 'never reported',
-  snapshot_stale: 'snapshot overdue',
-  snapshot_truncated: 'snapshot truncated',
-  snapshot_degraded: 'snapshot degraded',
-  health_newer_than_snapshot: 'snapshot older than health',
-  status_unavailable: 'live status unreadable',
-};
 
 async function readHosts({ table, account, nowMs, query: { after, read }, signal }: View) {
   const all: ShownHost[] = [];

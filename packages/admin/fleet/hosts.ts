@@ -111,20 +111,22 @@ export async function serviceClock({ name, client, signal }: Table, now: () => n
 export function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number): Explained {
   const { host, malformed } = decodeHost(rawHost);
   const live = rawLive && decodeStatus(rawLive);
-  const why = `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status is ignored.`;
-  return explain(host, malformed ? UNREADABLE : live, nowMs, why);
+  if (malformed) return explain(host, UNREADABLE, nowMs, 'Its inventory row is malformed. ');
+  return explain(host, live, nowMs, live === UNREADABLE ? 'Its live status row is malformed. ' : '');
 }
 
 /** {@link explainHost} for rows that are already decoded. */
 const explainCandidate = ({ host, live, malformed }: Candidate, nowMs: number): Explained =>
-  explain(host, live, nowMs, `Its live status ${malformed ? 'is ignored: a row is malformed.' : 'could not be read.'}`);
+  explain(host, live, nowMs, malformed ? 'A row is malformed. ' : '');
 
-function explain(host: HostRow, live: LiveStatus, nowMs: number, ifUnreadable: string): Explained {
-  const report = live === UNREADABLE ? undefined : live;
-  const derived = deriveStatus(host, report, nowMs);
-  const why = explainStatus(fleetHost(host, report, nowMs));
-  if (live !== UNREADABLE) return { ...derived, why };
-  return { ...derived, reasons: [...derived.reasons, 'status_unavailable'], why: `${ifUnreadable} ${why}` };
+function explain(host: HostRow, live: LiveStatus, nowMs: number, malformed: string): Explained {
+  const unreadable = live === UNREADABLE;
+  const { reasons, ...derived } = deriveStatus(host, unreadable ? undefined : live, nowMs);
+  return {
+    ...derived,
+    reasons: unreadable ? [...reasons, 'status_unavailable'] : reasons,
+    why: `${malformed}${explainStatus(fleetHost(host, live, nowMs))}`,
+  };
 }
 
 export interface HostFilter {

@@ -13,8 +13,20 @@ type ServiceMap = Pick<ServiceMapFleetHost['servicemap'], 'enabled' | 'status'> 
 
 /** The report interval of a host that states none. */
 const DEFAULT_INTERVAL_MS = 60_000;
-/** The reason codes that the service adds to a degraded host; all others are the host's own. */
-const DEGRADED_CODES = ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot'];
+/** The reason codes that the service adds, each in a few words; all others are the host's own. */
+export const REASON_TEXTS: Readonly<Record<string, string>> = {
+  capability_unsupported: 'not supported',
+  collection_disabled: 'collection is off',
+  collection_failed: 'collection failed',
+  snapshot_pending: 'waits for its first snapshot',
+  snapshot_missing: 'reports health only',
+  no_reports: 'never reported',
+  snapshot_stale: 'snapshot overdue',
+  snapshot_truncated: 'snapshot truncated',
+  snapshot_degraded: 'snapshot degraded',
+  health_newer_than_snapshot: 'snapshot older than health',
+  status_unavailable: 'live status unreadable',
+};
 
 /** Says in English by which rule a host has its status, with the values that the rule used. Ages are as of the answer's `generated_at_ms`. */
 export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap }): string {
@@ -43,7 +55,7 @@ function ruleText(host: ServiceMap): string {
     case 'degraded':
       if (capability === 'failed') return 'Its capability_status is failed.';
       if (host.max_age_ms === undefined) return 'It has reported health, but no snapshot has been received.';
-      return `${age}, but: ${codes.filter((code) => DEGRADED_CODES.includes(code)).join(', ')}.`;
+      return `${age}, but: ${codes.filter((code) => Object.hasOwn(REASON_TEXTS, code)).join(', ')}.`;
     default:
       return `Its status is ${status satisfies never}, which is newer than this client.`;
   }

@@ -9,6 +9,7 @@ import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { argumentsBy } from '../../../../test/support/shells.ts';
+import { REASON_TEXTS } from '../../../client/src/explain.ts';
 import { explainHost } from '../../fleet/hosts.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
@@ -134,12 +135,19 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
   [2, { enabled: false }, LIVE, /Collection is not enabled/],
   [2, { capability_status: 'disabled' }, LIVE, /capability_status is disabled/],
   [5, {}, HEALTH, /reported health, but no snapshot has been received/],
-  [6, {}, { ...LIVE, node_count: 'x' }, /^Its live status row is malformed, so its live status is ignored\. Neither/],
-  [2, { enabled: 1 }, LIVE, /^Its inventory row is malformed, so its live status is ignored\. /],
+  [
+    6,
+    {},
+    { ...LIVE, node_count: 'x' },
+    /^Its live status row is malformed\. Its live status could not be read, .*\. Neither/,
+  ],
+  [2, { enabled: 1 }, LIVE, /^Its inventory row is malformed\. Its live status could not be read, /],
   [7, { report_interval_ms: undefined }, OLD, /is 10 min old: more than twice .* 1 min \(the default/],
 ])('the reason for a status has the rule that decided and its values: %i, %j', (rule, fields, status, why) => {
   const explained = explainHost({ ...HOST, ...fields }, { host_id: 'h', ...status }, NOW);
   expect(explained).toMatchObject({ rule, why: expect.stringMatching(why) });
+  // The console shows each in a few words.
+  expect(Object.keys(REASON_TEXTS)).toEqual(expect.arrayContaining(explained.reasons));
 });
 
 it('show host shows the status, the reason and the rows, also of a host without inventory', async () => {
