@@ -73,7 +73,7 @@ const SIZES: Record<string, number> = {
   'send-notification': 305,
   'finish-merges': 237,
   'ingest-records': 430,
-  relay: 278,
+  relay: 279,
   'usage-key-authorizer': 228,
   'fallback-route': 35,
   'openapi-document': 50,

@@ -148,7 +148,7 @@ describe('a refused record', () => {
       expect(refused_records).toContainEqual(expect.objectContaining(shown));
     expect((await admin('feed status')).out).toEqual(reason);
     const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
-    const console = await serveConsole({ table, feed: () => feed });
+    const console = await serveConsole({ table, feed });
     await console.signIn();
     expect((await console.page('/feed')).text).toEqual(reason);
     await console.close();
