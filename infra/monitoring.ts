@@ -28,14 +28,14 @@ const PENDING_MINUTES = 6;
 const RELAY_LATE_MS = 60_000;
 /** An event that fails comes again after six minutes, so one alone raises RelayLate then. */
 const RELAY_LATE_MINUTES = 20;
-/** Alarm at this share of the account's concurrent executions. */
+/** Alarm at this share of the account's concurrent executions, and of the table's write units. */
 const NEAR_LIMIT = 0.8;
 /** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
 const FLOOD = 3_000;
 
 export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl'>;
+  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl' | 'maxWriteUnits'>;
   readonly relay: Relay;
 }
 
@@ -55,7 +55,7 @@ export class Monitoring extends Construct {
   }
 }
 
-function addCallAlarms(alarms: Alarms, { table, functions }: MonitoringProps, refused: IMetric): void {
+function addCallAlarms(alarms: Alarms, { table, functions, settings }: MonitoringProps, refused: IMetric): void {
   alarms.page('AuthorizerFailures', {
     description: 'The authorizer fails',
     metric: functions['usage-key-authorizer'].metricErrors({ period: PERIOD }),
@@ -77,6 +77,12 @@ function addCallAlarms(alarms: Alarms, { table, functions }: MonitoringProps, re
     description: 'DynamoDB throttles the table',
     metric: sumOf('Throttled rows', { reads: throttleEvents(table, 'Read'), writes: throttleEvents(table, 'Write') }),
     periods: 2,
+  });
+  alarms.ticket('WritesNearLimit', {
+    description: 'The table comes near its maximum of write units',
+    metric: table.metricConsumedWriteCapacityUnits({ period: PERIOD, statistic: Stats.SUM }),
+    threshold: NEAR_LIMIT * settings.maxWriteUnits * PERIOD.toSeconds(),
+    periods: 5,
   });
   alarms.ticket('Flood', {
     description: 'Over 50 calls a second are refused',

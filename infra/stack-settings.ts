@@ -67,6 +67,7 @@ export function readDeploymentSettings(context: StageContext) {
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
+    maxWriteUnits: integer('maxWriteUnits', 4000, 1, 1_000_000),
     pageTo: text('pageTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     ticketTo: text('ticketTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     runbookUrl:

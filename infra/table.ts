@@ -16,7 +16,11 @@ import { TABLE } from './table-definition.ts';
 /** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(
   scope: Construct,
-  { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,
+  {
+    adoptTable: adopted,
+    ephemeral,
+    maxWriteUnits,
+  }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral' | 'maxWriteUnits'>,
 ): ITableV2 {
   if (adopted !== undefined) {
     requireSameAccountAndRegion(adopted, Stack.of(scope));
@@ -30,7 +34,7 @@ export function createServiceTable(
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
     timeToLiveAttribute: TABLE.timeToLive,
     dynamoStream: StreamViewType[TABLE.streamView],
-    billing: Billing.onDemand(),
+    billing: Billing.onDemand({ maxWriteRequestUnits: maxWriteUnits }),
     encryption: TableEncryptionV2.awsManagedKey(),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: !ephemeral,

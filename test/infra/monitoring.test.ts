@@ -74,6 +74,9 @@ const throttledShares = (names: string[]) => {
   return `MAX([${shares.join(', ')}]) >= 0.05, 2 of 2 × 60 s`;
 };
 
+/** Four fifths of maxWriteUnits, in each of five minutes. */
+const writesOver = (units: number) => `Sum ConsumedWriteCapacityUnits Table >= ${0.8 * 60 * units}, 5 of 5 × 60 s`;
+
 const CONDITIONS = {
   // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
   ErrorBudgetFast: bothWindows('ErrorBudgetFast'),
@@ -108,6 +111,7 @@ const CONDITIONS = {
   RelayLate: `${sum(failedMessages('relayFunctionSqsEventSourceServiceRelayEvents4DAE153D'))} + (${sum('Maximum IteratorAge relayFunction')} >= 60000) >= 1, 2 of 20 × 60 s`,
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 of 1 × 60 s`,
   FeedBehind: 'Maximum ApproximateAgeOfOldestMessage FeedQueue.QueueName >= 300, 2 of 2 × 60 s',
+  WritesNearLimit: writesOver(4_000),
   FeedFailing: `${sum(
     'Sum FailedRecords service=incident-monitoring-rum',
     failedMessages('ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7'),
@@ -132,10 +136,11 @@ describe('the alarms', () => {
     const found = Object.entries(alarms).map(([id, alarm]) => [id, conditionOf(alarm)]);
     expect(Object.fromEntries(found)).toEqual(CONDITIONS);
     expect(alarmsOf('ephemeral')).toEqual({});
+    expect(conditionOf(alarmsOf('changed').WritesNearLimit)).toBe(writesOver(500));
   });
 
   const TICKETS =
-    /^(ErrorBudgetSlow|ConcurrencyNearLimit|TableThrottled|Flood|DeadLetters|RelayDeadLetters|FeedRefused)$/;
+    /^(ErrorBudgetSlow|ConcurrencyNearLimit|TableThrottled|WritesNearLimit|Flood|DeadLetters|RelayDeadLetters|FeedRefused)$/;
   it.each<[to: string, variant?: Variant, page?: string, ticket?: string]>([
     ['nobody'],
     ['a page and tickets', 'changed', 'WatchPage', TOPIC],

@@ -25,6 +25,7 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['stageRate', ['1', '10000'], '0', '10001'],
   ['mergeConcurrency', ['2', '1000'], '1', '1001'],
   ['feedConcurrency', ['2', '1000'], '1', '1001'],
+  ['maxWriteUnits', ['1', '1000000'], '0', '1000001'],
   // The smallest share of less would be 0.
   ['reservedConcurrency', ['0', '20', '1000000'], '1', '19', '1000001'],
   ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],

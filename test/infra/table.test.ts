@@ -11,6 +11,8 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
       { AttributeName: 'sk', KeyType: 'RANGE' },
     ],
     BillingMode: 'PAY_PER_REQUEST',
+    // All tenants together can write no more.
+    WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 4_000 },
     SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
     StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
@@ -21,6 +23,8 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
       },
     ],
   });
+  const { WriteOnDemandThroughputSettings: limited } = only('DynamoDB::GlobalTable', deployed('changed')).Properties;
+  expect(limited).toEqual({ MaxWriteRequestUnits: 500 });
   const { Replicas } = only('DynamoDB::GlobalTable', deployed('ephemeral')).Properties;
   expect(Replicas).toMatchObject([
     {
