@@ -100,6 +100,18 @@ export function readDeploymentSettings(context: StageContext) {
   return settings;
 }
 
+/**
+ * The settings that a deployment must not change by mistake, and their values in the stack's parameters, by the parameter's name: another
+ * table has other data, and the end of a freeze during a restore loses what is written then.
+ */
+export const keptSettings = ({
+  adoptTable,
+  writesFrozen,
+}: Pick<DeploymentSettings, 'adoptTable' | 'writesFrozen'>): Record<string, { setting: string; value: string }> => ({
+  AdoptedTable: { setting: 'adoptTable', value: adoptTable ?? 'none' },
+  WritesFrozen: { setting: 'writesFrozen', value: String(writesFrozen) },
+});
+
 const tagsOf = (text: string | undefined): Record<string, string> | undefined =>
   text && Object.fromEntries(text.split(',').map((tag) => tag.split('=')));
 

@@ -7,6 +7,7 @@ import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { type CreateFunction, createFunction } from './function.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
+import { addKeptSettings } from './kept-settings.ts';
 import { Monitoring } from './monitoring.ts';
 import { createOperatorPolicy } from './operator-policy.ts';
 import { addNotices, addOutputs } from './outputs.ts';
@@ -30,6 +31,7 @@ export class ServiceStack extends Stack {
     this.terminationProtection = !settings.ephemeral;
     for (const [name, value] of Object.entries(settings.tags ?? {})) Tags.of(this).add(name, value);
     addNotices(this, settings);
+    addKeptSettings(this, settings);
     const table = createServiceTable(this, settings);
     if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
