@@ -33,7 +33,8 @@ export class ServiceStack extends Stack {
     addNotices(this, settings);
     addKeptSettings(this, settings);
     const table = createServiceTable(this, settings);
-    if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
+    const backups =
+      settings.backupVaultArn === undefined ? undefined : addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
     // throttle. API Gateway requires 20 to 128 letters and digits, and a value that is unique in the region.
     const sharedGatewayKey = createHash('sha256')
@@ -84,7 +85,7 @@ export class ServiceStack extends Stack {
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
     });
-    const parts = { table, functions, accessLog, mergeQueue, ingestQueues, relay };
+    const parts = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
     addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }

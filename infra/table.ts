@@ -65,8 +65,9 @@ const COPY_RETENTION = Duration.days(35);
 /**
  * Daily backups of the table, which outlive the stack. Copies in a vault of another account outlive the loss of the account.
  * @param copyVaultArn vault, in another account or region, that receives a copy of each backup
+ * @returns the vault of the backups themselves
  */
-export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): void {
+export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): BackupVault {
   const backups = new Construct(scope, 'Backups');
   const rule = new BackupPlanRule({
     ruleName: 'daily',
@@ -83,4 +84,5 @@ export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: stri
   const backupVault = new BackupVault(backups, 'Vault');
   const plan = new BackupPlan(backups, 'Plan', { backupVault, backupPlanRules: [rule] });
   plan.addSelection('Table', { resources: [BackupResource.fromArn(table.tableArn)] });
+  return backupVault;
 }
