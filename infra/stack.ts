@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Duration, Names, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/operations/index.ts';
@@ -84,7 +84,12 @@ export class ServiceStack extends Stack {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
+      accountPlanId: accountPlan.usagePlanId,
     });
+    // Others attach these policies, and an attached policy cannot be deleted: a destroy would fail.
+    if (!settings.ephemeral)
+      for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
+        policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const parts = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
     addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });

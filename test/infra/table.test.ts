@@ -40,16 +40,24 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
 
 const ACCESS_LOG_ROLE = ['ServiceApiAccount', 'ServiceApiCloudWatchRole'];
 it.each<[variant: Variant | undefined, kept: string[]]>([
-  [undefined, [...ACCESS_LOG_ROLE, 'Table']],
-  ['changed', ['BackupsVault', 'Table']],
+  // An attached policy would block the destroy.
+  [undefined, ['FeedWriters', 'Operator', ...ACCESS_LOG_ROLE, 'Table']],
+  ['changed', ['BackupsVault', 'FeedWriters', 'Operator', 'Table']],
   ['ephemeral', ACCESS_LOG_ROLE],
-])('a destroyed stack leaves behind its data and the role for access logs: %s', (variant, kept) => {
-  const found = Object.entries(deployed(variant).Resources).flatMap(([id, { DeletionPolicy, UpdateReplacePolicy }]) => {
-    const policies = `${DeletionPolicy ?? 'Delete'} ${UpdateReplacePolicy ?? 'Delete'}`;
-    return policies === 'Delete Delete' ? [] : `${shortId(id)} ${policies}`;
-  });
-  expect(found.sort()).toEqual(kept.map((id) => `${id} Retain Retain`));
-});
+])(
+  'a destroyed stack leaves behind its data, the role for access logs, and the policies that others attach: %s',
+  (variant, kept) => {
+    const found = Object.entries(deployed(variant).Resources).flatMap(
+      ([id, { DeletionPolicy, UpdateReplacePolicy }]) => {
+        const policies = `${DeletionPolicy ?? 'Delete'} ${UpdateReplacePolicy ?? 'Delete'}`;
+        return policies === 'Delete Delete' ? [] : `${shortId(id)} ${policies}`;
+      },
+    );
+    expect(found.map((text) => text.replace('RetainExceptOnCreate', 'Retain')).sort()).toEqual(
+      kept.map((id) => `${id} Retain Retain`),
+    );
+  },
+);
 
 it('backups are made each day with a copy in another account, if the setting names its vault', () => {
   const changed = deployed('changed');
