@@ -14,6 +14,7 @@ it('docs/deploy.md has the default of each setting', () => {
 });
 
 const { domainName, certificateArn } = DOMAIN;
+const accountIds = (count: number) => Array.from({ length: count }, (_, index) => 111_122_223_333 + index).join();
 
 it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['stackName', ['a', `A${'-'.repeat(63)}`], 'my stack', '1a', 'a'.repeat(65)],
@@ -38,7 +39,8 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['certificateArn', [certificateArn], `${certificateArn}/`, `x${certificateArn}`],
   ['webAclArn', [WEB_ACL], WEB_ACL.replace('regional', 'global'), `x${WEB_ACL}`, `${WEB_ACL} `],
   ['tags', [], 'team', 'a=b,', '=b', 'a=b=c'],
-  ['feedAccounts', [], '111122223333,1', '1111222233334'],
+  // A queue's policy has at most 50 principals: EventBridge, SNS and everybody without TLS are three.
+  ['feedAccounts', [accountIds(47)], accountIds(48), '111122223333,1', '1111222233334'],
 ])('%s may be %j, and nothing else, which an error explains', (name, right, ...wrong) => {
   // These two require each other.
   const other = { domainName: { certificateArn }, certificateArn: { domainName } }[name];
