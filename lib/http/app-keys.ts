@@ -1,7 +1,6 @@
 /** Who calls, and what that account may do. */
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { isCurrent } from '../shared/clock.ts';
 import type { Deps } from '../shared/deps.ts';
 import { codePoints } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
@@ -166,3 +165,12 @@ function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParam
   if (multi) delete multi.app_key;
   return all;
 }
+
+/**
+ * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
+ * not current. Uses no monotonic clock, since that stops while Lambda freezes the function between calls.
+ * @param sinceMs Unix milliseconds
+ * @param nowMs Unix milliseconds
+ */
+export const isCurrent = (sinceMs: number, lifetimeMs: number, nowMs: number) =>
+  nowMs >= sinceMs && nowMs - sinceMs < lifetimeMs;

@@ -1,5 +1,4 @@
 import QuickLRU from 'quick-lru';
-import { isCurrent } from '../shared/clock.ts';
 import { allInOrder } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
@@ -9,7 +8,7 @@ import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
-import { callerOf } from './app-keys.ts';
+import { callerOf, isCurrent } from './app-keys.ts';
 import { refusal } from './errors.ts';
 import type { ApiEvent, Operation, RateWindow } from './operation.ts';
 

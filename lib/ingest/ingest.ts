@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
-import { isCurrent } from '../shared/clock.ts';
+import { isCurrent } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { depthOf, type Int64 } from '../shared/json.ts';

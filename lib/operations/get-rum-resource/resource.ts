@@ -1,8 +1,8 @@
 import QuickLRU from 'quick-lru';
+import { isCurrent } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import { isCurrent } from '../../shared/clock.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
