@@ -21,7 +21,7 @@ const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's history
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large entry is finished
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
-  { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
+  { command: { S: ANY_VALUE }, result: { S: ANY_VALUE } }, // an operator's command
 ];
 
 /**

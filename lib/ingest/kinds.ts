@@ -13,6 +13,9 @@ export const MAX_NAME_LENGTH = 512;
 /** Maximum length of an app key's note, in code points. */
 export const MAX_NOTE_LENGTH = 512;
 
+/** Maximum length of a text that says who did something, in code points. */
+export const MAX_ACTOR_LENGTH = 256;
+
 const name = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
@@ -80,7 +83,7 @@ const SCHEMAS = {
       version: { type: 'integer', format: 'int64', minimum: 1 },
       title: text,
       deleted_at_ms: AT_MS,
-      deleted_by: text,
+      deleted_by: { type: 'string', maxLength: MAX_ACTOR_LENGTH },
     },
     open: true,
   },

@@ -98,7 +98,7 @@ const POLICIES: Record<string, string[]> = {
     `Deny sqs:* on FeedQueue.Arn to * ${ONLY_TLS}`,
   ],
   FeedWriters: ['Allow sqs:SendMessage on FeedQueue.Arn'],
-  // What the admin command does with this stack, and nothing that deletes or changes it.
+  // What the admin command does with this stack, and nothing that deletes or changes it; it runs with these rights in the tests of packages/admin.
   Operator: [
     // Of all API keys of the region it reads and attaches only those of this stack's plan, and deletes none.
     `Allow apigateway:GET apigateway:POST on ${words(planKeys)}`,
@@ -112,6 +112,7 @@ const POLICIES: Record<string, string[]> = {
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
     'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',
+    'Deny dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:PartiQLDelete dynamodb:PartiQLUpdate dynamodb:UpdateItem on Table.Arn if ForAnyValue:StringLike dynamodb:LeadingKeys ACCOUNT#*#AUDIT',
   ],
   RelayBus: ['Deny events:PutEvents on RelayBus.Arn to * if ArnNotEquals aws:PrincipalArn relayRole.Arn'],
 };

@@ -14,7 +14,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     // All tenants together can write no more.
     WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 4_000 },
     SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-    StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     Replicas: [
       {

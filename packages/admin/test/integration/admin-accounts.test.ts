@@ -191,6 +191,14 @@ it('the audit is shown since a given time, oldest first, as text and as JSON', a
   expect(all.map(({ command }) => command)).toEqual(['account suspend', 'account unsuspend', 'app-key issue']);
 });
 
+it('the audit shows that an entry was replaced by something that is none', async () => {
+  const { id } = await audited();
+  const [{ sk }] = await storedUnder(table, collections.audit(id));
+  await put(table, { pk: collections.audit(id), sk }, {});
+  const { out } = await ordered(`audit --account ${id} --since 30d`);
+  expect(out).toMatch(/^time +by .*\nnot a time \(undefined\) +not an entry *\n$/);
+});
+
 it('the audit has failed, interrupted and unfinished commands', async () => {
   const { id } = await audited();
   const latest = async () => (await rowsOf(id)).at(-1);
@@ -206,7 +214,7 @@ it('the audit has failed, interrupted and unfinished commands', async () => {
 
 it.each<[when: string, command: RegExp, which: number, isSuspended: boolean, recorded: string]>([
   ['before its transaction', /^TransactWrite/, 1, false, 'failed'],
-  ['while it is copied to the keys', /^UpdateItem/, 1, true, 'started'], // nor is the audit row updated
+  ['while it is copied to the keys', /^(Update|Put)Item/, 1, true, 'started'], // nor is the audit row replaced
   ['when it is to be told', /^TransactWrite/, 2, true, 'failed'],
 ])(
   'a suspension that fails %s is not told as done; the next one completes it, and tells it once',

@@ -151,7 +151,7 @@ it('admin status shows what it can read as text, although a part fails', async (
 it('the front page of the console shows the same as admin status', async () => {
   const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
   const console = await serveConsole({
-    ...{ table, now: () => NOW, url: () => UNREACHABLE, measure: () => measureStack(stack, NOW) },
+    ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
     deadLetters: async () => 3,
   });
   await console.signIn();
