@@ -33,9 +33,9 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['alerts', 'mergeOrder', 'history'] },
   ],
   'ingest-records': [
-    { actions: ['GetItem'], on: ['account'] },
+    { actions: ['GetItem'], on: ['account', 'alerts', 'alertKeys'] },
     { actions: ['PutItem'], on: ['members', 'hosts', 'retirements', 'rum', 'workItems'] },
-    { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
+    { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts', 'alertKeys'] },
     { actions: ['DeleteItem'], on: ['hosts', 'hostStatuses'] },
     { actions: ['ConditionCheckItem'], on: ['retirements'] },
   ],

@@ -4,7 +4,7 @@ import type { KeyKind } from '../lib/table/keys.ts';
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses and retirements have it. */
+  /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses, retirements and keys of ended alerts have it. */
   timeToLive: 'ttl',
   /** The function relay tells what a change made of a row that was there. */
   streamView: 'NEW_AND_OLD_IMAGES',
@@ -24,6 +24,7 @@ export const LEADING_KEYS = {
   workItems: 'ACCOUNT#*#WORK_ITEMS',
   incidents: 'ACCOUNT#*#INCIDENTS',
   alerts: 'ACCOUNT#*#ALERTS#*',
+  alertKeys: 'ACCOUNT#*#ALERT_KEYS#*',
   members: 'ACCOUNT#*#MEMBERS',
   /** `FEED` is what the contract calls an incident's history, not the queue of records. */
   history: 'ACCOUNT#*#FEED#*',

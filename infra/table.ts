@@ -4,12 +4,14 @@ import {
   AttributeType,
   Billing,
   type ITableV2,
+  ProjectionType,
   StreamViewType,
   TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
+import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
@@ -32,6 +34,14 @@ export function createServiceTable(
   const table = new TableV2(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
+    globalSecondaryIndexes: [
+      {
+        indexName: OPEN_ALERTS_INDEX.name,
+        partitionKey: { name: OPEN_ALERTS_INDEX.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: OPEN_ALERTS_INDEX.sortKey, type: AttributeType.STRING },
+        projectionType: ProjectionType[OPEN_ALERTS_INDEX.projection],
+      },
+    ],
     timeToLiveAttribute: TABLE.timeToLive,
     dynamoStream: StreamViewType[TABLE.streamView],
     billing: Billing.onDemand({ maxWriteRequestUnits: maxWriteUnits }),

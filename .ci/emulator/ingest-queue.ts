@@ -7,6 +7,7 @@ import type { Emulator } from './ministack.ts';
 
 const HOST = 'fed-0001';
 const ITEM = 'fed-work-item';
+const EVENTS = ['AlertTriggered', 'WorkItemDeleted'];
 
 interface Deployed {
   emulator: Emulator;
@@ -16,7 +17,7 @@ interface Deployed {
   call: (path: string, body: object) => Promise<unknown>;
 }
 
-/** Sends a host and a work item, sees both in the API's answers, and receives the event of the item's deletion through a rule. */
+/** Sends a host, a work item and an alert, sees the first two in the API's answers, and receives the events of the others through a rule. */
 export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
   const sqs = new SQS(emulator.clientOptions);
   const bus = new EventBridge(emulator.clientOptions);
@@ -24,7 +25,7 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'events' });
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
   const rule = { EventBusName: outputs.EventBusName, Name: 'events' };
-  const EventPattern = JSON.stringify({ source: ['incident-monitoring-rum'], 'detail-type': ['WorkItemDeleted'] });
+  const EventPattern = JSON.stringify({ source: ['incident-monitoring-rum'], 'detail-type': EVENTS });
   await bus.putRule({ ...rule, EventPattern });
   const target = { Id: 'events', Arn: Attributes?.QueueArn };
   await bus.putTargets({ EventBusName: rule.EventBusName, Rule: rule.Name, Targets: [target] });
@@ -32,6 +33,7 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   const records = [
     { kind: 'host', host_id: HOST, agent_version: '1', edge_cluster: 'fed', enabled: true, snapshot_ready: true },
     { kind: 'work_item', work_item_id: ITEM, version: 1, title: 'Fed' },
+    { kind: 'alert', alert_key: 'fed', title: 'Fed' },
   ];
   const MessageBody = records.map((record) => JSON.stringify({ ...record, account_id: account })).join('\n');
   await sqs.sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody });
@@ -45,12 +47,18 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   await until('a work item that was sent can be deleted', () =>
     call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
   );
-  const event = await until('the event of the deletion arrives', async () => {
+  const events = new Map<string, Record<string, unknown>>();
+  await until('the events of the alert and the deletion arrive', async () => {
     const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, WaitTimeSeconds: 1 });
-    return Messages[0]?.Body;
+    for (const { Body = '' } of Messages) events.set(JSON.parse(Body)['detail-type'], JSON.parse(Body).detail);
+    return EVENTS.every((type) => events.has(type));
   });
-  const { detail } = JSON.parse(event) as { detail: { account_id: number; work_item_id: string } };
-  if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event is ${event}`);
+  for (const [type, expected] of Object.entries({
+    AlertTriggered: { alert_key: 'fed' },
+    WorkItemDeleted: { work_item_id: ITEM },
+  }))
+    for (const [name, value] of Object.entries({ account_id: account, ...expected }))
+      if (events.get(type)?.[name] !== value) throw new Error(`the event is ${JSON.stringify(events.get(type))}`);
   // The bus cannot be deleted while it has a rule.
   await bus.removeTargets({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] });
   await bus.deleteRule(rule);

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { SERVICE } from '../../lib/shared/log.ts';
+import { SEVERITIES } from '../../lib/table/rows.ts';
 
 export const EVENTS_FILE = new URL('../../events.schema.json', import.meta.url);
 
@@ -67,6 +68,35 @@ const appKeyEvent = (description: string, command: string): EventDescription => 
   sample: { ...operator(command), app_key_id: KEY },
 });
 
+const unixSeconds = { ...count, description: 'Unix seconds' };
+const alertEvent = (description: string, sample: object): EventDescription => ({
+  description,
+  cause: { command: { const: 'record', description: 'A record of the feed or of an import' } },
+  required: {
+    alert_id: objectId,
+    alert_key: { type: 'string', description: 'What the sender watches' },
+    title: { type: 'string' },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    start_time: unixSeconds,
+    end_time: { ...count, description: 'Unix seconds; 0 while the alert is open' },
+  },
+  optional: {
+    alert_severity: { enum: SEVERITIES },
+    incident_id: objectId,
+    labels_cut: { const: true, description: 'Labels are left out that would make the event larger than 64 KB' },
+  },
+  sample: {
+    by: 'record',
+    command: 'record',
+    alert_id: ALERT,
+    alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
+    title: 'Disk 7 is full',
+    labels: { alertname: 'DiskFull', instance: 'db-7' },
+    start_time: 1_795_000_000,
+    ...sample,
+  },
+});
+
 const EVENTS: Readonly<Record<string, EventDescription>> = {
   AlertsMerged: {
     description:
@@ -109,6 +139,15 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
       alerts: 1,
     },
   },
+  AlertTriggered: alertEvent('An alert key has an open alert.', {
+    alert_severity: 'Critical',
+    incident_id: INCIDENT,
+    end_time: 0,
+  }),
+  AlertResolved: alertEvent(
+    'The alert of an alert key has ended. One whose end is all that was told has no severity, and no AlertTriggered.',
+    { alert_severity: 'Critical', end_time: 1_795_000_060 },
+  ),
   WorkItemDeleted: {
     description: 'A work item was deleted: by a call, or by a record of the feed or of an import.',
     cause: {},

@@ -4,7 +4,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
-import { FEED_KINDS, LINES, type LineSchema, MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION } from '../../lib/ingest/kinds.ts';
+import {
+  FEED_KINDS,
+  KEYED_ONLY,
+  LINES,
+  type LineSchema,
+  MAX_ACTOR_LENGTH,
+  MAX_DELETABLE_VERSION,
+} from '../../lib/ingest/kinds.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
@@ -56,7 +63,15 @@ const DEFINITIONS = {
 
 /** The rules of a kind that `check-line.ts` has beside its schema. */
 const RULES: Readonly<Record<string, object>> = {
-  alert: { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] },
+  alert: {
+    oneOf: [
+      {
+        required: ['alert_id'],
+        properties: Object.fromEntries(['alert_key', ...KEYED_ONLY].map((name) => [name, false])),
+      },
+      { required: ['alert_key'], properties: { alert_id: false } },
+    ],
+  },
   work_item: {
     propertyNames: { ...ref('name'), not: { enum: RESERVED_WORK_ITEM_FIELDS } },
     additionalProperties: ref(`value${MAX_DEPTH - 1}`),
@@ -75,13 +90,14 @@ const undoneDeletion = {
 };
 
 function recordSchema(kind: string, line: LineSchema): object {
-  const properties = withTypes(line.properties) as object;
+  const properties = withTypes(line.properties) as Record<string, object>;
   return {
     ...line,
     required: ['kind', ...line.required],
     properties: {
       ...properties,
       kind: { const: kind },
+      ...(kind === 'alert' && { labels: { ...properties.labels, propertyNames: ref('name') } }),
       ...(kind === 'work_item' && { undone_deletion: undoneDeletion }),
     },
     ...RULES[kind],

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
+import { labelsWithin } from '../ingest/labels.ts';
+import { timeOf } from '../ingest/order.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
-import type { Int64 } from '../shared/json.ts';
+import { type Int64, stringifyJson } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
 
@@ -69,6 +71,8 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
     }
     case 'workItem':
       return deletedEvent(account, row as Stored<'workItem'>);
+    case 'alert':
+      return alertEvent(account, row as Stored<'alert'>);
     case 'audit':
       return operatorEvent(account, row as Stored<'audit'>);
     default:
@@ -130,6 +134,25 @@ function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | u
   const common = { account, atMs, by, dedupKey: `${work_item_id}\n${atMs}`, cause };
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
+
+/** Maximum bytes of the detail of an alert's event. With what EventBridge adds it stays within 64 KB, which EventBridge charges as one event. */
+const MAX_DETAIL_BYTES = 64_000;
+
+function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefined {
+  const { event: type, key_order, alert_id, alert_key, alert_severity, title, incident_id } = row;
+  if (type === undefined || key_order === undefined) return undefined;
+  const common = { account, atMs: timeOf(key_order), by: RECORD, dedupKey: alert_id, cause: { command: RECORD } };
+  const event = createEvent(type, common, {
+    ...{ alert_id, alert_key, alert_severity, title, incident_id },
+    start_time: secondsOf(row.started_at_ms),
+    end_time: secondsOf(row.ended_at_ms),
+  });
+  const bytes = Buffer.byteLength(stringifyJson({ ...event.detail, labels: {}, labels_cut: true }));
+  const { labels, isCut } = labelsWithin(row.labels ?? {}, MAX_DETAIL_BYTES - bytes);
+  return { type, detail: { ...event.detail, labels, ...(isCut && { labels_cut: true }) } };
+}
+
+const secondsOf = (atMs = 0) => Math.floor(atMs / 1_000);
 
 function operatorEvent(account: Int64, row: Stored<'audit'>): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;

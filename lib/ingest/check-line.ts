@@ -8,6 +8,7 @@ import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   AT_MS,
   type Entity,
+  KEYED_ONLY,
   type Kind,
   LINES,
   type LineSchema,
@@ -43,8 +44,10 @@ function validatorOf(schema: LineSchema): ValidateFunction {
 }
 
 /** The schema of a line of this kind. */
-export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineSchema =>
-  LINES[kind === 'host' && retired === true ? 'retired_host' : kind];
+export function schemaOf(line: { kind: Kind; retired?: unknown; alert_order?: unknown }): LineSchema {
+  if (line.kind === 'host' && line.retired === true) return LINES.retired_host;
+  return LINES[line.kind === 'alert' && line.alert_order !== undefined ? 'exported_alert' : line.kind];
+}
 
 /** The entity of a line, if that has no problems. @param kinds those that are accepted */
 export function entityOf<OfKind extends Kind>(
@@ -80,10 +83,12 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
-  const { kind, retired, from } = line as { kind?: Kind; retired?: unknown; from?: unknown };
+  const { kind, retired, alert_order, from } = line as Partial<Record<'retired' | 'alert_order' | 'from', unknown>> & {
+    kind?: Kind;
+  };
   if (kind === undefined && from !== undefined) return yield UNREAD_PROBLEM;
   if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
-  const schema = schemaOf({ kind, retired });
+  const schema = schemaOf({ kind, retired, ...(kinds.includes('account') && { alert_order }) });
   const fields = schema.properties as Fields;
   const validate = validatorOf(schema);
   validate(line);
@@ -92,13 +97,22 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> 
   for (const error of errors) yield problemText(error, fields, line);
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     yield 'exactly one of app_key and app_key_hash is required';
-  if (kind === 'alert' && 'alert_id' in line === 'source_id' in line)
-    yield 'exactly one of alert_id and source_id is required';
+  if (schema === LINES.alert) yield* alertProblems(line);
   if (kind === 'work_item') yield* workItemProblems(line);
   if (!Object.keys(line).every(isStorableName)) yield `a line ${NAME_PROBLEM}`;
   for (const [field, value] of Object.entries(line))
-    for (const problem of Object.hasOwn(fields, field) ? textProblems(value) : storageProblems(value))
+    for (const problem of Object.hasOwn(fields, field) && field !== 'labels'
+      ? textProblems(value)
+      : storageProblems(value))
       yield `${field} ${problem}`;
+}
+
+/** Problems of an alert that `kinds.ts` does not express: `feed.schema.json` does. */
+function* alertProblems(line: object): Generator<string> {
+  const hasKey = 'alert_key' in line;
+  if (hasKey === 'alert_id' in line) yield 'exactly one of alert_id and alert_key is required';
+  else if (!hasKey)
+    for (const name of KEYED_ONLY) if (name in line) yield `${name} requires an alert_key in place of alert_id`;
 }
 
 /** Problems of a work item that no schema can express. */
@@ -149,12 +163,21 @@ function* storageProblems(value: unknown, depth = 1): Generator<string> {
     }
 }
 
+/** What fields must be whose rules the catalog of messages has no words for. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  labels:
+    'labels must be an object of at most 64 texts of at most 1024 characters each, with names of 1 to 128 characters',
+  source_url: 'source_url must be an http or https URL of at most 2048 characters',
+};
+
 /** The text for an error of ajv. */
 function problemText(error: ErrorObject, fields: Fields, line: object): string {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
   // Only `retired` has a `const`; `schemaOf` has chosen the schema by it.
   if (keyword === 'const') return `${instancePath.slice(1)} must be true or false`;
+  const explained = EXPLAINED[instancePath.split('/')[1] ?? ''];
+  if (explained !== undefined) return explained;
   const fieldError = fieldErrorOf(error, fields);
   const { field, schema } = fieldError;
   const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');

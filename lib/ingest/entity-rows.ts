@@ -13,7 +13,9 @@ const KEYS: Readonly<Record<FeedKind, (account: Int64, fields: Row) => KeyOf<Row
   rum_usage: keys.rumUsage,
   work_item: (account, { work_item_id }) => keys.workItem(account, String(work_item_id)),
   incident: (account, { incident_id }) => keys.incident(account, String(incident_id)),
-  alert: (account, { alert_id }) => keys.alert(account, String(alert_id)),
+  // Of an alert with a key, the row that decides.
+  alert: (account, { alert_id, alert_key }) =>
+    alert_key === undefined ? keys.alert(account, String(alert_id)) : keys.alertKey(account, String(alert_key)),
 };
 
 export const keyOf = (entity: Entity<FeedKind>) => KEYS[entity.kind](entity.account_id, entity);
@@ -27,11 +29,10 @@ export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }
   if (kind === 'work_item') return storableFields(workItemFieldsOf(fields));
   if (kind !== 'incident' && kind !== 'alert') return fields;
   const isId = (name: string) => name === 'incident_id' || name === 'alert_id';
-  const lowered = Object.entries(fields).map(([name, value]) => [
-    name,
-    isId(name) ? String(value).toLowerCase() : value,
-  ]);
-  return Object.fromEntries(lowered);
+  // The names of labels are the sender's.
+  const rowValue = (name: string, value: unknown) =>
+    isId(name) ? String(value).toLowerCase() : name === 'labels' ? storable(value) : value;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, rowValue(name, value)]));
 }
 
 /** Begins the stored text for an actor whom a record names, so that it is never read as an operator's name or the id of an app key. */

@@ -6,16 +6,13 @@ import { keys } from '../table/keys.ts';
 import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
 import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
 import type { FeedRecord } from './kinds.ts';
-import { isBefore, latestOf, type Order, sentOf } from './order.ts';
+import { isBefore, latestOf, type Order, ttlOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
 
 /** For this time after a retirement, records from before it do not bring the host back. */
 const RETIREMENT_DAYS = 30;
 /** A status row is kept for this time after the last report that changed it. */
 const STATUS_DAYS = 400;
-
-/** A `ttl`, in Unix seconds, counted from when a record was sent. */
-const ttlOf = (order: Order, days: number) => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;
 
 const keysOf = ({ account_id, host_id }: FeedRecord['entity']) => ({
   host: keys.host(account_id, String(host_id)),
@@ -94,5 +91,7 @@ function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
 
 export function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const { status, retirement } = keysOf((records[0] as FeedRecord).entity);
-  return writeParts(table, status, latestParts(records.flatMap(partsOf)), { mark: retirement, defaults: DEFAULTS });
+  return writeParts(table, status, latestParts(records.flatMap(partsOf)), {
+    creation: { mark: retirement, defaults: DEFAULTS },
+  });
 }

@@ -28,9 +28,9 @@ const literal = (integer: number | string) => new _Code(`${BigInt(integer)}n`);
 export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { description: _text, ...rest } = schema as Record<string, unknown>;
-  // In `properties`, `title` is not a title but a property of that name.
-  if (typeof rest.title === 'string') delete rest.title;
+  const rest: Record<string, unknown> = { ...schema };
+  // In `properties`, these are no texts but properties of that name.
+  for (const name of ['title', 'description']) if (typeof rest[name] === 'string') delete rest[name];
   if (rest.type === 'integer' && rest.format === 'int64') {
     const { minimum, maximum = rest['x-maximum'] } = rest;
     return { int64: { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) } };

@@ -6,6 +6,7 @@ import { PERMISSIONS } from '../http/operation.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
+import { SEVERITIES } from '../table/rows.ts';
 import type { Order } from './order.ts';
 
 /** Maximum length of the name of an account or a member, in code points. */
@@ -52,6 +53,47 @@ const host = {
 } as const;
 const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms: AT_MS };
 
+export const LABELS = {
+  type: 'object',
+  maxProperties: 64,
+  propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
+  additionalProperties: { type: 'string', maxLength: 1_024 },
+} as const;
+/** What an alert record says of the alert, whether it has an id or a key. */
+export const ALERT_CONTENT = {
+  title: { type: 'string', minLength: 1, maxLength: 512 },
+  description: { type: 'string', maxLength: 4_096 },
+  labels: LABELS,
+  // Without blanks and control characters; the last range is that of half a surrogate pair.
+  source_url: {
+    type: 'string',
+    maxLength: 2_048,
+    pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
+  },
+} as const;
+/** Fields that an alert record without a key cannot have. */
+export const KEYED_ONLY = ['alert_status', 'started_at_ms', 'ended_at_ms'] as const;
+const alertFields = {
+  alert_id: objectId,
+  alert_key: { type: 'string', minLength: 1, maxLength: 255 },
+  ...ALERT_CONTENT,
+  alert_status: { type: 'string', enum: [...SEVERITIES, 'Ok'] },
+  started_at_ms: AT_MS,
+  ended_at_ms: AT_MS,
+  incident_id: objectId,
+  incident_at_ms: AT_MS,
+} as const;
+/** An alert that an export has written: only import takes it. */
+const exportedAlert = {
+  required: ['title', 'alert_id', 'alert_key', 'alert_status', 'alert_order', 'started_at_ms'],
+  properties: {
+    ...alertFields,
+    alert_severity: { type: 'string', enum: SEVERITIES },
+    /** In hexadecimal: see `order.ts`. */
+    alert_order: { type: 'string', minLength: 34, maxLength: 48, pattern: '^([0-9a-f]{2})+$' },
+  },
+} as const;
+
 const SCHEMAS = {
   account: {
     required: ['name', 'permissions'],
@@ -91,17 +133,8 @@ const SCHEMAS = {
     required: ['incident_id', 'title'],
     properties: { incident_id: objectId, title: { type: 'string', maxLength: 512 }, owner_id: int64 },
   },
-  alert: {
-    // `check-line.ts` checks that there is either the id or the source's own id, from which `recordOfEntity` makes one.
-    required: ['title'],
-    properties: {
-      alert_id: objectId,
-      title: text,
-      incident_id: objectId,
-      incident_at_ms: AT_MS,
-      source_id: { type: 'string', minLength: 1, maxLength: 1_024 },
-    },
-  },
+  // `check-line.ts` checks that there is either the id or the key, and that only an alert with a key has a status and times.
+  alert: { required: ['title'], properties: alertFields },
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof SCHEMAS;
@@ -133,14 +166,15 @@ function lineSchema(kind: Kind, { required, properties, open = false }: KindSche
   };
 }
 
-type LineName = Kind | 'retired_host';
-/** The schemas of lines, by kind; that of a host which is retired is another one. */
+type LineName = Kind | 'retired_host' | 'exported_alert';
+/** The schemas of lines, by kind; those of a host that is retired and of an alert that was exported are others. */
 export const LINES = {
   ...Object.fromEntries(KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])])),
   retired_host: lineSchema('host', {
     required: ['host_id', 'retired'],
     properties: { ...host.properties, retired: { const: true } },
   }),
+  exported_alert: lineSchema('alert', exportedAlert),
 } as Readonly<Record<LineName, LineSchema>>;
 
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */

@@ -61,3 +61,6 @@ export const timeOf = (order: Order): number => Buffer.from(order).readUIntBE(0,
 
 /** When the record was sent, in Unix milliseconds. */
 export const sentOf = (order: Order): number => Buffer.from(order).readUIntBE(TIME_BYTES, TIME_BYTES);
+
+/** A `ttl`, in Unix seconds, counted from when a record was sent. */
+export const ttlOf = (order: Order, days: number): number => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;

@@ -1,6 +1,6 @@
 /** Writes rows whose parts have orders of their own: a record writes those that it changes later than any before. */
 import type { Table } from '../table/client.ts';
-import { all, attribute, expression, is, isBelow, set } from '../table/expression.ts';
+import { all, attribute, type Expression, expression, is, isBelow, set } from '../table/expression.ts';
 import type { KeyOf, RowKind } from '../table/keys.ts';
 import { conditionCheck, RETURN_STORED, transact, updateAction, updateRow } from '../table/write.ts';
 import type { Row } from './entity-rows.ts';
@@ -25,13 +25,19 @@ interface Creation {
   defaults: Row;
 }
 
+/** What must hold of the stored row, or nothing is written. */
+interface Requirement {
+  condition: Expression;
+  holds(stored: Row): boolean;
+}
+
 /** Of the parts with the same attribute, the latest. */
 export const latestParts = (parts: readonly Part[]): Part[] =>
   parts
     .toSorted((a, b) => Buffer.compare(b.order, a.order))
     .filter(({ orderAttribute: name }, index, all) => all.findIndex((part) => part.orderAttribute === name) === index);
 
-const isLater = (stored: Row, { orderAttribute, order, endedBy }: Part) =>
+export const isLater = (stored: Row, { orderAttribute, order, endedBy }: Part) =>
   isBefore(stored[orderAttribute], order) && (endedBy === undefined || stored[endedBy] === undefined);
 
 /**
@@ -43,20 +49,27 @@ export async function writeParts(
   table: Table,
   key: KeyOf<RowKind>,
   parts: readonly Part[],
-  creation?: Creation,
+  { creation, required }: { creation?: Creation; required?: Requirement } = {},
 ): Promise<boolean> {
   for (let wanted = parts; wanted.length > 0; ) {
     const inOrder = wanted.flatMap(({ orderAttribute, order, endedBy }) => [
       creation ? expression`${attribute(orderAttribute)} < ${order}` : isBelow(orderAttribute, order),
       ...(endedBy === undefined ? [] : [is(endedBy, undefined)]),
     ]);
-    const { done, row } = await updateRow(table, key, updateOf(wanted), all(...inOrder), RETURN_STORED);
+    const alsoRequired = required ? [required.condition] : [];
+    const { done, row } = await updateRow(
+      table,
+      key,
+      updateOf(wanted),
+      all(...inOrder, ...alsoRequired),
+      RETURN_STORED,
+    );
     if (done) return true;
     const stored: Row = row ?? {};
+    if (required && !required.holds(stored)) return false;
     wanted = wanted.filter((part) => isLater(stored, part));
     if (wanted.length === 0) return false;
-    const asRead = wanted.flatMap(({ orderAttribute: name, endedBy }) => (endedBy ? [name, endedBy] : [name]));
-    const isAsStored = all(...asRead.map((name) => is(name, stored[name])));
+    const isAsStored = all(areAsRead(stored, wanted), ...alsoRequired);
     if (!creation || wanted.every(({ orderAttribute }) => stored[orderAttribute] !== undefined)) {
       if ((await updateRow(table, key, updateOf(wanted), isAsStored)).done) return true;
       continue;
@@ -73,7 +86,13 @@ export async function writeParts(
   return false;
 }
 
-function updateOf(parts: readonly Part[], defaults: Row = {}) {
+/** Condition: what decides whether these parts are later is as it was read. */
+export function areAsRead(row: Row, parts: readonly Part[]): Expression {
+  const names = parts.flatMap(({ orderAttribute: name, endedBy }) => (endedBy ? [name, endedBy] : [name]));
+  return all(...names.map((name) => is(name, row[name])));
+}
+
+export function updateOf(parts: readonly Part[], defaults: Row = {}) {
   const rows = parts.map(({ orderAttribute, order, fields }) => ({ ...fields, [orderAttribute]: order }));
   const written: Row = Object.assign({}, ...rows);
   return set(written, Object.fromEntries(Object.entries(defaults).filter(([name]) => !(name in written))));

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
 import { AT_MS, type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
-import { type Origin, orderOf } from './order.ts';
+import { type Origin, orderOf, timeOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
@@ -33,8 +32,12 @@ export function problemOf(record: object, line: string, origin: Origin): string 
 /** The record of an entity that has no problems of its own. */
 export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
   const { properties } = schemaOf(entity);
+  const timeIn = (name: string, value: unknown) => {
+    if (name === 'alert_order') return timeOf(Buffer.from(String(value), 'hex'));
+    return properties[name] === AT_MS ? Number(value) : 0;
+  };
   for (const [name, value] of Object.entries(entity)) {
-    const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
+    const aheadMs = timeIn(name, value) - origin.sentMs;
     if (aheadMs > MAX_CLOCK_AHEAD_MS)
       return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
   }
@@ -47,9 +50,5 @@ export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: O
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
-  if (record.kind === 'alert' && record.source_id !== undefined) {
-    record.alert_id = hash('sha256', `${record.account_id} ${record.source_id}`, 'hex').slice(0, 24);
-    delete record.source_id;
-  }
   return { entity: record, atMs, order: orderOf(atMs, origin), retired };
 }

@@ -5,11 +5,12 @@ import { all, expression, isAsRead, isBelow } from '../table/expression.ts';
 import { rowName } from '../table/read.ts';
 import type { WorkItemRow } from '../table/rows.ts';
 import { putRow, RETURN_STORED } from '../table/write.ts';
+import { writeAlert } from './alert-rows.ts';
 import { fieldsOf, keyOf, rowOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
 import type { FeedRecord } from './kinds.ts';
-import { isBefore, latestOf, type Order, orderAt, orderOfTime } from './order.ts';
-import { latestParts, type Part, writeParts } from './parts.ts';
+import { isBefore, latestOf, type Order, orderOfTime } from './order.ts';
+import { writeParts } from './parts.ts';
 
 /** Groups records by their rows. */
 export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [
@@ -110,21 +111,6 @@ const writeIncident: Writer = (table, _records, { entity, order }) => {
   const { owner_id, ...fields } = fieldsOf(entity);
   const title = { orderAttribute: 'title_order', order, fields };
   return writeParts(table, keyOf(entity), [title, { orderAttribute: 'owner_order', order, fields: { owner_id } }]);
-};
-
-/** Replaces the fields and, until a merge has taken the alert (`moved_sequence`), its incident. */
-const writeAlert: Writer = (table, records, latest) => {
-  const parts = records.flatMap(({ entity, atMs, order }): Part[] => {
-    const { incident_id, incident_at_ms = atMs, ...fields } = fieldsOf(entity);
-    const content = { orderAttribute: 'feed_order', order, fields };
-    const incident = {
-      orderAttribute: 'incident_order',
-      order: orderAt(Number(incident_at_ms), order),
-      endedBy: 'moved_sequence',
-    };
-    return incident_id === undefined ? [content] : [content, { ...incident, fields: { incident_id } }];
-  });
-  return writeParts(table, keyOf(latest.entity), latestParts(parts));
 };
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {

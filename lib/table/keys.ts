@@ -2,6 +2,7 @@
  * The only code that builds or parses a key. Partition keys begin with the account, so no query reads rows of two accounts. There are two
  * exceptions: app keys, which are looked up to find the account, and the operator's list of all accounts.
  */
+import { hash } from 'node:crypto';
 import { type Int64, toInt64 } from '../shared/json.ts';
 import type { Rows } from './rows.ts';
 
@@ -66,6 +67,10 @@ export const collections = {
   alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) =>
     [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
+  /** One of the 16 partition keys of the account's alert keys. `shard` is a hexadecimal digit. */
+  alertKeys: (account: Int64, shard: string) => tenantPartition<'alertKey'>(account, `ALERT_KEYS#${shard}`),
+  alertKeyShards: (account: Int64) =>
+    [...ALERT_SHARDS].map((shard) => tenantPartition<'alertKey'>(account, `ALERT_KEYS#${shard}`)),
   history: (account: Int64, incidentId: string) => historyPartition<'historyEntry'>(account, incidentId),
   /** The entries of all histories, in the order of their sequences. */
   log: (account: Int64) => tenantPartition<'logPointer'>(account, 'LOG'),
@@ -101,6 +106,11 @@ export const keys = {
     const id = alertId.toLowerCase();
     return { pk: collections.alerts(account, alertShard(id)), sk: id };
   },
+  /** Of at most 255 characters, so that it fits into DynamoDB's 1,024 bytes of a sort key. */
+  alertKey: (account: Int64, alertKey: string) => ({
+    pk: collections.alertKeys(account, hash('sha256', alertKey, 'hex').slice(0, 1)),
+    sk: alertKey,
+  }),
   historyEntry: (account: Int64, incidentId: string, sequence: number) => ({
     pk: historyPartition<'historyEntry'>(account, incidentId),
     sk: sequenceText(sequence),
@@ -117,6 +127,35 @@ export const keys = {
     sk: `${operation}#${keyHash}`,
   }),
 } as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
+
+/**
+ * The index of open alerts: an alert that has not ended has both attributes. It has only keys, so that no other change of an alert is
+ * written to it.
+ */
+export const OPEN_ALERTS_INDEX = {
+  name: 'open-alerts',
+  partitionKey: 'open_partition',
+  sortKey: 'open_at',
+  projection: 'KEYS_ONLY',
+} as const;
+
+/** How many partition keys of the index an account has for each severity: few, since a list queries each. */
+const OPEN_SHARDS = 4;
+
+const openAlertPartition = (account: Int64, severity: string, shard: number) =>
+  tenantPartition<'alert'>(account, `OPEN_ALERTS#${severity}#${shard}`);
+
+/** Keys of the index. Sort keys are in the order of the alerts' starts. */
+export const openAlerts = {
+  partition: (account: Int64, severity: string, alertId: string) =>
+    openAlertPartition(account, severity, Number.parseInt(alertShard(alertId), 16) % OPEN_SHARDS),
+  partitions: (account: Int64, severities: readonly string[]) =>
+    severities.flatMap((severity) =>
+      Array.from({ length: OPEN_SHARDS }, (_, shard) => openAlertPartition(account, severity, shard)),
+    ),
+  sortKey: (startedAtMs: number, alertId: string) => `${sequenceText(startedAtMs)}#${alertId}`,
+  alertIdOf: (sortKey: string) => sortKey.slice(sortKey.indexOf('#') + 1),
+};
 
 /** The kind of row, and the values that the key was built from. */
 export interface ParsedKey {
@@ -163,6 +202,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('incident', sk);
     case 'ALERTS':
       return row('alert', sk);
+    case 'ALERT_KEYS':
+      return row('alertKey', sk);
     case 'FEED':
       return row('historyEntry', rest, Number(sk));
     case 'LOG':
@@ -190,6 +231,7 @@ export type KeyKind =
   | 'workItems'
   | 'incidents'
   | 'alerts'
+  | 'alertKeys'
   | 'members'
   | 'history'
   | 'mergeOrder'

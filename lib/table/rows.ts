@@ -110,9 +110,18 @@ export interface IncidentChange {
   previous_sequence?: number;
 }
 
-export interface AlertRow {
+/** Severities of an alert that is open. */
+export const SEVERITIES = ['Critical', 'Warning', 'Info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface AlertRow extends Partial<KeyedAlert> {
   alert_id: string;
   title: string;
+  description?: string;
+  labels?: Readonly<Record<string, string>>;
+  source_url?: string;
+  /** The order of the record that last wrote these fields. */
+  feed_order?: Uint8Array;
   /** Absent: in no incident. */
   incident_id?: string;
   /** The order of the latest record that named the incident. */
@@ -123,6 +132,35 @@ export interface AlertRow {
   moved_from?: string;
   /** The row's `moved_sequence` before that: shows whether a restored table lacks entries. */
   previous_sequence?: number;
+}
+
+/** What an alert has that records with an alert key have written. Times are Unix milliseconds. */
+export interface KeyedAlert {
+  alert_key: string;
+  /** The order of the latest record of the key that this alert has taken. */
+  key_order: Uint8Array;
+  /** The latest status that was not `Ok`; absent: only its end was told. */
+  alert_severity: Severity;
+  started_at_ms: number;
+  /** Absent: it is open. */
+  ended_at_ms: number;
+  created_at_ms: number;
+  /** Keys of the index of open alerts. An alert that has ended has none, and so is not in the index. */
+  open_partition: string;
+  open_at: string;
+  /** The event that the latest write of the row publishes; other writes remove it. */
+  event: 'AlertTriggered' | 'AlertResolved';
+}
+
+/** What decides whether an alert key has an open alert. */
+export interface AlertKeyRow {
+  /** The last alert of the key. */
+  alert_id: string;
+  is_open: boolean;
+  /** The order of the record that opened it, or of the latest that said that it has ended. */
+  feed_order: Uint8Array;
+  /** Unix seconds; absent while the alert is open. */
+  ttl?: number;
 }
 
 /** What a merge or its undo did: an entry of the incident's history. */
@@ -217,6 +255,7 @@ export interface Rows {
   workItem: WorkItemRow;
   incident: IncidentRow;
   alert: AlertRow;
+  alertKey: AlertKeyRow;
   historyEntry: HistoryEntry & EntryAlerts;
   /** Where the entry with this sequence is. */
   logPointer: { incident_id: string };

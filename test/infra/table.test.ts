@@ -3,12 +3,22 @@ import { expect, it } from 'vitest';
 import { deployed, only, propertiesOf, shortId } from './stack.ts';
 import { VAULT, type Variant } from './templates.ts';
 
-it('the table is on demand, encrypted, recoverable, protected unless ephemeral, and has no index', () => {
+it('the table is on demand, encrypted, recoverable, protected unless ephemeral, and has an index of the keys of open alerts', () => {
   const { AttributeDefinitions: _attributes, ...table } = only('DynamoDB::GlobalTable', deployed()).Properties;
   expect(table).toEqual({
     KeySchema: [
       { AttributeName: 'pk', KeyType: 'HASH' },
       { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'open-alerts',
+        KeySchema: [
+          { AttributeName: 'open_partition', KeyType: 'HASH' },
+          { AttributeName: 'open_at', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
     ],
     BillingMode: 'PAY_PER_REQUEST',
     // All tenants together can write no more.
@@ -19,6 +29,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     Replicas: [
       {
         ...{ Region: 'AWS::Region', DeletionProtectionEnabled: true },
+        GlobalSecondaryIndexes: [{ IndexName: 'open-alerts' }],
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     ],

@@ -53,7 +53,7 @@ export interface BatchWrite {
 
 /** The placeholder of a query's partition key. @throws if the query has none */
 export function partitionPlaceholder({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
-  const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
+  const [, placeholder] = /^\w+ = (:\w+)/.exec(KeyConditionExpression) ?? [];
   if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
   return placeholder;
 }

@@ -1,5 +1,6 @@
 /**
- * A DynamoDB table in memory, for the kinds of request that the service makes, as the document client takes them. It answers at once.
+ * A DynamoDB table in memory with the service's index, which is never behind, for the kinds of request that the service makes, as the
+ * document client takes them. It answers at once.
  * `table-double.test.ts` compares it with DynamoDB Local. Not modelled: sizes of rows and transactions, pages of 1 MB, and capacity.
  */
 import {
@@ -8,6 +9,7 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { OPEN_ALERTS_INDEX } from '../../lib/table/keys.ts';
 import type {
   ActionKind,
   BatchWrite,
@@ -45,6 +47,13 @@ const contextOf = (
   item: Item | undefined,
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
 ): Context => ({ item: item ?? {}, names, values });
+
+interface QueryInput extends Expressions {
+  IndexName?: string;
+  ExclusiveStartKey?: Key;
+  Limit?: number;
+  ScanIndexForward?: boolean;
+}
 
 /** The condition of a write does not hold. */
 class ConditionFailed extends Error {}
@@ -110,11 +119,21 @@ export class TableDouble {
     };
   }
 
-  #query(input: Expressions & { ExclusiveStartKey?: Key; Limit?: number; ScanIndexForward?: boolean }): unknown {
+  #query(input: QueryInput): unknown {
     const holds = parseCondition(input.KeyConditionExpression ?? '');
-    const selected = this.items()
+    const { partitionKey, sortKey } = OPEN_ALERTS_INDEX;
+    const isIndexed = input.IndexName === OPEN_ALERTS_INDEX.name;
+    const entryOf = ({ pk, sk, ...item }: Item) =>
+      ({ pk, sk, [partitionKey]: item[partitionKey], [sortKey]: item[sortKey] }) as Item;
+    const rows = isIndexed
+      ? this.items()
+          .filter((item) => sortKey in item)
+          .map(entryOf)
+      : this.items();
+    const order = isIndexed ? sortKey : 'sk';
+    const selected = rows
       .filter((item) => holds(contextOf(item, input)))
-      .sort((a, b) => compare(a.sk as Value, b.sk as Value) ?? 0);
+      .sort((a, b) => compare(a[order] as Value, b[order] as Value) ?? 0);
     const direction = input.ScanIndexForward === false ? -1 : 1;
     if (direction < 0) selected.reverse();
     const after = input.ExclusiveStartKey?.sk;
@@ -124,7 +143,7 @@ export class TableDouble {
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {
       Items: page.map((item) => returned(item, input)),
-      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk } }),
+      ...(last && { LastEvaluatedKey: isIndexed ? last : { pk: last.pk, sk: last.sk } }),
     };
   }
 
@@ -205,7 +224,7 @@ export class TableDouble {
   /** The item in an error: the document client leaves it in the wire format. */
   #failedItem({ Key: key, Item: put, ReturnValuesOnConditionCheckFailure: wanted }: Write) {
     const item = this.#rows.get(textOf((key ?? put) as Key));
-    return wanted === 'ALL_OLD' && item ? { Item: marshall(item) } : {};
+    return wanted === 'ALL_OLD' && item ? { Item: marshall(item, { convertClassInstanceToMap: true }) } : {};
   }
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {

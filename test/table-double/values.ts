@@ -35,7 +35,8 @@ export function normalize(value: unknown): Value {
   if (value instanceof Set) return new Set([...value].map(normalize));
   if (Array.isArray(value)) return value.filter((member) => member !== undefined).map(normalize);
   const copy: Record<string, Value> = {};
-  for (const [name, member] of Object.entries(value))
+  // The document client takes maps for objects.
+  for (const [name, member] of value instanceof Map ? value : Object.entries(value))
     if (member !== undefined && name !== '__proto__') copy[name] = normalize(member);
   return copy;
 }

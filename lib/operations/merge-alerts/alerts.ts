@@ -54,6 +54,7 @@ export const moveActions = (account: Int64, sequence: number, moves: readonly Mo
       moved_sequence: sequence,
       moved_from: row.incident_id,
       previous_sequence: row.moved_sequence,
+      event: undefined,
     };
     return updateAction(keys.alert(account, alertId), set(fields), isAsRead(row, ASSIGNMENT_ATTRIBUTES));
   });

@@ -30,7 +30,7 @@ const createSendNotification =
     const unread: unknown[] = [];
     for (const [index, alert] of body.alerts.entries()) {
       try {
-        lines.push(messageText({ account_id: accountId, at_ms: sentMs, ...recordOfAlert(alert) }));
+        lines.push(messageText({ account_id: accountId, at_ms: sentMs, ...recordOfAlert(alert, sentMs) }));
       } catch (error) {
         refused.push({ index, reason: (error as Error).message });
         unread.push(alert);

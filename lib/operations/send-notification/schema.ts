@@ -7,9 +7,9 @@ export const sendNotification = {
   summary: 'Send a notification of Prometheus Alertmanager or Grafana to the feed',
   description:
     'Requires the permission Feed Write (`feed`).\n\n' +
-    'A webhook receiver. An alert stays one alert over all its notifications, by its fingerprint (or labels) and `startsAt`. Its title is its ' +
-    'summary, `alertname`, description or labels, with ` (resolved)` at the end once it is. Labels and annotations are strings, numbers or ' +
-    'booleans. An alert that cannot be read is kept for the operator, and the others are taken. A body has at most 4 MiB. ' +
+    'A webhook receiver. The key of an alert is its fingerprint, or its labels: it stays open until a notification says that it is ' +
+    'resolved. Its title is its summary, `alertname`, description or labels. Labels and annotations are strings, numbers or booleans. ' +
+    'An alert that cannot be read is kept for the operator, and the others are taken. A body has at most 4 MiB. ' +
     'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
   tag: 'Feed',
   permission: 'feed',

@@ -10,6 +10,7 @@ import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
 import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
+import { checkAlertKeys } from './check-alert-keys.ts';
 import { checkIncidents } from './check-incidents.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
@@ -29,6 +30,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   return [
     ...checkReferences(rows),
     ...checkAlerts(rows, entries),
+    ...checkAlertKeys(rows),
     ...checkIncidents(rows, entries),
     ...checkOrder(rows, entries, nowMs),
     ...checkLog(rows, entries),
@@ -94,6 +96,7 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
           moved_sequence: last?.sequence,
           moved_from: last?.from,
           previous_sequence: last?.previous,
+          event: undefined,
         }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),

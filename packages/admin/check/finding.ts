@@ -8,6 +8,8 @@ export const FINDINGS = {
   alert_misplaced: 'an alert is not where the feeds put it',
   alert_entry_missing: 'an alert was moved by an entry that no feed has',
   alert_incident_missing: 'an alert is in an incident that does not exist',
+  alert_key_outdated: 'an alert key does not name its last alert, or not truly whether that is open',
+  alert_open_twice: 'an alert is open although its key has a later one',
   entry_unlisted: "an account's log does not name an entry",
   entry_origins_outdated: 'an entry does not say truly where its alerts came from',
   entry_not_applied: 'an incident lacks the title or owner that its feed gave it',

@@ -13,8 +13,11 @@ import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/table/rows.ts
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 
-/** The attributes of an alert that decide its incident. Others are not read, since they may be large. */
-const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'] as const;
+/** The attributes of an alert that decide its incident, and the state of its key. Others are not read, since they may be large. */
+const ALERT_ATTRIBUTES = [
+  ...(['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'] as const),
+  ...(['alert_key', 'key_order', 'open_partition'] as const),
+] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];
@@ -25,6 +28,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   await forEach(collections.alertShards(account), async (shard) =>
     add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
   );
+  await forEach(collections.alertKeyShards(account), async (shard) => add(await queryRows(table, shard)));
   const incidents = await queryRows(table, collections.incidents(account));
   add(incidents);
   await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.history(account, sk))));
@@ -37,7 +41,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
 type MergeRow = Key &
   (
     | Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>
-    | Stored<'incident' | 'member' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
+    | Stored<'incident' | 'alertKey' | 'member' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
   );
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
@@ -54,6 +58,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     members: byId('member'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
+    alertKeys: byId('alertKey'),
     /** The entries of all feeds. */
     entries: listOf('historyEntry').map(entryOf),
     log: listOf('logPointer'),

@@ -28,6 +28,7 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
 const ATTRIBUTES_OF_THE_TABLE = new Set([
   ...['incident_order', 'snapshot_order', 'health_order', 'ttl', 'last_change', 'title_order', 'owner_order'],
   ...['moved_sequence', 'moved_from', 'previous_sequence'],
+  ...['key_order', 'created_at_ms', 'open_partition', 'open_at', 'event'],
 ]);
 
 /** The entity that a row holds, as import takes it. Its time lets an import overwrite nothing newer. */
@@ -52,7 +53,17 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
     ...((kind === 'host' || kind === 'host_status') && { host_id: sk }),
     ...Object.fromEntries(Object.entries(fields).filter(isExported)),
     ...(incidentAtMs !== undefined && fields.incident_id !== undefined && { incident_at_ms: incidentAtMs }),
+    ...(kind === 'alert' && keyedFieldsOf(fields)),
     ...(kind === 'work_item' && actorsOf(fields)),
+  };
+}
+
+/** What an alert with a key has beside it, so that the alert keeps its id, and a record that is older changes nothing. */
+function keyedFieldsOf({ key_order, ended_at_ms, alert_severity }: Partial<Stored<'alert'>>): object {
+  if (key_order === undefined) return {};
+  return {
+    alert_status: ended_at_ms === undefined ? alert_severity : 'Ok',
+    alert_order: Buffer.from(key_order).toString('hex'),
   };
 }
 

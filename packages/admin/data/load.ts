@@ -6,7 +6,7 @@ import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { type KeyOf, keys, type RowKind } from '../../../lib/table/keys.ts';
+import { type KeyOf, keys, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
 import type { CommandEvent } from '../../../lib/table/rows.ts';
 import type { Action } from '../../../lib/table/write.ts';
@@ -111,15 +111,19 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING = /^((feed|deletion|title|owner|incident|snapshot|health)_order|ttl|revision|account_revision)$/;
+const BOOKKEEPING = /^((feed|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
 
-/** The row that a line is written to, without what only tells when it was written; empty if there is none. */
-async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object> {
-  const otherKey = () =>
-    entity.kind === 'account' ? keys.account(entity.account_id) : keys.appKey(appKeyOf(entity).hash);
-  const key: KeyOf<RowKind> = record ? keyOf(record.entity) : otherKey();
-  const row = await patiently(table, () => getRow(table, key));
-  return Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !BOOKKEEPING.test(name)));
+/** The rows that a line is written to, without what only tells when they were written. */
+async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object[]> {
+  const { account_id, alert_id, alert_key } = entity;
+  const otherKey = () => (entity.kind === 'account' ? keys.account(account_id) : keys.appKey(appKeyOf(entity).hash));
+  const read = (key: KeyOf<RowKind>) => patiently(table, () => getRow(table, key));
+  const row = await read(record ? keyOf(record.entity) : otherKey());
+  const lastId = alert_key !== undefined && (row as Partial<Stored<'alertKey'>> | undefined)?.alert_id;
+  const alert = lastId ? await read(keys.alert(account_id, String(alert_id ?? lastId))) : undefined;
+  return [row, alert].map((found = {} as Stored<RowKind>) =>
+    Object.fromEntries(Object.entries(found).filter(([name]) => !BOOKKEEPING.test(name))),
+  );
 }
 
 /** Waits while DynamoDB throttles. */

@@ -2,6 +2,7 @@ import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk
 import { TABLE } from '../../../infra/table-definition.ts';
 import { PATIENT } from '../../../lib/aws/http-handler.ts';
 import { clientConfig } from '../../../lib/table/client.ts';
+import { OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
@@ -20,10 +21,22 @@ export async function createTable(endpoint: string, name: string, options: { str
       AttributeDefinitions: [
         { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
         { AttributeName: TABLE.sortKey, AttributeType: 'S' },
+        { AttributeName: OPEN_ALERTS_INDEX.partitionKey, AttributeType: 'S' },
+        { AttributeName: OPEN_ALERTS_INDEX.sortKey, AttributeType: 'S' },
       ],
       KeySchema: [
         { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
         { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: OPEN_ALERTS_INDEX.name,
+          KeySchema: [
+            { AttributeName: OPEN_ALERTS_INDEX.partitionKey, KeyType: 'HASH' },
+            { AttributeName: OPEN_ALERTS_INDEX.sortKey, KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: OPEN_ALERTS_INDEX.projection },
+        },
       ],
       ...(options.stream !== false && {
         StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },

@@ -87,7 +87,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, BodyOf>>>> = {
   sendRecords: {
     'records that are numbers': filled('{"records":[', '0', ']}'),
     '1,000 records that are empty': filled('{"records":[', EMPTY, ']}', { most: 1_000 }),
-    alerts: filled('{"records":[', (index) => `{"kind":"alert","source_id":"${index}","title":"t"}`, ']}', {
+    alerts: filled('{"records":[', (index) => `{"kind":"alert","alert_key":"${index}","title":"t"}`, ']}', {
       most: 1_000,
     }),
     'work items of 60 KB with short names': filled(

@@ -7,10 +7,12 @@ import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, keys } from '../../../lib/table/keys.ts';
+import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
+import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
 import {
   callAlone,
@@ -186,4 +188,92 @@ it('MergeCompleted is not dated before the AlertsMerged of its merge, whose cloc
   await tenant.merge(mergeAlerts, { alert_ids, incident_id });
   const [merged, completed] = await eventsOf(tenant.account);
   expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);
+});
+
+it('AlertTriggered and AlertResolved are published once for each alert of a key, and not when it changes or moves', async () => {
+  const tenant = await newAccount(table);
+  const { account } = tenant;
+  const now = Date.now();
+  const feed = feedOver(table, () => now);
+  const incident_id = await tenant.incident();
+  const line = { kind: 'alert', account_id: account, alert_key: 'k', title: 'Disk full', labels: { host: 'db-7' } };
+  let at_ms = now - 60_000;
+  const send = (fields: object) => {
+    at_ms += 1_000;
+    return feed.send({ ...line, at_ms, ...fields });
+  };
+  const idOf = async () => (await stored(table, keys.alertKey(account, 'k'))).alert_id as string;
+  const merge = async () => {
+    const { status } = await tenant.merge(handlerOf(table), { alert_ids: [await idOf()], incident_id });
+    expect(status).toBe(200);
+  };
+  await send({});
+  await merge();
+  await send({ alert_status: 'Critical' });
+  await feed.send({ kind: 'alert', account_id: account, alert_id: await idOf(), title: 'Named', at_ms });
+  const first = await idOf();
+  await send({ alert_status: 'Ok' });
+  await merge();
+  await send({ alert_status: 'Ok', title: 'Again' });
+  await send({ alert_status: 'Info', started_at_ms: now - 3_000, incident_id });
+  const second = await idOf();
+  const exported = (await Array.fromAsync(exportData(table, [account]))).map((entity) => stringifyJson(entity));
+  const other = await newAccount(table);
+  const load = (lines: string[]) => loadData(table, 'alerts', lines, { nowMs: now });
+  await load(exported.map((text) => text.replaceAll(String(account), String(other.account))));
+  await load([JSON.stringify({ ...line, alert_key: 'missed', alert_status: 'Ok', ended_at_ms: now - 7_000 })]);
+  const missed = (await stored(table, keys.alertKey(account, 'missed'))).alert_id;
+
+  const common = { version: 1, account_id: account, by: 'record', command: 'record', labels: { host: 'db-7' } };
+  const seconds = (ms: number) => Math.floor(ms / 1_000);
+  const opened = now - 59_000;
+  const event = (type: string, alert_id: string, fields: object) => ({
+    type,
+    detail: { ...common, id: expect.any(String), alert_id, alert_key: 'k', ...fields },
+  });
+  const times = { start_time: seconds(opened), end_time: seconds(now - 57_000) };
+  const events = (await eventsOf(account)).filter(({ type }) => type !== 'AlertsMerged');
+  expect(events).toEqual([
+    event('AlertTriggered', first, {
+      ...{ alert_severity: 'Warning', title: 'Disk full', at_ms: opened },
+      ...{ start_time: times.start_time, end_time: 0 },
+    }),
+    event('AlertResolved', first, {
+      alert_severity: 'Critical',
+      title: 'Disk full',
+      incident_id,
+      at_ms: now - 57_000,
+      ...times,
+    }),
+    event('AlertTriggered', second, {
+      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now - 55_000 },
+      ...{ start_time: seconds(now - 3_000), end_time: 0 },
+    }),
+    event('AlertResolved', missed, {
+      ...{ alert_key: 'missed', title: 'Disk full', at_ms: now },
+      ...{ start_time: seconds(now - 7_000), end_time: seconds(now - 7_000) },
+    }),
+  ]);
+  expect(await eventsOf(other.account)).toEqual([]);
+});
+
+it("an alert's event has at most 64 KB, and says that it lacks the labels that would not fit", async () => {
+  const { account } = await newAccount(table);
+  const labelsOf = (length: number) => ({
+    ...Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`l${index + 10}`, 'é'.repeat(length / 2)])),
+    l99: 'small',
+  });
+  const feed = feedOver(table);
+  const send = (alert_key: string, length: number) =>
+    feed.send({ kind: 'alert', account_id: account, alert_key, title: 't', labels: labelsOf(length) });
+  await send('a', 990);
+  await send('b', 1_010);
+  expect(feed.refused).toEqual([]);
+  const [whole, cut] = await eventsOf(account);
+  expect(whole?.detail).toMatchObject({ labels: labelsOf(990) });
+  expect(whole?.detail).not.toHaveProperty('labels_cut');
+  const bytes = Buffer.byteLength(stringifyJson(cut?.detail));
+  expect([cut?.detail.labels_cut, bytes > 63_000, bytes <= 64_000]).toEqual([true, true, true]);
+  const { l72: _left, ...kept } = labelsOf(1_010) as Record<string, string>;
+  expect(cut?.detail.labels).toEqual(kept);
 });

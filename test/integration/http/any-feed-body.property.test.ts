@@ -80,7 +80,7 @@ const ID = '23a5a8cc741f9d42df78f93f';
 const RECORDS = {
   records: [
     { kind: 'alert', account_id: account, alert_id: ID, title: 't', at_ms: NOW, incident_id: ID, incident_at_ms: NOW },
-    { kind: 'alert', source_id: 's', title: 't' },
+    { kind: 'alert', alert_key: 's', title: 't' },
     { kind: 'incident', incident_id: ID, title: 't', owner_id: 1 },
     { kind: 'member', member_id: 1, name: 'n' },
     { kind: 'host', host_id: 'h', agent_version: 'v', edge_cluster: 'c', enabled: true, snapshot_ready: true },
@@ -149,7 +149,7 @@ const PLACES: readonly ((bomb: string) => string)[] = [
   (bomb) => `{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":${bomb},"annotations":${bomb},"fingerprint":"f"}]}`,
   (bomb) => `{"records":[{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":${bomb}}]}`,
   (bomb) =>
-    `{"records":[{"kind":"alert","source_id":"s","title":"t",${bomb.startsWith('{') ? bomb.slice(1, -1) : `"x":${bomb}`}}]}`,
+    `{"records":[{"kind":"alert","alert_key":"s","title":"t",${bomb.startsWith('{') ? bomb.slice(1, -1) : `"x":${bomb}`}}]}`,
 ];
 const unit = fc.oneof(
   fc.constantFrom(

@@ -36,7 +36,7 @@ async function newSender(table = newDouble(), through = table, settings: Partial
   const notify = (count: number, alert: object = ALERT) =>
     callAlone(handlers, sendNotification, { appKey, body: { alerts: Array(count).fill(alert) } });
   const record = (count: number, fields: object = { title: 't' }) => {
-    const records = Array.from({ length: count }, (_, index) => ({ kind: 'alert', source_id: `${index}`, ...fields }));
+    const records = Array.from({ length: count }, (_, index) => ({ kind: 'alert', alert_key: `${index}`, ...fields }));
     return callAlone(handlers, sendRecords, { appKey, body: { records } });
   };
   return { table, account, clock, queued, notify, record };

@@ -4,9 +4,10 @@ import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
-import { eventFor, handlersOver, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { feedOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
+import { eventFor, handlersOver, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);
@@ -48,38 +49,115 @@ async function notify(body: object | string, failing?: keyof Feed) {
 /** The record of an alert with these fields in place of those of {@link ALERT}. */
 const recordOf = async (fields: object) => (await notify({ alerts: [{ ...ALERT, ...fields }] })).records[0];
 
-it('an alert becomes a record of the account and the time of arrival', async () => {
-  const { answer, records, counts } = await notify({ version: '4', alerts: [ALERT], truncatedAlerts: 0 });
+it('an alert becomes a record of the account and the time of arrival, with all that it says', async () => {
+  const alert = { ...ALERT, endsAt: '0001-01-01T00:00:00Z', generatorURL: 'https://prometheus/graph?g0.expr=x' };
+  const { answer, records, counts } = await notify({ version: '4', alerts: [alert], truncatedAlerts: 0 });
   expect([answer.status, answer.body.data, counts]).toEqual([200, { accepted: 1 }, []]);
-  const source_id = 'alertmanager 9a1c0f3f6ed1c1a4 2025-06-15T14:30:00.123Z';
-  expect(records).toEqual([{ kind: 'alert', account_id: account, at_ms: NOW, title: 'Disk 7 is full', source_id }]);
+  const content = { title: 'Disk 7 is full', description: 'Disk 7 has no space left', labels: ALERT.labels };
+  expect(records).toEqual([
+    {
+      ...{ kind: 'alert', account_id: account, at_ms: NOW, alert_key: 'alertmanager 9a1c0f3f6ed1c1a4' },
+      ...{ alert_status: 'Warning', ...content, source_url: 'https://prometheus/graph?g0.expr=x' },
+      started_at_ms: Date.parse('2025-06-15T14:30:00.123Z'),
+    },
+  ]);
 });
 
-it('an alert is the same over all notifications, with or without fingerprint, and another when it fires again', async () => {
-  const idOf = async (fields: object) => (await recordOf(fields)).source_id;
-  const id = await idOf({});
-  expect(await idOf({ status: 'resolved', annotations: { summary: 'Now 99 %' } })).toBe(id);
-  expect(await idOf({ startsAt: '2025-06-15T20:00:00.123+05:30' })).toBe(id);
-  const byLabels = await idOf({ fingerprint: undefined });
+it('an alert has the same key over all notifications, whatever its start, with or without fingerprint', async () => {
+  const keyOf = async (fields: object) => (await recordOf(fields)).alert_key;
+  const key = await keyOf({});
+  expect(await keyOf({ status: 'resolved', annotations: { summary: 'Now 99 %' } })).toBe(key);
+  expect(await keyOf({ startsAt: '2025-06-15T20:00:00.123+05:30' })).toBe(key);
+  const byLabels = await keyOf({ fingerprint: undefined });
   const reversed = Object.fromEntries(Object.entries(ALERT.labels).reverse());
-  expect(await idOf({ fingerprint: '', labels: reversed })).toBe(byLabels);
+  expect(await keyOf({ fingerprint: '', labels: reversed })).toBe(byLabels);
   const others = [
-    ...[{ startsAt: '2025-06-15T14:30:01Z' }, { fingerprint: '', labels: { alertname: 'DiskFull' } }],
+    { fingerprint: '', labels: { alertname: 'DiskFull' } },
     ...['f'.repeat(2_000), `${'f'.repeat(1_999)}g`].map((fingerprint) => ({ fingerprint })),
   ];
-  expect(new Set([id, byLabels, ...(await Promise.all(others.map(idOf)))]).size).toBe(6);
+  expect(new Set([key, byLabels, ...(await Promise.all(others.map(keyOf)))]).size).toBe(5);
+});
+
+it.each([
+  ['critical', 'Critical'],
+  ['Page', 'Critical'],
+  ['error', 'Critical'],
+  ['info', 'Info'],
+  ['none', 'Info'],
+  ['warning', 'Warning'],
+  ['constructor', 'Warning'],
+  [undefined, 'Warning'],
+])('an alert of severity %s is %s', async (severity, alert_status) => {
+  const labels = { ...ALERT.labels, severity };
+  expect(await recordOf({ labels })).toMatchObject({ alert_status });
+  expect(await recordOf({ labels, status: 'resolved' })).toMatchObject({ alert_status: 'Ok' });
+});
+
+it('a start or end of a resolved alert is that of the sender, if the feed takes it', async () => {
+  const ended = { status: 'resolved', endsAt: '2025-06-15T14:31:00Z' };
+  const [started_at_ms, ended_at_ms] = [Date.parse('2025-06-15T14:30:00.123Z'), Date.parse(ended.endsAt)];
+  expect(await recordOf(ended)).toMatchObject({ started_at_ms, ended_at_ms });
+  for (const endsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 1).toISOString(), '2025-02-30T00:00:00Z', 7, undefined])
+    expect(await recordOf({ ...ended, endsAt })).not.toHaveProperty('ended_at_ms');
+  for (const startsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 600_000).toISOString()])
+    expect(await recordOf({ startsAt })).not.toHaveProperty('started_at_ms');
+  for (const startsAt of ['2025-02-30T00:00:00Z', '2025-06-15T24:00:00Z', '2025-06-15T14:30:00', 1_750_000_000])
+    expect((await notify({ alerts: [{ ...ALERT, startsAt }] })).answer.body.data).toMatchObject({ accepted: 0 });
+});
+
+it('what is too long or too much is cut or left out, and the feed takes the rest', async () => {
+  const long = (length: number) => '\ufffe😀'.repeat(length / 2);
+  const labels = {
+    ...{ '': 'x', ['__proto__']: 'x', ['n'.repeat(129)]: 'x', hot: 'Hot \ud83d' },
+    ...Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`${long(100)}${index + 10}`, long(2_000)])),
+  };
+  const alert = { ...ALERT, labels, annotations: { summary: long(600), description: long(5_000) } };
+  for (const generatorURL of ['javascript:alert(1)', 'https://a b', `https://${'a'.repeat(2_041)}`, 7]) {
+    const record = await recordOf({ ...alert, generatorURL });
+    expect(record).not.toHaveProperty('source_url');
+    expect([[...record.title].length, [...record.description].length]).toEqual([512, 4_096]);
+    expect(Object.keys(record.labels).length).toBeLessThan(64);
+    expect(record.labels).toMatchObject({ hot: 'Hot \ufffd' });
+    for (const name of ['', 'n'.repeat(129)]) expect(name in record.labels).toBe(false);
+  }
+  const many = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`l${index + 10}`, 'x'.repeat(1_030)]));
+  const few = (await recordOf({ labels: { ...many, l10: 'x' } })).labels;
+  expect(Object.keys(few)).toEqual(Object.keys(many).slice(0, Object.keys(few).length));
+  expect(few.l11).toHaveLength(1_024);
+});
+
+it('two senders, restarts and flapping leave nothing open that was resolved last', async () => {
+  await put(table, keys.account(account), { account_id: account });
+  const feed = feedOver(table, () => NOW + 60_000);
+  const [firing, resolved] = [
+    { ...ALERT, fingerprint: 'flaps' },
+    { ...ALERT, fingerprint: 'flaps', status: 'resolved' },
+  ];
+  const later = (alert: object, startsAt: string) => ({ ...alert, startsAt });
+  let arrivedMs = NOW;
+  for (const [alert, isOpen] of [
+    [firing, true],
+    [firing, true],
+    [later(firing, '2025-06-15T14:35:00Z'), true],
+    [resolved, false],
+    [later(resolved, '2025-06-15T14:35:00Z'), false],
+    [later(firing, '2025-06-15T14:31:00Z'), true],
+    [{ ...later(resolved, '2025-06-15T14:31:00Z'), endsAt: '2025-06-15T14:31:00Z' }, false],
+  ] as const) {
+    arrivedMs += 1_000;
+    const { records } = await notify({ alerts: [alert] });
+    await feed.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
+    const key = await stored(table, keys.alertKey(account, 'alertmanager flaps'));
+    expect([key.is_open, feed.refused]).toEqual([isOpen, []]);
+  }
 });
 
 it.each<[what: string, fields: object, title: string]>([
   ['alertname with a blank summary', { annotations: { summary: ' ' } }, 'DiskFull'],
   ['the description without an alertname', { labels: {}, annotations: { description: 'No space' } }, 'No space'],
   ['its labels without any of these', { labels: { b: '2', a: '1' }, annotations: {} }, 'a=1, b=2'],
-  ['its summary, resolved', { status: 'resolved' }, 'Disk 7 is full (resolved)'],
-  [
-    'a long summary, cut',
-    { status: 'resolved', annotations: { summary: '🔥'.repeat(600) } },
-    `${'🔥'.repeat(501)} (resolved)`,
-  ],
+  ['its summary, resolved', { status: 'resolved' }, 'Disk 7 is full'],
+  ['a long summary, cut', { annotations: { summary: '🔥'.repeat(600) } }, '🔥'.repeat(512)],
   ['a summary that was cut inside an emoji', { annotations: { summary: 'Hot \ud83d' } }, 'Hot \ufffd'],
   ['its summary although it starts in minutes', { startsAt: new Date(NOW + 600_000).toISOString() }, 'Disk 7 is full'],
 ])('an alert has the title of %s', async (_what, fields, title) =>

@@ -10,7 +10,7 @@ const BIG = 9_007_199_254_740_993n;
 const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: BIG });
 const workItem = { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' };
-const alert = { kind: 'alert', source_id: 's', title: 'Disk full' };
+const alert = { kind: 'alert', alert_key: 's', title: 'Disk full' };
 
 /** Sends records to a feed that keeps its lines, or fails. A text that begins with `raw ` is sent as a number. */
 async function send(records: readonly unknown[], { fails = false } = {}) {
@@ -33,7 +33,7 @@ it('the feed gets records exactly, each with account and time written into it', 
   expect(await send([alert, member])).toMatchObject({
     data: { accepted: 2 },
     sent: [
-      `{"account_id":${BIG},"at_ms":${NOW},"kind":"alert","source_id":"s","title":"Disk full"}`,
+      `{"account_id":${BIG},"at_ms":${NOW},"kind":"alert","alert_key":"s","title":"Disk full"}`,
       `{"account_id":${BIG},"at_ms":${NOW - 5},"kind":"member","member_id":${BIG},"name":"n\\ufffe"}`,
     ],
   });

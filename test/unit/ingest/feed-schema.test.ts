@@ -25,7 +25,7 @@ const strings = fc.oneof(
 );
 const names = fc.oneof(
   fc.constantFrom('__proto__', '\\u005f_proto__', 'constructor', '', 'ttl', 'pk', 'sk', 'feed_order', 'colour'),
-  fc.constantFrom('retired', 'alert_id', 'source_id', 'undone_deletion', '\\ud800', '😀'.repeat(64)),
+  fc.constantFrom('retired', 'alert_id', 'alert_key', 'labels', 'undone_deletion', '\\ud800', '😀'.repeat(64)),
   fc.constantFrom('😀', 'x').chain((letter) => fc.constantFrom(127, 128, 129).map((length) => letter.repeat(length))),
   fc.constantFrom(...FEED_KINDS.flatMap((kind) => Object.keys(LINES[kind].properties))),
 );
@@ -36,6 +36,10 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     ...[numbers, strings, deep, fc.constantFrom('true', 'false', 'null', '{"version":1,"at_ms":5}')],
+    ...[
+      strings.map((text) => `{"a":${text}}`),
+      fc.constantFrom('"Ok"', '"http://a"', '"https:// b"', '"javascript:1"'),
+    ],
     fc.array(tie('value'), { maxLength: 3 }).map((values) => `[${values.join()}]`),
     fc.tuple(names, tie('value')).map(([name, text]) => `{"${name}":${text}}`),
   ),

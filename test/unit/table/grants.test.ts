@@ -143,7 +143,7 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
     const { table, connect } = newTable();
     const { appKey } = await newAccount(table);
     const { table: recorded, done } = connect(losing('UpdateCommand'));
-    const body = { records: [{ kind: 'alert', source_id: 's', title: 't' }] };
+    const body = { records: [{ kind: 'alert', alert_key: 's', title: 't' }] };
     expect((await callAlone(createHandlers(testDeps(recorded)), sendRecords, { appKey, body })).status).toBe(200);
     return done;
   },
@@ -205,8 +205,10 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
       record('work_item', { work_item_id: 'w', version: 1, title: 't' }),
       record('incident', { incident_id: '1'.repeat(24), title: 't' }),
       record('alert', { alert_id: '2'.repeat(24), title: 't' }),
+      record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
     );
+    await feed.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
     expect(feed.refused).toEqual([]);
     return done;
   },

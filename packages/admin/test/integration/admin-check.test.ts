@@ -1,12 +1,14 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { EXISTS, set } from '../../../../lib/table/expression.ts';
-import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { type Key, keys, ofKind } from '../../../../lib/table/keys.ts';
 import { updateRow } from '../../../../lib/table/write.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls } from '../../../../test/support/faults.ts';
+import { recordFrom } from '../../../../test/support/feed.ts';
 import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import {
@@ -49,6 +51,9 @@ async function merged(table = newDouble()) {
   await merge({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New', owner_id: 7 });
   await merge({ alert_ids: alerts, incident_id: from });
   const [{ sequence }] = await tenant.feed(from);
+  const alert = { kind: 'alert', account_id: account, alert_key: 'k', title: 't' };
+  for (const [index, alert_status] of ['Info', 'Ok', 'Info'].entries())
+    await writeRow(table, [recordFrom({ ...alert, alert_status, at_ms: Date.now() + index })]);
   return {
     ...{ table, tenant, account, from, to, alerts, merge, hash: identity.hash, large: sequence as number },
     alertKey: keys.alert(account, String(alerts[0])),
@@ -58,6 +63,11 @@ async function merged(table = newDouble()) {
     remove: ({ pk, sk }: Key) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } })),
   };
 }
+/** The alerts of a key, in their order. */
+const alertsOfKey = async (table: Table, account: number) =>
+  ofKind('alert', [...(await snapshot(table, account)).values()])
+    .filter(({ alert_key }) => alert_key !== undefined)
+    .sort((a, b) => Buffer.compare(a.key_order as Uint8Array, b.key_order as Uint8Array));
 type Break = (account: Awaited<ReturnType<typeof merged>>) => Promise<unknown>;
 
 /** Changes of an account that cause a finding whose right state is unknown. Records of the feed may cause the first two, and end them. */
@@ -82,6 +92,16 @@ const UNREPAIRABLE: [FindingKind, Break][] = [
 const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_owner_missing'>, Break> = {
   alert_misplaced: ({ change, alertKey, to }) => change(alertKey, { incident_id: to }),
   alert_entry_missing: ({ change, alertKey }) => change(alertKey, { moved_sequence: LOST }),
+  alert_key_outdated: ({ change, account }) => change(keys.alertKey(account, 'k'), { is_open: false }),
+  // As if the opening of the last alert had not read that the one before is open.
+  alert_open_twice: async ({ change, account, table }) => {
+    const [first] = await alertsOfKey(table, account);
+    await change(keys.alert(account, String(first?.alert_id)), {
+      open_partition: 'p',
+      open_at: 'a',
+      ended_at_ms: undefined,
+    });
+  },
   entry_unlisted: ({ remove, account, large }) => remove(keys.logPointer(account, large)),
   // As if the merge had read the alerts before the small one moved some of them.
   entry_origins_outdated: ({ change, account, from, large }) =>

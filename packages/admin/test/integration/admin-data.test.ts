@@ -41,7 +41,7 @@ const sampleLines = () =>
 /** All rows of a table, without the audit, the times of imports and the values that differ from table to table. */
 async function contents({ client, name }: Table): Promise<object[]> {
   const isCopied = ([attribute]: [string, unknown]) =>
-    !/_order$|^(ttl|cursor_secret|gateway_key|revision|account_revision)$/.test(attribute);
+    !/_order$|^(event|ttl|cursor_secret|gateway_key|revision|account_revision)$/.test(attribute);
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: name }));
   return pages
     .flatMap(({ Items = [] }) => Items)
@@ -69,6 +69,20 @@ it('an import can be repeated, and an export of it imported elsewhere: the rows 
     { kind: 'incident', account_id: id, incident_id: incident_id.toUpperCase(), title: 'Down', owner_id: 7 },
     { kind: 'alert', account_id: id, alert_id: 'D'.repeat(24), title: 'Alert', incident_id: incident_id.toUpperCase() },
     { kind: 'host_status', account_id: id, host_id: 'h', health_at_ms: nowMs },
+    // Two keys without an open alert, the latter with one that has ended before, and one with an open alert.
+    ...['Ok', 'Critical Ok', 'Critical Ok Info', 'Warning'].flatMap((statuses) =>
+      statuses.split(' ').map((alert_status, index) => ({
+        ...{
+          kind: 'alert',
+          account_id: id,
+          alert_key: `disk ${statuses}`,
+          title: `${index}`,
+          alert_status,
+          incident_id,
+        },
+        ...{ labels: { constructor: 'x' }, description: 'd', source_url: 'http://a/', at_ms: nowMs - 9 + index },
+      })),
+    ),
   );
   const [file, exported] = [join(folder, 'sample.ndjson'), join(folder, 'exported.ndjson')];
   writeFileSync(file, [...sampleLines(), added].join('\n'));

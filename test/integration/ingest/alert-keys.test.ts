@@ -1,0 +1,334 @@
+/** What records do to the alerts of a key, rule by rule. `test/schedules/alert-keys` has their orders and failures. */
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { stringifyJson } from '../../../lib/shared/json.ts';
+import { collections, keys, OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
+import { exportData } from '../../../packages/admin/data/export.ts';
+import { loadData } from '../../../packages/admin/data/load.ts';
+import { feedOver } from '../../support/feed.ts';
+import { newAccount, objectId } from '../../support/incidents.ts';
+import { handlersOver, newTable, stored, storedUnder, testDeps } from '../../support/service.ts';
+
+const NOW = 1_795_000_000_000;
+const KEY = 'disk db-7';
+const table = await newTable();
+
+async function newSender(own = table) {
+  const tenant = await newAccount(own);
+  const { account } = tenant;
+  const feed = feedOver(own, () => NOW);
+  const record = (fields: object, at_ms: number) => ({
+    kind: 'alert',
+    account_id: account,
+    title: 't',
+    at_ms,
+    ...fields,
+  });
+  const alerts = async () =>
+    (await Promise.all(collections.alertShards(account).map((shard) => storedUnder(own, shard))))
+      .flat()
+      .sort((a, b) => a.started_at_ms - b.started_at_ms);
+  return {
+    ...tenant,
+    feed,
+    alerts,
+    /** Sends records of the key, each later than the one before, one after the other. */
+    async send(...records: object[]) {
+      for (const [index, fields] of records.entries())
+        await feed.send(record({ alert_key: KEY, ...fields }, NOW + 1_000 * index));
+      expect(feed.refused).toEqual([]);
+    },
+    at: (at_ms: number, fields: object) => feed.send(record({ alert_key: KEY, ...fields }, at_ms)),
+    key: () => stored(own, keys.alertKey(account, KEY)),
+    /** The only alert. */
+    async alert() {
+      const found = await alerts();
+      expect(found).toHaveLength(1);
+      return found[0];
+    },
+    /** The entries of the account in the index of open alerts, without their keys in the table. */
+    async index() {
+      const pages = paginateScan({ client: own.client }, { TableName: own.name, IndexName: OPEN_ALERTS_INDEX.name });
+      const entries = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
+      return entries
+        .filter(({ pk }) => String(pk).startsWith(`ACCOUNT#${account}#`))
+        .map(({ pk: _pk, sk: _sk, ...entry }) => entry);
+    },
+  };
+}
+
+const END = { alert_status: 'Ok' };
+
+it('a record opens an alert: a warning that starts at its time, unless it says otherwise', async () => {
+  const { account, send, alert, key, index } = await newSender();
+  const content = { description: 'd', labels: { constructor: 'c', a: '' }, source_url: 'https://a/?b' };
+  await send(content);
+  const { alert_id, open_partition, open_at, ...row } = await alert();
+  expect(row).toMatchObject({ alert_key: KEY, title: 't', ...content, alert_severity: 'Warning', started_at_ms: NOW });
+  expect(row).not.toHaveProperty('ended_at_ms');
+  expect(row).not.toHaveProperty('incident_id');
+  expect(await key()).toMatchObject({ alert_id, is_open: true });
+  expect(open_partition).toMatch(`ACCOUNT#${account}#OPEN_ALERTS#Warning#`);
+  expect(await index()).toEqual([{ open_partition, open_at }]);
+
+  const other = await newSender();
+  await other.send({ alert_status: 'Critical', started_at_ms: NOW - 5, incident_id: 'A'.repeat(24) });
+  const fields = { alert_severity: 'Critical', started_at_ms: NOW - 5, incident_id: 'a'.repeat(24) };
+  expect(await other.alert()).toMatchObject(fields);
+});
+
+it('a record changes the open alert whatever its start, and replaces its content', async () => {
+  const { send, alert, key, index } = await newSender();
+  await send(
+    { description: 'd', labels: { a: 'b' }, source_url: 'http://a' },
+    { title: 'u', alert_status: 'Info', started_at_ms: NOW + 500 },
+  );
+  const row = await alert();
+  expect(row).toMatchObject({ title: 'u', alert_severity: 'Info', started_at_ms: NOW });
+  for (const name of ['description', 'labels', 'source_url']) expect(row).not.toHaveProperty(name);
+  expect(await index()).toEqual([{ open_partition: expect.stringContaining('#Info#'), open_at: row.open_at }]);
+  expect(await key()).not.toHaveProperty('ttl');
+});
+
+it('Ok ends the open alert, at its time unless it says otherwise, and keeps the severity', async () => {
+  const { send, alert, key, index } = await newSender();
+  await send({ alert_status: 'Critical' }, { ...END, title: 'over' });
+  expect(await alert()).toMatchObject({ title: 'over', alert_severity: 'Critical', ended_at_ms: NOW + 1_000 });
+  expect(await index()).toEqual([]);
+  expect(await key()).toMatchObject({ is_open: false, ttl: NOW / 1_000 + 400 * 24 * 3_600 });
+  const other = await newSender();
+  await other.send({}, { ...END, ended_at_ms: NOW + 7 });
+  expect(await other.alert()).toMatchObject({ started_at_ms: NOW, ended_at_ms: NOW + 7 });
+});
+
+it('Ok without an open alert changes the last alert, and without any alert makes one that has ended', async () => {
+  const { send, alert, key, index } = await newSender();
+  await send({ ...END, ended_at_ms: NOW - 5 }, { ...END, title: 'again' });
+  const times = { started_at_ms: NOW - 5, ended_at_ms: NOW - 5 };
+  const row = await alert();
+  expect(row).toMatchObject({ title: 'again', ...times });
+  expect(row).not.toHaveProperty('alert_severity');
+  expect([await key(), await index()]).toMatchObject([{ alert_id: row.alert_id, is_open: false }, []]);
+});
+
+it('a key that fires again has a new alert, which is in no incident unless its record names one', async () => {
+  const { send, alerts, key } = await newSender();
+  const incident_id = objectId();
+  await send({ incident_id }, END, {}, END, { incident_id });
+  const found = await alerts();
+  expect(found.map(({ incident_id }) => incident_id)).toEqual([incident_id, undefined, incident_id]);
+  expect(found.map(({ ended_at_ms }) => ended_at_ms)).toEqual([NOW + 1_000, NOW + 3_000, undefined]);
+  expect(await key()).toMatchObject({ alert_id: found[2].alert_id, is_open: true });
+});
+
+it('a late record does nothing, also if it names an incident', async () => {
+  const late = { title: 'late', alert_status: 'Info', incident_id: objectId() };
+  for (const last of [{}, END]) {
+    const { at, alerts, feed } = await newSender();
+    await at(NOW - 3_000, {});
+    await at(NOW - 1_000, { ...last, title: 'last' });
+    const before = await alerts();
+    for (const fields of [late, { ...late, ...END }])
+      for (const at_ms of [NOW - 4_000, NOW - 2_000]) await at(at_ms, fields);
+    expect(await alerts()).toEqual(before);
+    expect(feed.counts()).toEqual({ records: 6, late: 4, refused: 0, failed: 0 });
+  }
+});
+
+it('records of one batch apply in their order, whatever the order of their lines', async () => {
+  const { account, feed, alerts } = await newSender();
+  const lines = [{}, {}, END, END, {}].map((fields, index) => ({
+    ...{ kind: 'alert', account_id: account, alert_key: KEY, title: `${index}`, at_ms: NOW - 50 + index },
+    ...fields,
+  }));
+  await feed.send(...lines.toReversed());
+  const row = (title: string, started_at_ms: number, ended_at_ms?: number) =>
+    expect.objectContaining({ title, started_at_ms, ...(ended_at_ms && { ended_at_ms }) });
+  expect(await alerts()).toEqual([row('3', NOW - 50, NOW - 48), row('4', NOW - 46)]);
+});
+
+it('of a batch that opens and ends alerts of a key a thousand times, the last hundred records are applied', async () => {
+  const { account, feed, alerts, key } = await newSender();
+  const line = { kind: 'alert', account_id: account, alert_key: KEY, title: 't' };
+  await feed.send(
+    ...Array.from({ length: 1_000 }, (_, index) => ({
+      ...line,
+      at_ms: NOW - 1_000 + index,
+      ...(index % 2 === 1 && END),
+    })),
+  );
+  expect([(await alerts()).length, (await key()).is_open]).toEqual([50, false]);
+});
+
+it('merges decide where an alert of a key is, over records that change or end it', async () => {
+  const { account: _account, merge, incident, send, alert, at } = await newSender();
+  const [from, to] = [await incident(), await incident()];
+  await send({ incident_id: from });
+  const { alert_id } = await alert();
+  expect(
+    (await merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert_id], incident_id: to })).status,
+  ).toBe(200);
+  await at(NOW + 1_000, { title: 'u', incident_id: from });
+  await at(NOW + 2_000, END);
+  expect(await alert()).toMatchObject({ incident_id: to, ended_at_ms: NOW + 2_000 });
+});
+
+it('a record with the id of an alert that has a key changes its content, not its status, and ends no further record', async () => {
+  const { account, send, alert, at, feed, index } = await newSender();
+  await send({ alert_status: 'Critical' });
+  const { alert_id } = await alert();
+  await feed.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 5_000 });
+  expect(await alert()).toMatchObject({ title: 'by id', alert_severity: 'Critical', alert_key: KEY });
+  expect(await index()).toHaveLength(1);
+  await at(NOW + 1_000, { ...END, title: 'older than that' });
+  expect(await alert()).toMatchObject({ title: 'by id', ended_at_ms: NOW + 1_000 });
+  expect(await index()).toEqual([]);
+});
+
+it('an alert that was written by its id alone has no status and is not among the open ones', async () => {
+  const { account, feed, alert, index } = await newSender();
+  await feed.send({ kind: 'alert', account_id: account, alert_id: objectId(), title: 't', labels: { a: 'b' } });
+  expect(Object.keys(await alert()).sort()).toEqual(['alert_id', 'feed_order', 'labels', 'pk', 'sk', 'title']);
+  expect(await index()).toEqual([]);
+});
+
+describe('the feed refuses', () => {
+  const text = (length: number) => '🔥'.repeat(length);
+  const labels = (count: number, name = 'n', value = 'v') =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, value]));
+  const LABELS = /^labels must be an object of at most 64 texts/;
+  const id = { alert_key: undefined, alert_id: 'a'.repeat(24) };
+  it.each<[fields: object, reason: string | RegExp]>([
+    [{ alert_key: undefined }, 'exactly one of alert_id and alert_key is required'],
+    [{ alert_id: 'a'.repeat(24) }, 'exactly one of alert_id and alert_key is required'],
+    [{ ...id, alert_status: 'Ok' }, 'alert_status requires an alert_key in place of alert_id'],
+    [{ ...id, started_at_ms: NOW }, 'started_at_ms requires an alert_key in place of alert_id'],
+    [{ alert_key: '' }, 'alert_key must be a string of 1 to 255 characters'],
+    [{ alert_key: text(256) }, 'alert_key must be a string of 1 to 255 characters'],
+    [{ alert_status: 'ok' }, 'alert_status must be one of Critical, Warning, Info, Ok'],
+    [{ title: '' }, 'title must be a string of 1 to 512 characters'],
+    [{ description: text(4_097) }, 'description must be a string of at most 4096 characters'],
+    ...[labels(65), labels(1, text(128)), labels(1, 'n', text(1_025)), { a: 1 }, { a: null }, ['a'], null].map(
+      (given): [object, RegExp] => [{ labels: given }, LABELS],
+    ),
+    [{ labels: { '': 'v' } }, LABELS],
+    [{ labels: { a: '\ud800' } }, 'labels must be well-formed Unicode'],
+    ...['javascript:alert(1)', 'http://', 'https://a b', 'https://a\u0000', `https://${text(2_041)}`, 'HTTP://a'].map(
+      (source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/],
+    ),
+    [{ started_at_ms: NOW / 1_000 }, /^started_at_ms must be .* is in seconds$/],
+    [{ ended_at_ms: NOW + 300_001 }, /^ended_at_ms is 300001 ms after the record was sent/],
+    [{ source_id: 's' }, 'source_id is not a field of this kind'],
+    [
+      { alert_id: 'a'.repeat(24), alert_status: 'Ok', alert_order: '00'.repeat(24), started_at_ms: NOW },
+      /alert_order is not a field/,
+    ],
+  ])('%j', async (fields, reason) => {
+    const { account, feed, alerts } = await newSender();
+    await feed.send({ kind: 'alert', account_id: account, alert_key: KEY, title: 't', ...fields });
+    expect([await alerts(), feed.refused]).toMatchObject([
+      [],
+      [{ reason: typeof reason === 'string' ? reason : expect.stringMatching(reason) }],
+    ]);
+  });
+
+  it('nothing that is as long as the bounds allow', async () => {
+    const { send, alert, alerts } = await newSender();
+    const fields = {
+      alert_key: text(255),
+      title: text(512),
+      description: text(4_096),
+      labels: labels(64, 'n'.repeat(120), 'v'.repeat(200)),
+    };
+    await send({ ...fields, source_url: `https://${'u'.repeat(2_040)}` });
+    expect(await alert()).toMatchObject(fields);
+    await send({ ...fields, ...END, title: 'x' }, { ...fields, alert_status: 'Ok' });
+    expect(await alerts()).toHaveLength(1);
+  });
+});
+
+describe('an import of exported alerts', () => {
+  const linesOf = async (account: number, from = table) =>
+    (await Array.fromAsync(exportData(from, [account]))).map((line) => stringifyJson(line));
+  const load = (to: typeof table, lines: string[]) => loadData(to, 'export', lines, { nowMs: NOW + 60_000 });
+
+  it('keeps their ids, times and states, in any order of the lines', async () => {
+    const { account, send, alerts, key } = await newSender();
+    await send(
+      { alert_status: 'Critical' },
+      END,
+      { labels: { a: 'b' } },
+      END,
+      { alert_status: 'Info' },
+      { alert_status: 'Warning' },
+    );
+    const shown = (rows: Record<string, unknown>[]) =>
+      rows.map(({ event: _event, feed_order: _order, created_at_ms: _created, ...row }) => row);
+    const lines = await linesOf(account);
+    for (const given of [lines, lines.toReversed()]) {
+      const other = await newTable();
+      await load(other, given);
+      const found = (
+        await Promise.all(collections.alertShards(account).map((shard) => storedUnder(other, shard)))
+      ).flat();
+      expect(shown(found.sort((a, b) => a.started_at_ms - b.started_at_ms))).toEqual(shown(await alerts()));
+      const { alert_id, is_open } = await key();
+      expect(await stored(other, keys.alertKey(account, KEY))).toMatchObject({ alert_id, is_open });
+    }
+  });
+
+  it('changes nothing that is newer: neither an alert that has ended since, nor one that fires again', async () => {
+    const { account, at, alerts, key } = await newSender();
+    await at(NOW, {});
+    const lines = await linesOf(account);
+    for (const fields of [END, { title: 'again' }]) {
+      await at(NOW + 1_000 + (await alerts()).length, fields);
+      const before = [await alerts(), await key()];
+      await load(table, lines);
+      expect([await alerts(), await key()]).toEqual(before);
+    }
+  });
+
+  it('ends an alert that is open in the table, and leaves one open that the table has opened otherwise', async () => {
+    const [a, b] = [await newSender(), await newSender()];
+    await a.at(NOW, {});
+    const [open] = (await linesOf(a.account)).slice(-1);
+    await a.at(NOW + 1_000, END);
+    const ended = await linesOf(a.account);
+    const other = await newTable();
+    await load(other, [...ended.slice(0, -1), open as string]);
+    await load(other, ended);
+    expect(await stored(other, keys.alertKey(a.account, KEY))).toMatchObject({ is_open: false });
+
+    // The same key has another open alert here: it stays the only one.
+    await b.at(NOW - 1_000, {});
+    const [{ alert_id }] = await b.alerts();
+    const foreign = JSON.parse(open as string);
+    await load(table, [stringifyJson({ ...foreign, account_id: b.account })]);
+    expect(await b.index()).toHaveLength(1);
+    expect(await b.key()).toMatchObject({ alert_id, is_open: true });
+    expect(await stored(table, keys.alert(b.account, foreign.alert_id))).toMatchObject({ ended_at_ms: NOW });
+  });
+
+  it('does nothing to an alert of another key', async () => {
+    const { account, send, alerts } = await newSender();
+    await send({});
+    const [line = ''] = (await linesOf(account)).slice(-1);
+    const before = await alerts();
+    const other = { alert_key: 'other', alert_order: JSON.parse(line).alert_order.replace(/.$/, 'f') };
+    await load(table, [stringifyJson({ ...JSON.parse(line), ...other, alert_status: 'Ok' })]);
+    expect(await alerts()).toEqual(before);
+  });
+
+  it.each([
+    [{ alert_key: undefined }, /alert_key is required/],
+    [{ alert_status: undefined }, /alert_status is required/],
+    [{ alert_order: 'x'.repeat(34) }, /alert_order must be/],
+    [{ alert_order: 'ff'.repeat(24) }, /alert_order is \d+ ms after the record was sent/],
+  ])('refuses %j', async (fields, problem) => {
+    const { account, send } = await newSender();
+    await send({});
+    const [line = ''] = (await linesOf(account)).slice(-1);
+    await expect(load(table, [stringifyJson({ ...JSON.parse(line), ...fields })])).rejects.toThrow(problem);
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * The write units of alert records, by AWS's rules, since DynamoDB Local counts transactions and indexes otherwise: a write takes one for each
+ * started KB of the larger of the row before and after, in a transaction two (Developer Guide, "DynamoDB read and write operations"); an
+ * entry of an index one to write it and one to remove it ("Using Global Secondary Indexes in DynamoDB", on writes).
+ */
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { expect, it } from 'vitest';
+import { itemBytes } from '../../limits-proxy/item-size.ts';
+import { feedOver } from '../../support/feed.ts';
+import { newAccount } from '../../support/incidents.ts';
+import { connectDouble, type Key, type Transaction, type Write } from '../../table-double/client.ts';
+import { TableDouble } from '../../table-double/table-double.ts';
+import type { Item } from '../../table-double/values.ts';
+
+const NOW = 1_795_000_000_123;
+const INDEXED = ['open_partition', 'open_at'];
+
+/** A table in memory, and the write units that its requests have taken. */
+function newMeteredTable() {
+  const double = new TableDouble();
+  const taken = { units: 0 };
+  const table = connectDouble(async (request) => {
+    const { name, input } = request;
+    const actions =
+      name === 'TransactWriteCommand'
+        ? (input as Transaction).TransactItems.map((action) => Object.values(action)[0] as Write)
+        : /^(Put|Update)/.test(name)
+          ? [input as Write]
+          : [];
+    const rows = () =>
+      actions.map(({ Key, Item }) =>
+        double.rows.get(`${(Key ?? (Item as unknown as Key)).pk}\n${(Key ?? (Item as unknown as Key)).sk}`),
+      );
+    const before = rows();
+    const reply = double.apply(request);
+    for (const [index, after] of rows().entries())
+      taken.units += unitsOf(before[index], after) * (actions.length > 1 ? 2 : 1) + indexUnitsOf(before[index], after);
+    return reply;
+  });
+  return { table, taken };
+}
+
+const kilobytes = (row: Item | undefined) =>
+  Math.ceil(itemBytes(marshall(row ?? {}, { convertClassInstanceToMap: true })) / 1_024);
+const unitsOf = (before: Item | undefined, after: Item | undefined) => Math.max(kilobytes(before), kilobytes(after));
+
+function indexUnitsOf(before: Item = {}, after: Item = {}): number {
+  if (INDEXED.every((name) => before[name] === after[name])) return 0;
+  return [before, after].filter((row) => INDEXED.every((name) => name in row)).length;
+}
+
+it('a record of 1 KB that changes no state takes two write units, one that does at most ten', async () => {
+  const { table, taken } = newMeteredTable();
+  const { account } = await newAccount(table);
+  const feed = feedOver(table, () => NOW);
+  let atMs = NOW;
+  const unitsFor = async (alert_status: string, bytes = 1_024) => {
+    atMs += 1_000;
+    const labels = { cluster: 'production', instance: 'db-7.example.com:9100', severity: 'page' };
+    const line = {
+      kind: 'alert',
+      account_id: account,
+      alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
+      alert_status,
+      title: 'Disk 7 is full',
+      labels,
+      description: '',
+      at_ms: atMs,
+    };
+    line.description = 'd'.repeat(bytes - JSON.stringify(line).length);
+    taken.units = 0;
+    await feed.send(line);
+    expect([feed.refused, feed.counts().late]).toEqual([[], 0]);
+    return taken.units;
+  };
+  const units: Record<string, number> = {};
+  for (const [what, status] of [
+    ['opens the first alert', 'Warning'],
+    ['changes it', 'Warning'],
+    ['changes its severity', 'Critical'],
+    ['ends it', 'Ok'],
+    ['tells the end again', 'Ok'],
+    ['opens another', 'Warning'],
+  ] as const)
+    units[what] = await unitsFor(status);
+  expect(units).toEqual({
+    'opens the first alert': 7,
+    'changes it': 2,
+    'changes its severity': 4,
+    'ends it': 7,
+    // The row of the key, too. One unit less if the row of the alert has at most 1 KB.
+    'tells the end again': 3,
+    'opens another': 7,
+  });
+  await unitsFor('Ok', 700);
+  expect(await unitsFor('Ok', 700)).toBe(2);
+});
