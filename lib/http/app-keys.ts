@@ -168,7 +168,7 @@ function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParam
 
 /**
  * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
- * not current.
+ * not current. Uses no monotonic clock, since that stops while Lambda freezes the function between calls.
  * @param sinceMs Unix milliseconds
  * @param nowMs Unix milliseconds
  */
