@@ -22,7 +22,7 @@ interface EventCommon {
   account: Int64;
   atMs: number;
   by: string;
-  /** Unique among the account's events of the type. */
+  /** Identifies the commit that the event tells, among all that the account's events of the type tell. */
   dedupKey: string;
   /** The API call, the operator's command, or `record`: a record of the feed or of an import. */
   cause: { request_id: string } | { command: string };
@@ -53,24 +53,34 @@ export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: Dyn
 export const replacedRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.OldImage && table.unmarshall<Key>(decoded(dynamodb.OldImage));
 
-/** The event that reports the write of a stream record; undefined if there is none. */
+/**
+ * The event that reports the write of a stream record; undefined if there is none, also because the row before the write said the same
+ * already.
+ */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = writtenRowOf(table, record);
+  const before = replacedRowOf(table, record);
   const { kind: rowKind, account } = (row && parseKey(row)) ?? {};
   if (!row || account === undefined) return undefined;
   switch (rowKind) {
-    // An entry is updated when it is finished. A later write of another row repeats its event with the same id, which is harmless.
+    // An entry is updated when it is finished.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
     case 'mergeOrder': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
-      return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
+      return completedEvent(
+        table,
+        account,
+        row as Stored<'mergeOrder'>,
+        before as Stored<'mergeOrder'> | undefined,
+        atMs,
+      );
     }
     case 'workItem':
-      return deletedEvent(account, row as Stored<'workItem'>);
+      return deletedEvent(account, row as Stored<'workItem'>, before as Stored<'workItem'> | undefined);
     case 'audit':
-      return operatorEvent(account, row as Stored<'audit'>);
+      return operatorEvent(account, row as Stored<'audit'>, before as Stored<'audit'> | undefined);
     default:
       return undefined;
   }
@@ -107,9 +117,10 @@ async function completedEvent(
   table: Table,
   account: Int64,
   { completed }: Stored<'mergeOrder'>,
+  before: Stored<'mergeOrder'> | undefined,
   atMs: number,
 ): Promise<ServiceEvent | undefined> {
-  if (!completed) return undefined;
+  if (!completed || completed.sequence === before?.completed?.sequence) return undefined;
   const { incident_id, sequence } = completed;
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
   // An undo has only the event at its commit.
@@ -123,17 +134,29 @@ async function completedEvent(
 /** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom: then the row has `record: ` and that. */
 const RECORD = 'record';
 
-function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {
+/** A deletion is told when it is committed. A later record that deletes the item once more, as of another time, is not. */
+function deletedEvent(
+  account: Int64,
+  row: Stored<'workItem'>,
+  before: Stored<'workItem'> | undefined,
+): ServiceEvent | undefined {
   const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by = RECORD, deleted_request_id: request_id } = row;
-  if (atMs === undefined) return undefined;
+  if (atMs === undefined || before?.deleted_at_ms !== undefined) return undefined;
   const cause = request_id === undefined ? { command: RECORD } : { request_id };
-  const common = { account, atMs, by, dedupKey: `${work_item_id}\n${atMs}`, cause };
+  // A restored item may be deleted again as of the same time. A record deletes it at most once, and a call raises its version.
+  const committedBy = request_id ?? Buffer.from(row.deletion_order ?? []).toString('hex');
+  const dedupKey = [work_item_id, atMs, version, committedBy].join('\n');
+  const common = { account, atMs, by, dedupKey, cause };
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
-function operatorEvent(account: Int64, row: Stored<'audit'>): ServiceEvent | undefined {
+function operatorEvent(
+  account: Int64,
+  row: Stored<'audit'>,
+  before: Stored<'audit'> | undefined,
+): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
-  if (type === undefined || result !== 'done') return undefined;
+  if (type === undefined || result !== 'done' || before?.result === 'done') return undefined;
   return createEvent(
     type,
     { account, atMs: at_ms, by: `operator ${by}`, dedupKey: id, cause: { command } },

@@ -49,8 +49,6 @@ const replaceRow: Writer = async (table, _records, latest) =>
 
 interface StoredItem extends WorkItemRow {
   feed_order?: Order;
-  /** The order of the latest record that deleted the item. */
-  deletion_order?: Order;
 }
 
 /**
