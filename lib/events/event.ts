@@ -90,8 +90,8 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
   const { entry, moves } = entryOf(row);
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
-  // The origins of a large merge are not known yet, nor which of its alerts are in the incident already: so all are counted.
-  const moved = kind === 'merge' && large ? moves : moves.filter(isMoved);
+  // Those of a large merge as it has read them: an entry that was committed since may have moved some, which MergeCompleted knows.
+  const moved = moves.filter(isMoved);
   const alerts = moved.length;
   if (kind === 'merge_undone')
     return createEvent('MergeUndone', common, {

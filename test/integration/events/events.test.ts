@@ -99,6 +99,16 @@ it('events are published for merges, for large ones both at the commit and at co
   expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
 });
 
+it('AlertsMerged of a large merge counts and names the alerts that move, not those that are in the incident', async () => {
+  const tenant = await newAccount(table);
+  const incident_id = await tenant.incident();
+  const [staying, moving] = [await tenant.alerts(LARGE, incident_id), (await tenant.alerts(LARGE)).sort()];
+  await tenant.merge(handlerOf(table), { alert_ids: [...staying, ...moving], incident_id });
+  const [merged, completed] = await eventsOf(tenant.account);
+  expect([merged?.detail.complete, merged?.detail.alerts, completed?.detail.alerts]).toEqual([false, LARGE, LARGE]);
+  expect((merged?.detail.alert_ids as string[]).toSorted()).toEqual(moving);
+});
+
 it("events are published for deletions and operators' commands, and not for what failed", async () => {
   const { account, appKey } = await newAccount(table);
   const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
