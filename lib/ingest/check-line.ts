@@ -51,11 +51,18 @@ export function entityOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
 ): { problems: string[]; entity?: Entity<OfKind> } {
-  if (Buffer.byteLength(text) > MAX_LINE_BYTES) return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
-  let parsed: unknown;
+  const { problems, line } = parseLine(text, MAX_LINE_BYTES);
+  if (problems.length === 0) problems.push(...problemsOf(line, kinds));
+  return problems.length === 0 ? { problems, entity: line as Entity<OfKind> } : { problems };
+}
+
+/** Parses a line. The result is what JSON says, of any type, unless there are problems. */
+export function parseLine(text: string, maxBytes: number): { problems: string[]; line?: unknown } {
+  if (Buffer.byteLength(text) > maxBytes) return { problems: [`is longer than ${maxBytes} bytes`] };
+  let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
-    parsed = parseJson(text, () => {
+    line = parseJson(text, () => {
       hasProto = true;
     });
   } catch {
@@ -64,8 +71,7 @@ export function entityOf<OfKind extends Kind>(
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
   }
-  const problems = hasProto ? [`a line ${NAME_PROBLEM}`] : problemsOf(parsed, kinds);
-  return problems.length === 0 ? { problems, entity: parsed as Entity<OfKind> } : { problems };
+  return hasProto ? { problems: [`a line ${NAME_PROBLEM}`] } : { problems: [], line };
 }
 
 /** The first problems of a parsed line; none if it is an entity of one of the kinds. */

@@ -6,7 +6,7 @@ import { PERMISSIONS } from '../http/operation.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
-import type { Order } from './order.ts';
+import type { Order, Orders } from './order.ts';
 
 /** Maximum length of the name of an account or a member, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -152,6 +152,8 @@ export interface FeedRecord {
   /** When the change happened, in Unix milliseconds. */
   atMs: number;
   order: Order;
+  /** Of a line that an export has written: the orders of its row, which its parts get in place of `order`. */
+  orders?: Orders;
   /** Whether it removes a host from the fleet. */
   retired: boolean;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
 import { AT_MS, type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
-import { type Origin, orderOf } from './order.ts';
+import { type Orders, type Origin, orderOf, timeOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
@@ -31,7 +31,7 @@ export function problemOf(record: object, line: string, origin: Origin): string 
 }
 
 /** The record of an entity that has no problems of its own. */
-export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
+function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
   const { properties } = schemaOf(entity);
   for (const [name, value] of Object.entries(entity)) {
     const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
@@ -41,9 +41,12 @@ export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Check
   return { record: recordOfEntity(entity, origin) };
 }
 
-/** The record of an entity. The time of its change is by default when it was sent. */
-export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin): FeedRecord {
-  const atMs = Number(at_ms ?? origin.sentMs);
+/**
+ * The record of an entity. The time of its change is by default when it was sent.
+ * @param orders of a line that an export has written
+ */
+export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin, orders?: Orders): FeedRecord {
+  const atMs = orders?.feed_order ? timeOf(orders.feed_order) : Number(at_ms ?? origin.sentMs);
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
@@ -51,5 +54,11 @@ export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: O
     record.alert_id = hash('sha256', `${record.account_id} ${record.source_id}`, 'hex').slice(0, 24);
     delete record.source_id;
   }
-  return { entity: record, atMs, order: orderOf(atMs, origin), retired };
+  return {
+    entity: record,
+    atMs,
+    order: orders?.feed_order ?? orderOf(atMs, origin),
+    retired,
+    ...(orders && { orders }),
+  };
 }

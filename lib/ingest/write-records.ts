@@ -67,7 +67,8 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
 const NO_UNDONE_DELETION = expression`attribute_not_exists(undone_deletion)`;
 
 async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
-  const { order, atMs } = record;
+  const { atMs, orders } = record;
+  const order = orders?.deletion_order ?? record.order;
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
   const isLatest = all(NO_UNDONE_DELETION, isBelow('deletion_order', order));
@@ -78,7 +79,7 @@ async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
 async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
-  const { entity, order, atMs } = record;
+  const { entity, order, atMs, orders } = record;
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
   for (let stored: StoredItem | undefined; ; ) {
@@ -92,7 +93,8 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
     const condition = stored
       ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
       : all(isAlive, NO_UNDONE_DELETION, isBelow('feed_order', order));
-    const { done, row: found } = await putRow(table, { ...rowOf(record), ...kept }, condition, RETURN_STORED);
+    const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
+    const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
@@ -104,23 +106,27 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
 }
 
 /** Replaces title and owner, each unless a merge changed it later: a merge's sequence is its time in milliseconds, stored as the order. */
-const writeIncident: Writer = (table, _records, { entity, order }) => {
+const writeIncident: Writer = (table, _records, { entity, order, orders: { title_order, owner_order } = {} }) => {
   const { owner_id, ...fields } = fieldsOf(entity);
-  const title = { orderAttribute: 'title_order', order, fields };
-  return writeParts(table, keyOf(entity), [title, { orderAttribute: 'owner_order', order, fields: { owner_id } }]);
+  return writeParts(table, keyOf(entity), [
+    { orderAttribute: 'title_order', order: title_order ?? order, fields },
+    { orderAttribute: 'owner_order', order: owner_order ?? order, fields: { owner_id } },
+  ]);
 };
 
 /** Replaces the fields and, until a merge has taken the alert (`moved_sequence`), its incident. */
 const writeAlert: Writer = (table, records, latest) => {
-  const parts = records.flatMap(({ entity, atMs, order }): Part[] => {
+  const parts = records.flatMap(({ entity, atMs, order, orders }): Part[] => {
     const { incident_id, incident_at_ms = atMs, ...fields } = fieldsOf(entity);
     const content = { orderAttribute: 'feed_order', order, fields };
     const incident = {
       orderAttribute: 'incident_order',
-      order: orderAt(Number(incident_at_ms), order),
+      order: orders?.incident_order ?? orderAt(Number(incident_at_ms), order),
       endedBy: 'moved_sequence',
     };
-    return incident_id === undefined ? [content] : [content, { ...incident, fields: { incident_id } }];
+    // A merge, or its undo, may have left the alert in none, which an export says by its order.
+    const isNamed = incident_id !== undefined || orders?.incident_order !== undefined;
+    return isNamed ? [content, { ...incident, fields: { incident_id } }] : [content];
   });
   return writeParts(table, keyOf(latest.entity), latestParts(parts));
 };
