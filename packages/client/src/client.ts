@@ -9,6 +9,8 @@ import {
   type FleetPage,
   type MergeAlertsRequest,
   PATHS,
+  type SendRecordsRequest,
+  type SendRecordsResult,
   type ServiceMapFleetHost,
 } from './types.ts';
 
@@ -19,6 +21,8 @@ export interface Client extends DataMethods {
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
+  /** Records without `at_ms` get the time of this call, so that a retry changes nothing. */
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
   /**
    * Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when
    * that key is invalid
@@ -73,6 +77,9 @@ export function createClient(options: ClientOptions): Client {
     async deleteWorkItem(request, callOptions) {
       await transport.send(PATHS.deleteWorkItem, request, callOptions);
     },
+    async sendRecords(request, callOptions) {
+      return (await transport.send(PATHS.sendRecords, withTimes(request), callOptions)).data as SendRecordsResult;
+    },
     async mergeAlerts(request, { idempotencyKey = randomId(), ...callOptions } = {}) {
       checkIdempotencyKey(idempotencyKey);
       const { headers } = await transport.send(PATHS.mergeAlerts, request, callOptions, idempotencyKey);
@@ -80,6 +87,18 @@ export function createClient(options: ClientOptions): Client {
     },
     // The compiler reports an operation that is missing.
   } satisfies Client & Record<keyof typeof PATHS, unknown>;
+}
+
+/** The service would give each try the time of its own arrival: then a repeated record could undo one that came between the tries. */
+function withTimes(request: SendRecordsRequest): SendRecordsRequest {
+  const { records } = request;
+  if (!Array.isArray(records)) return request; // which the service refuses
+  const atMs = Date.now();
+  const withTime = (record: { at_ms?: unknown }) =>
+    typeof record === 'object' && record !== null && !Array.isArray(record) && record.at_ms === undefined
+      ? { ...record, at_ms: atMs }
+      : record;
+  return { ...request, records: records.map(withTime) };
 }
 
 /**
