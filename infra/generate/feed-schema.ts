@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
 import { FEED_KINDS, LINES, type LineSchema, MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION } from '../../lib/ingest/kinds.ts';
+import { NO_INCIDENT } from '../../lib/shared/json.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
@@ -54,9 +55,11 @@ const DEFINITIONS = {
   ...Object.fromEntries(VALUES),
 };
 
+const NAMES_INCIDENT = { not: { required: ['incident_id'], properties: { incident_id: { const: NO_INCIDENT } } } };
 /** The rules of a kind that `check-line.ts` has beside its schema. */
 const RULES: Readonly<Record<string, object>> = {
-  alert: { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] },
+  alert: { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }], ...NAMES_INCIDENT },
+  incident: NAMES_INCIDENT,
   work_item: {
     propertyNames: { ...ref('name'), not: { enum: RESERVED_WORK_ITEM_FIELDS } },
     additionalProperties: ref(`value${MAX_DEPTH - 1}`),

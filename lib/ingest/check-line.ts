@@ -3,7 +3,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { codePoints, depthOf, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { codePoints, depthOf, isInt64, NO_INCIDENT, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   AT_MS,
@@ -99,6 +99,8 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> 
     yield 'exactly one of app_key and app_key_hash is required';
   if (kind === 'alert' && 'alert_id' in line === 'source_id' in line)
     yield 'exactly one of alert_id and source_id is required';
+  if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
+    yield 'incident_id must not be all zeros: merges store that for no incident';
   if (kind === 'work_item') yield* workItemProblems(line);
   if (!Object.keys(line).every(isStorableName)) yield `a line ${NAME_PROBLEM}`;
   for (const [field, value] of Object.entries(line))

@@ -62,6 +62,8 @@ it.each<[line: object, problem: string]>([
   ...['', 5, 'ff', '00'.repeat(24), 'g'.repeat(48), ORDER.slice(0, 12), `${ORDER}00`, ORDER.toUpperCase()].map(
     (feed_order): [object, string] => [item({ feed_order }), 'feed_order must be as export writes it, or left out'],
   ),
+  [{ ...incident, incident_id: '0'.repeat(24) }, 'incident_id must not be all zeros'],
+  [{ kind: 'alert', alert_id: 'a'.repeat(24), title: 't', incident_id: '0'.repeat(24) }, 'incident_id must not be all'],
   [{ ...incident, title_order: 'ff' }, 'title_order must be as export writes it, or left out'],
   [{ ...incident, feed_order: ORDER }, 'feed_order is not a field of this kind'],
   [item({ ttl: 1 }), 'ttl is reserved: rename the field'],
