@@ -5,6 +5,8 @@ import { type Orders, type Origin, orderOf, timeOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
+/** How far the clock of the queue may be behind API Gateway's: so much less a sender over HTTPS may be ahead, since the queue checks again. */
+const CLOCK_MARGIN_MS = 60_000;
 
 /** A record, or why it is refused. */
 type Checked = { problem: string } | { record: FeedRecord };
@@ -19,23 +21,23 @@ export function recordOf(line: string, origin: Origin): Checked {
 }
 
 /**
- * Why the feed would refuse a record that is parsed; undefined if it would not.
+ * Why the feed would refuse a record that is parsed, by any clock; undefined if it would not.
  * @param line its text, which may lack what was wrong: a number that is not finite becomes null
  */
 export function problemOf(record: object, line: string, origin: Origin): string | undefined {
   if (Buffer.byteLength(line) > MAX_LINE_BYTES) return `is longer than ${MAX_LINE_BYTES} bytes`;
   const problems = problemsOf(record, FEED_KINDS);
   if (problems.length > 0) return problems.join('; ');
-  const checked = recordOfChecked(record as Entity<FeedKind>, origin);
+  const checked = recordOfChecked(record as Entity<FeedKind>, origin, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
   return 'problem' in checked ? checked.problem : undefined;
 }
 
 /** The record of an entity that has no problems of its own. */
-function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
+function recordOfChecked(entity: Entity<FeedKind>, origin: Origin, maxAheadMs = MAX_CLOCK_AHEAD_MS): Checked {
   const { properties } = schemaOf(entity);
   for (const [name, value] of Object.entries(entity)) {
     const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
-    if (aheadMs > MAX_CLOCK_AHEAD_MS)
+    if (aheadMs > maxAheadMs)
       return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
   }
   return { record: recordOfEntity(entity, origin) };
