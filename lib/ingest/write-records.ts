@@ -105,7 +105,7 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
   }
 }
 
-/** Replaces title and owner, each unless a merge changed it later: a merge's sequence is its time in milliseconds, stored as the order. */
+/** Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. */
 const writeIncident: Writer = (table, _records, { entity, order, orders: { title_order, owner_order } = {} }) => {
   const { owner_id, ...fields } = fieldsOf(entity);
   return writeParts(table, keyOf(entity), [

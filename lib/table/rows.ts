@@ -95,7 +95,7 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** The order of the record that last set the title, or of the time that is the sequence of the merge. */
+  /** The order of the record that last set the title, or the time of the merge. */
   title_order?: Uint8Array;
   owner_order?: Uint8Array;
 }

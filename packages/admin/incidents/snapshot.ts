@@ -25,12 +25,12 @@ export async function readSnapshot(
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
   for (const { entry } of entries) {
     const incident = incidentOf.get(entry.incident_id);
-    const { sequence, new_title: title, new_owner_id: owner } = entry;
+    const { sequence, at_ms, new_title: title, new_owner_id: owner } = entry;
     if (!incident || (incident.last_change?.sequence ?? 0) >= sequence) continue;
     if (title !== undefined)
-      Object.assign(incident, { title, title_order: laterOrder(sequence, incident.title_order) });
+      Object.assign(incident, { title, title_order: laterOrder(at_ms, incident.title_order) });
     if (owner !== undefined)
-      Object.assign(incident, { owner_id: owner, owner_order: laterOrder(sequence, incident.owner_order) });
+      Object.assign(incident, { owner_id: owner, owner_order: laterOrder(at_ms, incident.owner_order) });
   }
   const resolved = resolve(new Map(alerts.map((alert) => [alert.alert_id, alert])), entries);
   return { incidents, alerts: [...resolved.values()] as Stored<'alert'>[] };
