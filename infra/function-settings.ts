@@ -11,7 +11,7 @@ const MEMORY_MB: PerFunction<number> = {
   // Work in bulk: a whole vCPU.
   'finish-merges': 1_769,
   'ingest-records': 1_769,
-  // 25,000 alerts, the most that a notification may have, take 0.3 s of a vCPU.
+  // The most costly bodies take most of a second of a vCPU (`npm run bench -- bodies`).
   'send-notification': 1_769,
 };
 
@@ -19,15 +19,17 @@ export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEF
 
 /**
  * Shares of the concurrent executions that the setting `reservedConcurrency` reserves. A share is both a guarantee and a limit: the
- * authorizer and the reads need the guarantee; merges, and the routes without authorizer, need the limit. The other functions use the
+ * authorizer and the reads need the guarantee; merges, what is sent to the feed, and the routes without authorizer, need the limit. The other functions use the
  * AWS account's unreserved concurrency, which is at least 100. The shares add up to 1 and must not exceed it. `MIN_RESERVED` is 1 divided by
  * the smallest.
  */
 const CONCURRENCY_SHARES: PerFunction<number> = {
   'usage-key-authorizer': 0.3,
-  'browse-fleet': 0.25,
-  'get-rum-resource': 0.15,
+  'browse-fleet': 0.2,
+  'get-rum-resource': 0.1,
   'merge-alerts': 0.2,
+  'send-notification': 0.05,
+  'send-records': 0.05,
   'fallback-route': 0.05,
   'openapi-document': 0.05,
 };

@@ -3,7 +3,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { codePoints, depthOf, isInt64, NO_INCIDENT, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { codePoints, exceededBound, isInt64, NO_INCIDENT, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   AT_MS,
@@ -66,7 +66,7 @@ export function parseLine(text: string, maxBytes: number): { problems: string[];
       hasProto = true;
     });
   } catch {
-    if (depthOf(text) > MAX_DEPTH) return { problems: [`a line ${DEPTH_PROBLEM}`] };
+    if (exceededBound(text, { levels: MAX_DEPTH })) return { problems: [`a line ${DEPTH_PROBLEM}`] };
     // The parser's message quotes the line, which may contain an app key.
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
@@ -86,7 +86,8 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
-  const { kind, retired } = line as { kind?: Kind; retired?: unknown };
+  const { kind, retired, from } = line as { kind?: Kind; retired?: unknown; from?: unknown };
+  if (kind === undefined && from !== undefined) return yield UNREAD_PROBLEM;
   if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
   const schema = schemaOf({ kind, retired });
   const fields = schema.properties as Fields;
@@ -127,6 +128,9 @@ function isUndoneDeletion(value: unknown): boolean {
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
 const NAME_PROBLEM = `must not contain field names that are empty, longer than ${MAX_FIELD_NAME} characters, __proto__ or not well-formed Unicode`;
+/** Of a line that {@link Feed.refuse} wrote, after a redrive. */
+const UNREAD_PROBLEM =
+  'is no record, but what a caller sent that could not be read: it is kept to be looked at. Delete it from this queue';
 const DEPTH_PROBLEM = `must not be nested deeper than ${MAX_DEPTH} levels`;
 
 function* textProblems(value: unknown): Generator<string> {

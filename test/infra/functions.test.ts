@@ -17,12 +17,12 @@ const NODE_OPTIONS = '--max-semi-space-size=2 --max-old-space-size=128';
 type Row = [name: FunctionName, timeout: number, memory: number, share?: number | undefined, variables?: object];
 /** Time-out in seconds, MB of memory, share of 50 reserved executions, variables. The authorizer leaves time for the operation; API Gateway waits 29 s. */
 const FUNCTIONS: Row[] = [
-  ['browse-fleet', 29, 512, 12],
-  ['get-rum-resource', 29, 512, 7],
+  ['browse-fleet', 29, 512, 10],
+  ['get-rum-resource', 29, 512, 5],
   ['delete-work-item', 29, 512],
   ['merge-alerts', 29, 512, 10],
-  ['send-records', 29, 512, undefined, { FEED_URL }],
-  ['send-notification', 29, 1_769, undefined, { FEED_URL, REFUSED_URL }],
+  ['send-records', 29, 512, 2, { FEED_URL }],
+  ['send-notification', 29, 1_769, 2, { FEED_URL, REFUSED_URL }],
   ['finish-merges', 300, 1_769],
   ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, FEED_URL, REFUSED_URL }],
   ['relay', 60, 512, undefined, RELAY],
@@ -32,14 +32,15 @@ const FUNCTIONS: Row[] = [
 ];
 
 it.each<[variant: Variant | undefined, tableName: string, settings: string[], days: number]>([
-  [undefined, 'Table', ['262144', 'false', 'true'], 30],
-  ['changed', 'Table', ['2048', 'true', 'false'], 90],
-  ['adopting', 'Old-Table-1', ['262144', 'false', 'true'], 30],
+  [undefined, 'Table', ['262144', '20000', '120000', 'false', 'true'], 30],
+  ['changed', 'Table', ['2048', '5', '6', 'true', 'false'], 90],
+  ['adopting', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
 ])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-  const [MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
-  const ofTable = { TABLE_NAME, MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED };
+  const [MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
+  const limits = { MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE };
+  const ofTable = { TABLE_NAME, ...limits, WRITES_FROZEN, SERVICEMAP_ENABLED };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {
@@ -59,9 +60,11 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
   ]);
   const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
-  const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
-  const kept = Object.fromEntries(logs.map((id) => [id, { RetentionInDays: days }]));
-  expect(propertiesOf('Logs::LogGroup', template)).toEqual(kept);
+  const kept = (name: string) => ({ LogGroupName: `/Service/${name}`, RetentionInDays: days });
+  expect(propertiesOf('Logs::LogGroup', template)).toEqual({
+    ...Object.fromEntries(FUNCTIONS.map(([name]) => [`${idOfFunction(name)}Logs`, kept(name)])),
+    ServiceAccessLog: kept('access'),
+  });
 });
 
 it('of the reserved executions each share is at least 1, and all are what is counted, no more than there are', () => {

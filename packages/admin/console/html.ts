@@ -182,8 +182,8 @@ export const htmlDocument = (
 <title>${title}${account && ` – ${account.name} (${account.account_id})`} – console</title>
 <base href="${base}">
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/console/console.css">
-<script type="module" src="/console/console.js"></script>
+<link rel="stylesheet" href="/console.css">
+<script type="module" src="/console.js"></script>
 </head>
 <body>
 <a class="skip" href="${address}#content">Skip to the content</a>

@@ -210,9 +210,13 @@ export interface SendNotificationResult {
    */
   accepted: number;
   /**
-   * The alerts that could not be read; absent if there are none
+   * The first ten of the alerts that could not be read; absent if there are none
    */
   refused?: RefusedAlert[];
+  /**
+   * How many alerts could not be read; absent if there are none
+   */
+  refused_count?: number;
 }
 export interface SendRecordsRequest {
   /**
@@ -479,6 +483,7 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session_replay.used_cnt"]',
   '["accepted"]',
   '["refused","index"]',
+  '["refused_count"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
+import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { recordFrom } from '../../support/feed.ts';
+import { recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
 import { eventFor, handlersOver, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
@@ -17,19 +19,25 @@ const ALERT = {
   fingerprint: '9a1c0f3f6ed1c1a4',
 };
 
+/** Each call is of another window of the account's budget. */
+let windows = 0;
+
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object, failing?: keyof Feed) {
-  const [sent, refused]: [string[], string[]] = [[], []];
-  const take = (name: keyof Feed, queue: string[], lines: readonly string[]) => {
+async function notify(body: object | string, failing?: keyof Feed) {
+  const sent: string[] = [];
+  const refused: ShownRefusal[] = [];
+  const take = <Item>(name: keyof Feed, queue: Item[], items: readonly Item[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
-    queue.push(...lines);
+    queue.push(...items);
   };
   const feed: Feed = {
     send: async (lines) => take('send', sent, lines),
-    refuse: async (lines, reason) => take('refuse', refused, [...lines, reason]),
+    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
   };
-  const deps = testDeps(table, { now: () => NOW + 1_500 });
-  const event = eventFor(sendNotification, { appKey, body });
+  const startedMs = NOW + 1_500 + 60_000 * windows++;
+  const deps = testDeps(table, { now: () => startedMs });
+  const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
+  const event = eventFor(sendNotification, { appKey, rawBody });
   event.requestContext.requestTimeEpoch = NOW;
   const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
@@ -78,16 +86,64 @@ it.each<[what: string, fields: object, title: string]>([
   expect(await recordOf(fields)).toMatchObject({ title, at_ms: NOW }),
 );
 
-it('alerts that cannot be read are kept where they can be seen, and their neighbours are taken', async () => {
+it('alerts that cannot be read are kept in one message that is no record, and their neighbours are taken', async () => {
   const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
   const more = Array(8).fill({ ...ALERT, fingerprint: '', labels: {} });
   const { answer, records, refused, counts } = await notify({ alerts: [...unreadable, ...more] });
   const indexes = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11];
-  expect(answer.body.data).toMatchObject({ accepted: 1, refused: indexes.map((index) => ({ index })) });
+  const named = indexes.slice(0, 10).map((index) => ({ index, reason: expect.any(String) }));
+  expect(answer.body.data).toEqual({ accepted: 1, refused: named, refused_count: 11 });
   expect([records.length, counts]).toEqual([1, [expect.objectContaining({ refused: 11 })]]);
-  expect(refused.slice(0, -1)).toEqual([...unreadable.slice(0, 3), ...more].map((alert) => JSON.stringify(alert)));
-  // The reason names the first ten.
-  expect(refused.at(-1)).toMatch(/^alerts\[0\]: .*; alerts\[1\]: .*startsAt.*alerts\[10\]: (?!.*alerts\[11\])/);
+  const [{ body = '', reason, ...attributes } = {}, ...others] = refused;
+  expect([attributes, others]).toEqual([
+    { group: String(account), message_id: expect.any(String), sent_at_ms: `${NOW}` },
+    [],
+  ]);
+  const text = [...unreadable.slice(0, 3), ...more].map((alert) => JSON.stringify(alert)).join('\n');
+  expect(JSON.parse(body)).toEqual({ account_id: account, from: '/feed/alertmanager', text });
+  expect(reason).toMatch(/^alerts\[0\]: .*; alerts\[1\]: .*startsAt.*alerts\[10\]: (?!.*alerts\[11\]).*; and 1 more$/);
+});
+
+it.each<[what: string, alerts: string]>([
+  ['25,000 alerts that are numbers', `${Array(25_000).fill('0')}`],
+  ['an alert of 1e18', `[${Array(60_000).fill('1e18')}]`],
+  ['a small list of 1e18', '[1e18,1e18]'],
+  ['alerts of quotes', `${Array(300).fill(JSON.stringify('"'.repeat(500)))}`],
+  ['an alert of characters that SQS refuses', JSON.stringify('\ufffe'.repeat(50_000))],
+  ['an alert of emojis', JSON.stringify('😀'.repeat(50_000))],
+])(
+  'what is kept of %s is no longer than it came, fits a line of the feed, is no record, and shows that it is cut',
+  async (_what, alerts) => {
+    const { answer, refused } = await notify(`{"alerts":[${alerts}]}`);
+    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([200, true, 1]);
+    const [{ body = '' } = {}] = refused;
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_LINE_BYTES);
+    const { text } = JSON.parse(body);
+    expect(text).toMatch(/…\(cut\)$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(Buffer.byteLength(`{"alerts":[${alerts}]}`));
+    expect(() => recordFrom(JSON.parse(body), NOW)).toThrow(/^is no record/);
+  },
+);
+
+it.each<[what: string, fields: object, reason: string]>([
+  ['a label that is a list', { labels: { a: [] } }, 'labels must be strings, numbers or booleans'],
+  [
+    'an annotation that is an object',
+    { annotations: { a: { toString: 1 } } },
+    'annotations must be strings, numbers or booleans',
+  ],
+  ['labels that are a list', { labels: ['a'] }, 'labels must be an object'],
+  ['annotations that are a text', { annotations: 'a' }, 'annotations must be an object'],
+  ['a time that is a list', { startsAt: ['2025-06-15T14:30:00Z'] }, 'startsAt must be a time of RFC 3339'],
+])('an alert cannot be read with %s', async (_what, fields, reason) =>
+  expect((await notify({ alerts: [{ ...ALERT, ...fields }] })).answer.body.data).toEqual({
+    ...{ accepted: 0, refused: [{ index: 0, reason }], refused_count: 1 },
+  }),
+);
+
+it('labels may be numbers, booleans and null', async () => {
+  const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };
+  expect(await recordOf({ labels, annotations: null })).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
 });
 
 it.each<keyof Feed>(['send', 'refuse'])(
@@ -108,7 +164,28 @@ it('a notification may be empty, and the log says how many alerts its sender has
   expect(answer.body.data).toEqual({ accepted: 0 });
   const fields = expect.objectContaining({ truncated_alerts: 12 });
   expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields }));
+  for (const truncatedAlerts of [{ toString: 1 }, '12', [12], 0.5, null]) {
+    const { answer, log } = await notify({ alerts: [], truncatedAlerts });
+    expect([answer.status, log.lines.filter(({ level }) => level === 'warn')]).toEqual([200, []]);
+  }
 });
+
+it.each<[what: string, body: string, code: string, message: RegExp]>([
+  [
+    'more than 1,000 levels',
+    `{"alerts":[],"x":${'['.repeat(1_000)}${']'.repeat(1_000)}}`,
+    'InvalidParameter',
+    /1000 levels/,
+  ],
+  ['more than 150,000 values', `{"alerts":[],"x":[${Array(149_998).fill('{}')}]}`, 'InvalidParameter', /150000 values/],
+])('a notification of %s is refused whole', async (_what, body, code, message) => {
+  const { answer, records } = await notify(body);
+  expect([answer.status, answer.body.error.code, records]).toEqual([400, code, []]);
+  expect(answer.body.error.message).toMatch(message);
+});
+
+it('a notification may have 150,000 values', async () =>
+  expect((await notify(`{"alerts":[],"x":[${Array(149_997).fill('{}')}]}`)).answer.status).toBe(200));
 
 it('a notification may have 4 MiB, and no byte more', async () => {
   const notification = (bytes: number) => ({ alerts: [], x: 'x'.repeat(bytes - '{"alerts":[],"x":""}'.length) });
@@ -116,9 +193,9 @@ it('a notification may have 4 MiB, and no byte more', async () => {
   expect((await notify(notification(4 * 2 ** 20 + 1))).answer.status).toBe(413);
 });
 
-it('lines are divided into messages that the queue takes, and only a line that fits into none is cut', () => {
+it('lines are divided into messages that the queue takes', () => {
   const [line, limit] = ['x'.repeat(60_000), 2 ** 20 - 16 * 1024];
-  const messages = messagesOf([...Array(40).fill(line), '€'.repeat(2 ** 19), ...Array(1_500).fill('{}')]);
+  const messages = messagesOf([...Array(40).fill(line), ...Array(1_500).fill('{}')]);
   for (const message of messages) {
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limit);
     expect(message.split('\n').length).toBeLessThanOrEqual(MAX_RECORDS);

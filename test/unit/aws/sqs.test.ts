@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createDestinations } from '../../../lib/events/destinations.ts';
-import { connectQueues, refusalOf } from '../../../lib/ingest/queues.ts';
+import { connectQueues } from '../../../lib/ingest/queues.ts';
+import { refusalOf } from '../../../lib/ingest/refusals.ts';
 import { serve } from '../../support/serve.ts';
 
 interface Entry {

@@ -10,6 +10,8 @@ import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
+import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
+import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
@@ -135,6 +137,22 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
     await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
     const { table: recorded, done } = connect(losing('UpdateCommand'));
     await callAlone(createHandlers(testDeps(recorded)), deleteWorkItem, { appKey, body });
+    return done;
+  },
+  async 'send-records'() {
+    const { table, connect } = newTable();
+    const { appKey } = await newAccount(table);
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    const body = { records: [{ kind: 'alert', source_id: 's', title: 't' }] };
+    expect((await callAlone(createHandlers(testDeps(recorded)), sendRecords, { appKey, body })).status).toBe(200);
+    return done;
+  },
+  async 'send-notification'() {
+    const { table, connect } = newTable();
+    const { appKey } = await newAccount(table);
+    const { table: recorded, done } = connect(losing('UpdateCommand'));
+    const body = { alerts: [] };
+    expect((await callAlone(createHandlers(testDeps(recorded)), sendNotification, { appKey, body })).status).toBe(200);
     return done;
   },
   async 'merge-alerts'() {

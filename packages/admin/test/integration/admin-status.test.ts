@@ -1,8 +1,9 @@
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { beforeAll, expect, it } from 'vitest';
 import { keys } from '../../../../lib/table/keys.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
-import { measureStack } from '../../status/stack-figures.ts';
+import { measureStack, readPoints } from '../../status/stack-figures.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -68,6 +69,7 @@ const nameOf = ({ MetricName, Dimensions }: MetricQuery['MetricStat']['Metric'])
 // Each answers with two pages. CloudWatch may answer with an empty page before one that has something.
 Object.assign(aws.replies, {
   GetMetricData({ MetricDataQueries: all, NextToken }: { MetricDataQueries: MetricQuery[]; NextToken?: string }) {
+    if (all.length > 500) return { __type: 'ValidationError', message: 'At most 500 queries.' };
     const queries = all.filter((_, index) => index % 2 === Number(NextToken ?? 0));
     const results = queries.map(({ Id, MetricStat: { Metric } }) => ({ Id, Values: METRICS[nameOf(Metric)] ?? [] }));
     return { MetricDataResults: results, ...(!NextToken && { NextToken: '1' }) };
@@ -83,6 +85,13 @@ Object.assign(aws.replies, {
     const events = times.map((timestamp, index) => ({ timestamp, message: messageOf(index) }));
     return nextToken ? { events } : { nextToken: '1' };
   },
+});
+
+it('more metrics than CloudWatch reads in a call, as 40 operations have, are read in several', async () => {
+  const query = { namespace: 'AWS/DynamoDB', name: 'ReadThrottleEvents', statistic: 'Sum' };
+  const queries = Array.from({ length: 501 }, () => ({ ...query, dimensions: { TableName: table.name } }));
+  const client = new CloudWatch({ region: 'eu-west-1' });
+  expect(await readPoints(client, queries, NOW)).toEqual(queries.map(() => [4]));
 });
 
 const status = (...more: string[]) =>
@@ -142,7 +151,7 @@ it('admin status shows what it can read as text, although a part fails', async (
 it('the front page of the console shows the same as admin status', async () => {
   const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
   const console = await serveConsole({
-    ...{ table, now: () => NOW, url: () => UNREACHABLE, measure: () => measureStack(stack, NOW) },
+    ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
     deadLetters: async () => 3,
   });
   await console.signIn();
