@@ -3,7 +3,15 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { codePoints, exceededBound, isInt64, NO_INCIDENT, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import {
+  codePoints,
+  exceededBound,
+  isInt64,
+  NO_INCIDENT,
+  parseJson,
+  positionOf,
+  syntaxErrorAt,
+} from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   AT_MS,

@@ -27,8 +27,7 @@ export async function readSnapshot(
     const incident = incidentOf.get(entry.incident_id);
     const { sequence, at_ms, new_title: title, new_owner_id: owner } = entry;
     if (!incident || (incident.last_change?.sequence ?? 0) >= sequence) continue;
-    if (title !== undefined)
-      Object.assign(incident, { title, title_order: laterOrder(at_ms, incident.title_order) });
+    if (title !== undefined) Object.assign(incident, { title, title_order: laterOrder(at_ms, incident.title_order) });
     if (owner !== undefined)
       Object.assign(incident, { owner_id: owner, owner_order: laterOrder(at_ms, incident.owner_order) });
   }

@@ -59,9 +59,15 @@ it.each<[what: string, records: unknown[], problem: RegExp]>([
 
 it('what is taken is not refused by the queue, whose clock may be up to a minute behind', async () => {
   const status = { kind: 'host_status', host_id: 'h', health_at_ms: NOW };
-  for (const record of [{ ...alert, at_ms: NOW + 240_001 }, { ...status, health_at_ms: NOW + 240_001 }])
+  for (const record of [
+    { ...alert, at_ms: NOW + 240_001 },
+    { ...status, health_at_ms: NOW + 240_001 },
+  ])
     expect((await send([record])).message).toMatch(/ is 240001 ms after the record was sent: set the clock /);
-  const { sent } = await send([{ ...alert, at_ms: NOW + 240_000 }, { ...status, health_at_ms: NOW + 240_000 }]);
+  const { sent } = await send([
+    { ...alert, at_ms: NOW + 240_000 },
+    { ...status, health_at_ms: NOW + 240_000 },
+  ]);
   const feed = feedOver(table, () => NOW - 60_000);
   await put(table, keys.account(account), { account_id: account });
   await feed.deliver([sent.join('\n')]);
