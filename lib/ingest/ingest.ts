@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
-import { isCurrent } from '../http/app-keys.ts';
+import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
@@ -51,22 +51,23 @@ interface Line {
  * does not exist or is suspended, goes to the queue of refused records. If applying one fails, its whole message fails, and is received again after a growing delay.
  */
 export function createIngestRecords(
-  { table, log, metrics, now }: Pick<Deps, 'table' | 'log' | 'metrics' | 'now'>,
+  deps: Pick<Deps, 'table' | 'log' | 'metrics' | 'now' | 'monotonicNow'>,
   queues: Queues,
 ) {
+  const { table, log, metrics } = deps;
   /** Accounts whose records are accepted, and when each was looked up. */
-  const acceptedAccounts = new QuickLRU<string, number>({ maxSize: MAX_KNOWN_ACCOUNTS });
+  const acceptedAccounts = new QuickLRU<string, Moment>({ maxSize: MAX_KNOWN_ACCOUNTS });
 
   /** Why the records of an account are refused; undefined if they are accepted. */
   async function refusalReason(table: Table, account: Int64): Promise<string | undefined> {
     const name = String(account);
-    const nowMs = now();
-    const sinceMs = acceptedAccounts.get(name);
-    if (sinceMs !== undefined && isCurrent(sinceMs, ACCOUNT_MS, nowMs)) return undefined;
+    const now = momentOf(deps);
+    const since = acceptedAccounts.get(name);
+    if (since && isCurrent(since, ACCOUNT_MS, deps)) return undefined;
     const row = await getRow(table, keys.account(account), ['account_id', 'suspended']);
     if (!row) return `account ${account} does not exist: create it, ${SEND_AGAIN}`;
     if (row.suspended) return `account ${account} is suspended: end that, ${SEND_AGAIN}`;
-    acceptedAccounts.set(name, nowMs);
+    acceptedAccounts.set(name, now);
     return undefined;
   }
 

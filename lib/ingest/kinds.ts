@@ -8,7 +8,7 @@ import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/sch
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
 import { SEVERITIES } from '../table/rows.ts';
 import { ALERT_CONTENT, AT_MS } from './alert-fields.ts';
-import type { Order } from './order.ts';
+import type { Order, Orders } from './order.ts';
 
 /** Maximum length of the name of an account or a member, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -66,12 +66,10 @@ const alertFields = {
 } as const;
 /** An alert that an export has written: only import takes it. */
 const exportedAlert = {
-  required: ['title', 'alert_id', 'alert_key', 'alert_status', 'alert_order', 'started_at_ms'],
+  required: ['title', 'alert_id', 'alert_key', 'alert_status', 'started_at_ms'],
   properties: {
     ...alertFields,
     alert_severity: { type: 'string', enum: SEVERITIES },
-    /** In hexadecimal: see `order.ts`. */
-    alert_order: { type: 'string', minLength: 34, maxLength: 48, pattern: '^([0-9a-f]{2})+$' },
   },
 } as const;
 
@@ -167,6 +165,8 @@ export interface FeedRecord {
   /** When the change happened, in Unix milliseconds. */
   atMs: number;
   order: Order;
+  /** Of a line that an export has written: the orders of its row, which its parts get in place of `order`. */
+  orders?: Orders;
   /** Whether it removes a host from the fleet. */
   retired: boolean;
 }
