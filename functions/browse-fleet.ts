@@ -1,4 +1,4 @@
-import { createBrowseFleetHandler } from '../lib/operations/browse-fleet/browse.ts';
+import { createHandler } from '../lib/operations/browse-fleet/handler.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 
-export const handler = createBrowseFleetHandler(await createDeps({ connections: 3 }));
+export const handler = createHandler(await createDeps({ connections: 3 }));

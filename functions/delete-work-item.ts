@@ -1,4 +1,4 @@
-import { createDeleteWorkItemHandler } from '../lib/operations/delete-work-item/delete.ts';
+import { createHandler } from '../lib/operations/delete-work-item/handler.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 
-export const handler = createDeleteWorkItemHandler(await createDeps({ connections: 1 }));
+export const handler = createHandler(await createDeps({ connections: 1 }));

@@ -1,4 +1,4 @@
-import { createGetRumResourceHandler } from '../lib/operations/get-rum-resource/resource.ts';
+import { createHandler } from '../lib/operations/get-rum-resource/handler.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 
-export const handler = createGetRumResourceHandler(await createDeps({ connections: 1 }));
+export const handler = createHandler(await createDeps({ connections: 1 }));

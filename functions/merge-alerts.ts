@@ -1,4 +1,4 @@
-import { createMergeAlertsHandler } from '../lib/operations/merge-alerts/merge.ts';
+import { createHandler } from '../lib/operations/merge-alerts/handler.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 
-export const handler = createMergeAlertsHandler(await createDeps({ connections: 1 }));
+export const handler = createHandler(await createDeps({ connections: 1 }));

@@ -1,18 +1,27 @@
-/** What differs between the functions: memory, and share of the reserved concurrency. Tools read it without the CDK. */
+/** Memory of the functions, and their shares of the reserved concurrency. Tools read it without the CDK. */
+import { type ListedOperation, operations } from '../lib/operations/index.ts';
 import type { FunctionName } from './grants.ts';
 
-type PerFunction<Value> = Readonly<Partial<Record<FunctionName, Value>>>;
+type PerFunction = Readonly<Partial<Record<FunctionName, number>>>;
 
-/** Lambda allots CPU in proportion: one vCPU for 1,769 MB. 512 is a guess, not measured on AWS. */
+/** The values of a field that some operations have. */
+const ofOperations = (field: 'memoryMb' | 'concurrencyShare'): PerFunction =>
+  Object.fromEntries(
+    operations.flatMap((operation: ListedOperation) => {
+      const { name, [field]: value } = operation;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/** 512 is a guess, not measured on AWS. */
 const DEFAULT_MEMORY_MB = 512;
-const MEMORY_MB: PerFunction<number> = {
+const MEMORY_MB: PerFunction = {
   'fallback-route': 256,
   'openapi-document': 256,
   // Work in bulk: a whole vCPU.
   'finish-merges': 1_769,
   'ingest-records': 1_769,
-  // 25,000 alerts, the most that a notification may have, take 0.3 s of a vCPU.
-  'send-notification': 1_769,
+  ...ofOperations('memoryMb'),
 };
 
 export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEFAULT_MEMORY_MB;
@@ -23,13 +32,11 @@ export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEF
  * AWS account's unreserved concurrency, which is at least 100. The shares add up to 1 and must not exceed it. `MIN_RESERVED` is 1 divided by
  * the smallest.
  */
-const CONCURRENCY_SHARES: PerFunction<number> = {
+const CONCURRENCY_SHARES: PerFunction = {
   'usage-key-authorizer': 0.3,
-  'browse-fleet': 0.25,
-  'get-rum-resource': 0.15,
-  'merge-alerts': 0.2,
   'fallback-route': 0.05,
   'openapi-document': 0.05,
+  ...ofOperations('concurrencyShare'),
 };
 
 /** If fewer executions were reserved, the smallest share would round to 0, and Lambda would refuse every call of that function. */

@@ -5,10 +5,11 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { AccountPrincipal, ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { MetricType } from 'aws-cdk-lib/aws-lambda';
+import { type Function as LambdaFunction, MetricType } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { QueueName } from '../lib/http/operation.ts';
 import { MAX_MESSAGE_BYTES } from '../lib/ingest/queues.ts';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
@@ -139,10 +140,8 @@ export class IngestQueues extends Construct {
     const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
       NODE_OPTIONS: RECORDS.nodeOptions,
       FEED_URL: this.queue.queueUrl,
-      REFUSED_URL: this.refused.queueUrl,
     });
-    // `grantSendMessages` would allow more actions.
-    this.refused.grant(ingestRecords, 'sqs:SendMessage');
+    this.letSend(ingestRecords, 'refused');
     const source = new SqsEventSource(this.queue, {
       batchSize: RECORDS.batchSize,
       maxBatchingWindow: RECORDS.batchWindow,
@@ -152,5 +151,13 @@ export class IngestQueues extends Construct {
     });
     ingestRecords.addEventSource(source);
     this.failedMessages = failedDeliveries(source);
+  }
+
+  /** Lets a function send to a queue, and gives it the queue's address. */
+  letSend(fn: LambdaFunction, name: QueueName): void {
+    const queue = name === 'feed' ? this.queue : this.refused;
+    fn.addEnvironment(`${name.toUpperCase()}_URL`, queue.queueUrl);
+    // `grantSendMessages` would allow more actions.
+    queue.grant(fn, 'sqs:SendMessage');
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Duration, Names, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { allowedMethods, operations } from '../lib/operations/index.ts';
+import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { type CreateFunction, createFunction } from './function.ts';
@@ -68,13 +68,8 @@ export class ServiceStack extends Stack {
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
-    // `grantSendMessages` would allow more actions.
-    for (const name of ['send-records', 'send-notification'] as const) {
-      functions[name].addEnvironment('FEED_URL', ingestQueues.queue.queueUrl);
-      ingestQueues.queue.grant(functions[name], 'sqs:SendMessage');
-    }
-    functions['send-notification'].addEnvironment('REFUSED_URL', ingestQueues.refused.queueUrl);
-    ingestQueues.refused.grant(functions['send-notification'], 'sqs:SendMessage');
+    for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
+      for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
     const { api, accessLog, url, domain, accountPlan } = service;
     const operatorPolicy = createOperatorPolicy(this, {

@@ -134,6 +134,6 @@ await install(client);
 await compile();
 await callInChromium();
 await callFromPython(await runExamples());
-assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json')).product, 'rum');
+assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client get-rum-resource --json')).product, 'rum');
 reportDone('the installed command shows the RUM resource');
 await startMcpServer();

@@ -63,6 +63,7 @@ function numberPaths(schemas: Record<string, Schema>): string[] {
 interface DescribedOperation {
   operationId: string;
   summary: string;
+  parameters: { $ref: string }[];
   requestBody: { required: boolean; content: Content };
   responses: { 200: { content: Content } };
 }
@@ -70,15 +71,39 @@ interface Content {
   'application/json': { schema: { $ref: string } };
 }
 
-/** The declaration of the method for an operation that answers with data; '' for another operation. */
+const isIdempotent = ({ parameters }: DescribedOperation) =>
+  parameters.some(({ $ref }) => $ref.endsWith('/IdempotencyKey'));
+
+const requestName = ({ requestBody }: DescribedOperation) =>
+  refName(requestBody.content['application/json'].schema.$ref);
+
+/** The declaration of the method for an operation without an idempotency key; '' for another operation. */
 function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
   const { operationId, summary, requestBody, responses } = operation;
+  if (isIdempotent(operation)) return '';
   const envelope = schemas[refName(responses[200].content['application/json'].schema.$ref)];
   const properties = envelope?.properties as { data?: { $ref?: string } } | undefined;
   const type = refName(properties?.data?.$ref ?? '');
-  if (!types.includes(type)) return '';
-  const request = `request${requestBody.required ? '' : '?'}: ${refName(requestBody.content['application/json'].schema.$ref)}`;
-  return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${type}>;\n`;
+  const request = `request${requestBody.required ? '' : '?'}: ${requestName(operation)}`;
+  return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${types.includes(type) ? type : 'void'}>;\n`;
+}
+
+/** How a command takes a field of a request: a flag, the text of one or several options, an integer, or JSON. */
+function optionKind(schema: Schema, schemas: Record<string, Schema>): string {
+  const { $ref, type, items } = schema;
+  if (typeof $ref === 'string') return optionKind(schemas[refName($ref)] ?? {}, schemas);
+  if (type === 'array') return optionKind(items as Schema, schemas) === 'text' ? 'texts' : 'json';
+  return { boolean: 'flag', string: 'text', integer: 'integer' }[String(type)] ?? 'json';
+}
+
+/** The entry of the command of an operation. */
+function commandOf(operation: DescribedOperation, schemas: Record<string, Schema>): string {
+  const { operationId: method, summary } = operation;
+  const { properties = {} } = schemas[requestName(operation)] as { properties?: Record<string, Schema> };
+  const fields = Object.entries(properties).map(([field, schema]) => [field, optionKind(schema, schemas)]);
+  const name = method.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const command = { method, summary, fields: Object.fromEntries(fields), isIdempotent: isIdempotent(operation) };
+  return `  ${JSON.stringify(name)}: ${JSON.stringify(command)},\n`;
 }
 
 /** A remark that json-schema-to-typescript adds to each definition, and that is removed. */
@@ -92,8 +117,9 @@ export async function clientTypes(): Promise<string> {
   };
   const { schemas } = components;
   // The client removes the envelope.
-  const names = Object.keys(schemas).filter(
-    (name) => !/Envelope$|^Error$|^RequestId$|^DeleteWorkItemResult$/.test(name),
+  const isEmpty = ({ type, properties }: Schema) => type === 'object' && Object.keys(properties ?? {}).length === 0;
+  const names = Object.entries(schemas).flatMap(([name, schema]) =>
+    /Envelope$|^Error$|^RequestId$/.test(name) || isEmpty(schema) ? [] : [name],
   );
   const definitions = Object.fromEntries(
     names.map((name) => [name, prepared(schemas[name], name.endsWith('Request'))]),
@@ -106,7 +132,7 @@ export async function clientTypes(): Promise<string> {
     style: { singleQuote: true, printWidth: 120 },
   });
   return [
-    "// Generated from openapi.json by `npm run generate`: do not edit.\nimport type { CallOptions } from './options.ts';\n",
+    "// Generated from openapi.json by `npm run generate`: do not edit.\nimport type { CallOptions, Command } from './options.ts';\n",
     text
       .replace(/^export interface Types \{\}\n/m, '')
       .replace(REFERENCED_REMARK, '')
@@ -115,10 +141,14 @@ export async function clientTypes(): Promise<string> {
     `export const PATHS = {\n${Object.entries(paths)
       .map(([path, { post }]) => `  ${post.operationId}: '${path}',\n`)
       .join('')}} as const;\n`,
-    '/** The operations that answer with data. */',
-    `export interface DataMethods {\n${Object.values(paths)
+    '/** The operations without an idempotency key. */',
+    `export interface PlainMethods {\n${Object.values(paths)
       .map(({ post }) => methodOf(post, schemas, names))
       .join('')}}\n`,
+    '/** The operations as commands: the method of each, and how it takes the fields of the request. */',
+    `export const COMMANDS: Readonly<Record<string, Command>> = {\n${Object.values(paths)
+      .map(({ post }) => commandOf(post, schemas))
+      .join('')}};\n`,
     '/** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */',
     `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)
       .map((path) => `  '${path}',\n`)

@@ -43,6 +43,12 @@ export interface Operation {
   readonly maxBodyBytes?: number;
   /** What its function may do with the table: exactly the actions that it uses. */
   readonly grants: readonly Grant[];
+  /** The queues to which it sends: its function may, and finds their addresses in `FEED_URL` and `REFUSED_URL`. */
+  readonly sendsTo?: readonly QueueName[];
+  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
+  readonly memoryMb?: number;
+  /** Its share of the setting `reservedConcurrency`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
+  readonly concurrencyShare?: number;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
@@ -57,6 +63,9 @@ export interface Operation {
   /** Examples of this operation's own errors, and of common errors that have another message here. */
   readonly refusals: readonly RefusalExample[];
 }
+
+/** The queue of the records that are sent, and that of those which were refused. */
+export type QueueName = 'feed' | 'refused';
 
 /** The groups of operations in openapi.json. */
 export type Tag = 'Monitoring' | 'RUM' | 'Incidents' | 'Feed';

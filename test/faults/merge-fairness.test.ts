@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';

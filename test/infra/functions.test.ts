@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { MIN_RESERVED, reservedExecutions, totalReserved } from '../../infra/function-settings.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
-import { allowedMethods } from '../../lib/operations/index.ts';
+import { allowedMethods, type ListedOperation, operations } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf, readable } from './stack.ts';
 import type { Variant } from './templates.ts';
@@ -13,22 +13,25 @@ const RELAY = {
   ...{ MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
 };
 const NODE_OPTIONS = '--max-semi-space-size=2 --max-old-space-size=128';
+/** Of the setting `reservedConcurrency`, in the variant `changed`. */
+const RESERVED = 50;
 
 type Row = [name: FunctionName, timeout: number, memory: number, share?: number | undefined, variables?: object];
-/** Time-out in seconds, MB of memory, share of 50 reserved executions, variables. The authorizer leaves time for the operation; API Gateway waits 29 s. */
+/** Time-out in seconds, MB of memory, share of the reserved executions, variables. The authorizer leaves time for the operation; API Gateway waits 29 s. */
 const FUNCTIONS: Row[] = [
-  ['browse-fleet', 29, 512, 12],
-  ['get-rum-resource', 29, 512, 7],
-  ['delete-work-item', 29, 512],
-  ['merge-alerts', 29, 512, 10],
-  ['send-records', 29, 512, undefined, { FEED_URL }],
-  ['send-notification', 29, 1_769, undefined, { FEED_URL, REFUSED_URL }],
+  ...operations.map(({ name, memoryMb = 512, concurrencyShare, sendsTo }: ListedOperation): Row => {
+    const variables = {
+      ...(sendsTo?.includes('feed') && { FEED_URL }),
+      ...(sendsTo?.includes('refused') && { REFUSED_URL }),
+    };
+    return [name, 29, memoryMb, concurrencyShare, variables];
+  }),
   ['finish-merges', 300, 1_769],
   ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, FEED_URL, REFUSED_URL }],
   ['relay', 60, 512, undefined, RELAY],
-  ['usage-key-authorizer', 2, 512, 15, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, 2, { ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
-  ['openapi-document', 5, 256, 2],
+  ['usage-key-authorizer', 2, 512, 0.3, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  ['fallback-route', 5, 256, 0.05, { ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
+  ['openapi-document', 5, 256, 0.05],
 ];
 
 it.each<[variant: Variant | undefined, tableName: string, settings: string[], days: number]>([
@@ -51,7 +54,7 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
       Timeout,
       MemorySize,
       // By default none is reserved: an account with a limit of 10 would refuse the deployment.
-      ...(variant === 'changed' && share && { ReservedConcurrentExecutions: share }),
+      ...(variant === 'changed' && share && { ReservedConcurrentExecutions: Math.floor(share * RESERVED) }),
       Role: `${idOfFunction(name)}Role.Arn`,
       LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
       Environment: { Variables: { METRICS_NAMESPACE, ...(GRANTS[name].length > 0 && ofTable), ...variables } },

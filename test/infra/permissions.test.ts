@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { LEADING_KEYS } from '../../infra/table-definition.ts';
-import { operations } from '../../lib/operations/index.ts';
+import { type ListedOperation, operations } from '../../lib/operations/index.ts';
 import type { Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from './stack.ts';
 import { OLD_STREAM, OLD_TABLE } from './templates.ts';
@@ -49,8 +49,12 @@ const CONSUME =
 const MORE: Partial<Record<FunctionName, string[]>> = {
   'finish-merges': [`${CONSUME} MergesQueue.Arn`],
   'ingest-records': [`${CONSUME} FeedQueue.Arn`, 'Allow sqs:SendMessage on FeedRefused.Arn'],
-  'send-records': ['Allow sqs:SendMessage on FeedQueue.Arn'],
-  'send-notification': ['Allow sqs:SendMessage on FeedQueue.Arn FeedRefused.Arn'],
+  ...Object.fromEntries(
+    operations.map(({ name, sendsTo = [] }: ListedOperation) => {
+      const queues = sendsTo.map((queue) => ({ feed: 'FeedQueue.Arn', refused: 'FeedRefused.Arn' })[queue]);
+      return [name, queues.length > 0 ? [`Allow sqs:SendMessage on ${words(queues)}`] : []];
+    }),
+  ),
   relay: [
     `${CONSUME} RelayEvents.Arn`,
     'Allow dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',

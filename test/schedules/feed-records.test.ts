@@ -6,7 +6,7 @@ import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';

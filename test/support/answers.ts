@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Operation } from '../../lib/http/operation.ts';
 import { parseJson } from '../../lib/shared/json.ts';
-import { validate } from '../../packages/conformance/src/answers.ts';
+import { contract } from '../../packages/conformance/src/sections/index.ts';
 import type { Answer } from './service.ts';
 
 /** Checks the whole envelope of an answer: status, request id in body and header, and either `data` or the error's code. */
@@ -30,6 +30,6 @@ export function expectEnvelope(answer: Answer, status: number, code?: string): v
 export function expectData({ path }: Pick<Operation, 'path'>, answer: Answer): any {
   expectEnvelope(answer, 200);
   const body = parseJson(answer.text) as { data: unknown };
-  validate('POST', path, { status: answer.status, headers: new Headers(answer.headers), body });
+  contract.validate('POST', path, { status: answer.status, headers: new Headers(answer.headers), body });
   return body.data;
 }

@@ -1,6 +1,6 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
+import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
@@ -36,8 +36,7 @@ export const live = (fields: Partial<Live> = {}): Live => ({
 /** Host ids that sort as their numbers do. */
 export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
 
-interface FleetOptions {
-  browse?: BrowseOptions;
+interface FleetOptions extends BrowseOptions {
   settings?: Partial<Settings>;
   timeLimits?: TimeLimits;
   /** The client of the handlers; by default the one that fills the fleet. */
@@ -49,12 +48,12 @@ interface FleetOptions {
 /** An account, with functions that fill its fleet and browse it. */
 export async function newFleet(
   table: Table,
-  { browse, settings = {}, timeLimits, through = table, caller }: FleetOptions = {},
+  { settings = {}, timeLimits, through = table, caller, ...options }: FleetOptions = {},
 ) {
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
-  const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
+  const { browseFleet: handler } = handlersOver(deps, options);
   /** Deletes the rate count before every second call. The clock stands still, so the limit of two calls a second would never end. */
   const resetRateCount = async () => {
     calls += 1;

@@ -1,32 +1,30 @@
 import type { Handler } from '../../lib/http/operation.ts';
 import type { Feed } from '../../lib/ingest/queues.ts';
-import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
-import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
-import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';
-import type { OperationId } from '../../lib/operations/index.ts';
+import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
+import { type OperationId, operationIdOf, operations } from '../../lib/operations/index.ts';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
-import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
-import { createSendNotificationHandler } from '../../lib/operations/send-notification/notify.ts';
-import { createSendRecordsHandler } from '../../lib/operations/send-records/send.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 
 /** Options of the handlers that take any. */
-export interface HandlerOptions extends MergeLimits {
-  browse?: BrowseOptions;
+export interface HandlerOptions extends BrowseOptions, MergeLimits {
   /** By default one that takes everything. */
   feed?: Feed;
 }
 
 const ANY_FEED: Feed = { send: async () => undefined, refuse: async () => undefined };
 
+/** The functions `createHandler` of all operations. The compiler checks each where `functions/NAME.ts` calls it. */
+const factories = await Promise.all(
+  operations.map(async ({ name }) => {
+    const { createHandler } = await import(`../../lib/operations/${name}/handler.ts`);
+    return [operationIdOf(name), createHandler] as const;
+  }),
+);
+
 /** The handlers of all operations in this process, as one warm instance of each function: for tests and benchmarks. */
-export const createHandlers = (deps: Deps, { browse, feed = ANY_FEED, ...limits }: HandlerOptions = {}): Handlers => ({
-  browseFleet: createBrowseFleetHandler(deps, browse),
-  getRumResource: createGetRumResourceHandler(deps),
-  deleteWorkItem: createDeleteWorkItemHandler(deps),
-  mergeAlerts: createMergeAlertsHandler(deps, limits),
-  sendRecords: createSendRecordsHandler(deps, feed),
-  sendNotification: createSendNotificationHandler(deps, feed),
-});
+export const createHandlers = (deps: Deps, options: HandlerOptions = {}): Handlers => {
+  const handlers = factories.map(([id, createHandler]) => [id, createHandler(deps, { feed: ANY_FEED, ...options })]);
+  return Object.fromEntries(handlers);
+};

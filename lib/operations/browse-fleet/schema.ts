@@ -161,6 +161,7 @@ export const browseFleet = {
     { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
     { actions: ['BatchGetItem'], on: ['hostStatuses'] },
   ],
+  concurrencyShare: 0.25,
   request: {
     title: 'BrowseFleetRequest',
     type: 'object',

@@ -21,6 +21,7 @@ export const mergeAlerts = {
     { actions: ['UpdateItem'], on: ['mergeOrder', 'history', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
+  concurrencyShare: 0.2,
   idempotent: true,
   writes: true,
   request: {

@@ -14,6 +14,9 @@ export const sendNotification = {
   permission: 'feed',
   throttle: THROTTLE,
   grants: [{ actions: ['GetItem'], on: ['appKey'] }],
+  sendsTo: ['feed', 'refused'],
+  // 25,000 alerts, the most that a notification may have, take 0.3 s of a vCPU.
+  memoryMb: 1_769,
   maxBodyBytes: 4 * 2 ** 20,
   request: {
     title: 'SendNotificationRequest',

@@ -14,6 +14,7 @@ export const sendRecords = {
   permission: 'feed',
   throttle: THROTTLE,
   grants: [{ actions: ['GetItem'], on: ['appKey'] }],
+  sendsTo: ['feed'],
   request: {
     title: 'SendRecordsRequest',
     type: 'object',

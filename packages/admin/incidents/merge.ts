@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-alerts/merge.ts';
+import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-alerts/handler.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readSettings, TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import type { Table } from '../../../lib/table/client.ts';

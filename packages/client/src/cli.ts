@@ -13,8 +13,16 @@ import {
   explainStatus,
   ServiceError,
 } from './index.ts';
-import { jsonText } from './json.ts';
-import { checkIdempotencyKey } from './options.ts';
+import { jsonText, parseJson } from './json.ts';
+import { type Command, checkIdempotencyKey, type MergeOptions } from './options.ts';
+import { COMMANDS, type PATHS } from './types.ts';
+
+/** The option that takes a field of a request. */
+const optionOf = (field: string) => field.replaceAll('_', '-');
+const OPERATIONS = Object.entries(COMMANDS).map(([name, { summary, fields, isIdempotent }]) => {
+  const options = [...Object.keys(fields).map(optionOf), ...(isIdempotent ? ['idempotency-key'] : [])];
+  return `  ${name.padEnd(28)} ${summary}\n    ${options.map((option) => `--${option}`).join(' ')}\n`;
+});
 
 const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 
@@ -23,15 +31,15 @@ Commands:
     --status S, --agent-version V, --edge-cluster C, --capture-mode M
                                only these; each may be repeated, up to 20 times (capture mode: 3)
     --cursor C                 resume a listing that failed
-  rum                          show the RUM plan, quotas and usage
-    --no-cache                 read the plan from its source
-  delete WORK_ITEM --version N soft-delete a work item, N being its version as last read
   merge INCIDENT [ALERT...]    move alerts into an incident: all, or none
     --alerts FILE              also those in a file, one id a line (- is standard input)
     --comment C, --title T     at most 1024 and 512 characters
     --owner MEMBER             the incident's new owner
     --idempotency-key K        repeat a merge within 24 hours without doing it twice
 
+  and each operation by its name, with an option for each field of its request. Lists of texts are repeated options,
+  flags take no value, and other lists and objects are JSON:
+${OPERATIONS.join('')}
   --json                       print JSON, errors too: fleet prints a line for each host
   --help
 
@@ -48,11 +56,9 @@ class UsageError extends Error {}
 const texts = { type: 'string', multiple: true } as const;
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-/** The options of each command, besides `COMMON`. */
+/** The options of the commands that are made for people, besides `COMMON`. */
 const OPTIONS = {
   fleet: { status: texts, 'agent-version': texts, 'edge-cluster': texts, 'capture-mode': texts, cursor: text },
-  rum: { 'no-cache': flag },
-  delete: { version: text },
   merge: { alerts: text, comment: text, title: text, owner: text, 'idempotency-key': text },
 };
 const COMMON = { json: flag, help: { ...flag, short: 'h' } } as const;
@@ -139,22 +145,38 @@ async function fleet(args: string[]): Promise<void> {
   }
 }
 
-async function rum(args: string[]): Promise<void> {
-  const { values } = asUsageError(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
-  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, callOptions);
-  if (values.json) print(jsonText(resource));
-  else for (const [field, value] of Object.entries(resource)) print(`${field.padEnd(30)}  ${value}`);
-}
+const PARSERS: { readonly [Kind in Command['fields'][string]]: (name: string, given: unknown) => unknown } = {
+  flag: (_name, given) => given,
+  text: (_name, given) => given,
+  texts: (_name, given) => given,
+  integer: (name, given) => integer(name, String(given)),
+  json(name, given) {
+    try {
+      return parseJson(String(given));
+    } catch {
+      throw new UsageError(`--${name} must be JSON`);
+    }
+  },
+};
 
-async function deleteItem(args: string[]): Promise<void> {
-  const { values, positionals } = asUsageError(() =>
-    parseArgs({ args, options: { ...OPTIONS.delete, ...COMMON }, allowPositionals: true }),
-  );
-  const [work_item_id, ...others] = positionals;
-  if (work_item_id === undefined || others.length > 0) throw new UsageError('delete requires one WORK_ITEM');
-  const version = integer('version', values.version);
-  await connect().deleteWorkItem({ work_item_id, version }, callOptions);
-  print(values.json ? jsonText({ work_item_id, version, deleted: true }) : `${work_item_id} deleted`);
+/** Calls an operation with what its options say, and prints the answer. The service checks the request. */
+async function callOperation({ method, fields, isIdempotent }: Command, args: string[]): Promise<void> {
+  const types = { flag, text, texts, integer: text, json: text };
+  const options = Object.fromEntries(Object.entries(fields).map(([field, kind]) => [optionOf(field), types[kind]]));
+  const all = { ...options, ...COMMON, ...(isIdempotent && { 'idempotency-key': text }) };
+  const values: Record<string, unknown> = asUsageError(() => parseArgs({ args, options: all })).values;
+  const given = Object.entries(fields).filter(([field]) => optionOf(field) in values);
+  const request = given.map(([field, kind]) => [field, PARSERS[kind](optionOf(field), values[optionOf(field)])]);
+  // The method of each operation takes a request and these options.
+  const call = connect()[method as keyof typeof PATHS] as (request: object, options: MergeOptions) => Promise<unknown>;
+  const { 'idempotency-key': idempotencyKey = randomUUID() } = values as { 'idempotency-key'?: string };
+  const data = await call(Object.fromEntries(request), { ...callOptions, ...(isIdempotent && { idempotencyKey }) });
+  const answered = Object.entries(data ?? {});
+  if (values.json) print(jsonText(data) ?? 'null');
+  else if (answered.length === 0) print('Done.');
+  else
+    for (const [field, value] of answered)
+      print(`${field.padEnd(30)}  ${typeof value === 'object' ? jsonText(value) : value}`);
 }
 
 async function merge(args: string[]): Promise<void> {
@@ -215,7 +237,14 @@ function report(error: unknown, json: boolean): number {
   return wrongUsage ? 2 : 1;
 }
 
-const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { fleet, rum, delete: deleteItem, merge };
+/** What each command does with its arguments. */
+const commands = new Map<string, (args: string[]) => Promise<void>>([
+  ['fleet', fleet],
+  ['merge', merge],
+  ...Object.entries(COMMANDS).map(
+    ([name, command]) => [name, (args: string[]) => callOperation(command, args)] as const,
+  ),
+]);
 
 const [command = '--help', ...args] = process.argv.slice(2);
 // A reader such as `head` may close the pipe early: that is no failure.
@@ -223,7 +252,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(HELP);
 else
   try {
-    const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+    const run = commands.get(command);
     if (run === undefined) throw new UsageError(`unknown command ${command}`);
     await run(args);
   } catch (error) {

@@ -4,21 +4,19 @@ import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOp
 import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
-  type DataMethods,
-  type DeleteWorkItemRequest,
   type FleetPage,
   type MergeAlertsRequest,
   PATHS,
+  type PlainMethods,
   type ServiceMapFleetHost,
 } from './types.ts';
 
 /** Every method throws an `ApiError` on failure. */
-export interface Client extends DataMethods {
+export interface Client extends PlainMethods {
   /** The page at `cursor` and all after it; waits for the rate limit. To resume, pass a page's `next_cursor` or the error's `cursor`. */
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
-  deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
   /**
    * Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when
    * that key is invalid
@@ -56,22 +54,19 @@ export function createClient(options: ClientOptions): Client {
     } while (cursor !== undefined);
   }
 
-  const dataMethods = Object.fromEntries(
+  const methods = Object.fromEntries(
     Object.entries(PATHS).map(([name, path]) => [
       name,
       async (request: object = {}, callOptions?: CallOptions) =>
         (await transport.send(path, request, callOptions)).data,
     ]),
-  ) as unknown as DataMethods;
+  ) as unknown as PlainMethods;
 
   return {
-    ...dataMethods,
+    ...methods,
     pages,
     async *hosts(request, callOptions) {
       for await (const { items } of pages(request, callOptions)) yield* items;
-    },
-    async deleteWorkItem(request, callOptions) {
-      await transport.send(PATHS.deleteWorkItem, request, callOptions);
     },
     async mergeAlerts(request, { idempotencyKey = randomId(), ...callOptions } = {}) {
       checkIdempotencyKey(idempotencyKey);

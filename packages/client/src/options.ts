@@ -66,6 +66,16 @@ export interface MergeOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** An operation as a command. */
+export interface Command {
+  /** Name of the client's method. */
+  readonly method: string;
+  readonly summary: string;
+  /** How an option's text becomes the field of the request: `texts` is a list of repeated options. */
+  readonly fields: Readonly<Record<string, 'flag' | 'text' | 'texts' | 'integer' | 'json'>>;
+  readonly isIdempotent: boolean;
+}
+
 /**
  * Checks what the service would refuse. For a character outside Latin-1, `fetch` throws as it does when there is no answer, so the call
  * would be retried.

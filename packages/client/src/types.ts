@@ -1,5 +1,5 @@
 // Generated from openapi.json by `npm run generate`: do not edit.
-import type { CallOptions } from './options.ts';
+import type { CallOptions, Command } from './options.ts';
 
 /**
  * The authoritative signal: act on this code; the HTTP status is informational. Codes may be added: handle unknown ones by status.
@@ -447,17 +447,29 @@ export const PATHS = {
   mergeAlerts: '/alert/merge',
 } as const;
 
-/** The operations that answer with data. */
-export interface DataMethods {
+/** The operations without an idempotency key. */
+export interface PlainMethods {
   /** List the hosts of the account with the state of their network-topology collection. */
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
   /** Read the account's RUM plan, quotas and usage. */
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
+  /** Soft-delete a work item. */
+  deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
   /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
   sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
   /** Send records to the feed. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
 }
+
+/** The operations as commands: the method of each, and how it takes the fields of the request. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  "browse-fleet": {"method":"browseFleet","summary":"List the hosts of the account with the state of their network-topology collection","fields":{"cursor":"text","limit":"integer","scan_limit":"integer","statuses":"texts","agent_versions":"texts","edge_clusters":"texts","capture_modes":"texts"},"isIdempotent":false},
+  "get-rum-resource": {"method":"getRumResource","summary":"Read the account's RUM plan, quotas and usage","fields":{"no_cache":"flag"},"isIdempotent":false},
+  "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","fields":{"work_item_id":"text","version":"integer"},"isIdempotent":false},
+  "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
+  "send-records": {"method":"sendRecords","summary":"Send records to the feed","fields":{"records":"json"},"isIdempotent":false},
+  "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","fields":{"alert_ids":"texts","incident_id":"text","comment":"text","owner_id":"integer","title":"text"},"isIdempotent":true},
+};
 
 /** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */
 export const NUMBER_PATHS: ReadonlySet<string> = new Set([

@@ -2,14 +2,20 @@
 import { expect } from 'vitest';
 import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import { CliError } from '../../admin/cli/io.ts';
-import { type Answer, validate } from './answers.ts';
+import type { Answer, Validate } from './answers.ts';
+import type { OperationContract } from './contract.ts';
 import { type Environment, NEEDS, Skipped } from './environment.ts';
 
 export const FLEET = '/monit/servicemap/fleet';
 export const RUM = '/rum/resource/info';
 export const DELETE = '/incident/work-item/delete';
 export const MERGE = '/alert/merge';
-export const PATHS = [FLEET, RUM, DELETE, MERGE];
+
+/** The operations of the contract, and the check of an answer against it. */
+export interface Contract {
+  readonly operations: readonly OperationContract[];
+  readonly validate: Validate;
+}
 
 export interface CallOptions {
   method?: string;
@@ -65,7 +71,13 @@ function jsonOf(text: string, status: number): unknown {
 export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** @param timeoutMs for a whole answer */
-export function createApiClient(environment: Environment, pages: Pages = new Map(), timeoutMs = TIMEOUT_MS) {
+export function createApiClient(
+  environment: Environment,
+  { operations, validate }: Contract,
+  pages: Pages = new Map(),
+  timeoutMs = TIMEOUT_MS,
+) {
+  const permissions = new Map(operations.map(({ path, permission }) => [path, permission]));
   const calls: string[] = [];
   let sent = 0;
 
@@ -105,8 +117,9 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
     let answers503 = 0;
     for (;;) {
       const answer = await send(path, body, options);
-      if (path === FLEET && isCertifiedAccount && answer.status === 403 && !environment.entities)
-        throw new Skipped('the account lacks the permission monit');
+      const permission = permissions.get(path);
+      if (permission !== undefined && isCertifiedAccount && answer.status === 403 && !environment.entities)
+        throw new Skipped(`the account lacks the permission ${permission}`);
       if (answer.status === 503) answers503 += 1;
       const isRetryable = answer.status === 429 || answer.status === 503;
       if (options.noRetry || !isRetryable || answers503 > max503Retries) return answer;
@@ -121,6 +134,7 @@ export function createApiClient(environment: Environment, pages: Pages = new Map
 
   return {
     environment,
+    operations,
     /** The calls of the check and their statuses, for its report. */
     calls: calls as readonly string[],
     sent: () => sent,

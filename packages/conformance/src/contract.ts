@@ -6,15 +6,28 @@ import { RUM_RECORD } from './data.ts';
 
 type Fields = Record<string, object>;
 
-const text = { type: 'string' };
+/** What the contract says of an operation. */
+export interface OperationContract {
+  readonly path: string;
+  /** The permission that the account needs; absent: any valid key may call. */
+  readonly permission?: string;
+  /** Largest body; absent: {@link MAX_BODY_BYTES}. */
+  readonly maxBodyBytes?: number;
+  /** Schema of `data` in a success. */
+  readonly data: object;
+}
+
+export const MAX_BODY_BYTES = 256 * 1_024;
+
+export const text = { type: 'string' };
 const flag = { type: 'boolean' };
 /** Exact over the whole int64 range. */
 const integer = { int64: {} };
-const natural = { int64: { minimum: 0 } };
+export const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-const listOf = (items: object) => ({ type: 'array', items });
+export const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
-const object = (required: Fields, optional: Fields = {}) => ({
+export const object = (required: Fields, optional: Fields = {}) => ({
   type: 'object',
   required: Object.keys(required),
   properties: { ...required, ...optional },
@@ -56,26 +69,16 @@ const coverage = object({
   states: object(Object.fromEntries(STATUSES.map((status) => [status, natural]))),
 });
 
-const fleetPage = object(
+export const fleetPage = object(
   { items: listOf(host), coverage, partial: flag, truncated: flag, generated_at_ms: integer },
   { truncation_reasons: listOf(text), next_cursor: text },
 );
 
 const TYPES: Readonly<Record<string, object>> = { string: text, boolean: flag, number: integer, bigint: integer };
-const rumRecord = object({
+export const rumRecord = object({
   account_id: integer,
   ...Object.fromEntries(Object.entries(RUM_RECORD).map(([name, value]) => [name, TYPES[typeof value] ?? {}])),
 });
-
-/** `data` of each operation's success. */
-export const DATA: Readonly<Record<string, object>> = {
-  '/monit/servicemap/fleet': fleetPage,
-  '/rum/resource/info': rumRecord,
-  '/incident/work-item/delete': object({}),
-  '/alert/merge': { type: 'null' },
-  '/feed/records': object({ accepted: natural }),
-  '/feed/alertmanager': object({ accepted: natural }, { refused: listOf(object({ index: natural, reason: text })) }),
-};
 
 /** The table of error codes. */
 export const CODES: Readonly<Record<string, number>> = {

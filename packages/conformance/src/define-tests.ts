@@ -2,7 +2,7 @@
 import { test as base, describe } from 'vitest';
 import { createApiClient, type Pages } from './api-client.ts';
 import { type Environment, Skipped } from './environment.ts';
-import type { requirementsOf } from './sections/index.ts';
+import { contract, type requirementsOf } from './sections/index.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -22,7 +22,7 @@ export function defineTests(
 ): void {
   const pages: Pages = new Map();
   const test = base.extend('api', ({ task, onTestFailed }, { onCleanup }) => {
-    const api = createApiClient(environment, pages);
+    const api = createApiClient(environment, contract, pages);
     onCleanup(() => {
       task.meta.sent = api.sent();
     });

@@ -1,13 +1,14 @@
 import { CliError } from '../../admin/cli/io.ts';
 import { createApiClient, RUM } from './api-client.ts';
 import type { Environment } from './environment.ts';
+import { contract } from './sections/index.ts';
 
 /**
  * Checks the environment: one call checks the app key, and another whether the data set of this run exists and is unused.
  * @throws CliError which says what to do
  */
 export async function checkEnvironment(environment: Environment, run: string | undefined): Promise<void> {
-  const { call, remove } = createApiClient(environment);
+  const { call, remove } = createApiClient(environment, contract);
   const { url, entities } = environment;
   try {
     const { status } = await call(RUM);

@@ -1,5 +1,6 @@
 /** The requirements of the contract are data: define-tests.ts turns each into a test. */
 import type { ApiClient } from './api-client.ts';
+import type { OperationContract } from './contract.ts';
 import type { Entities } from './data.ts';
 
 /** Calls the service and asserts what it answers. */
@@ -14,6 +15,12 @@ export type Requirement =
 
 /** The requirements of a section by title. The titles paraphrase the contract; their order gives the numbers. */
 export type Requirements = Readonly<Record<string, Requirement>>;
+
+/** An operation, and its section of the certificate, whose heading begins with its number. */
+export interface OperationSection extends OperationContract {
+  readonly heading: `4.${number} ${string}`;
+  readonly requirements: Requirements;
+}
 
 export const todo = (reason: string) => ({ todo: reason });
 

@@ -79,7 +79,7 @@ it('a walk examines each host that is never removed exactly once, and every page
   const steps = fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 });
   const property = fc.asyncProperty(fleet, fleet, steps, readSizes, async (start, orphans, steps, readSize) => {
     const size = (_body: unknown, examined: number) => examined * readSize.growth || readSize.first;
-    const tenant = await newFleet(newDouble(), { browse: { size } });
+    const tenant = await newFleet(newDouble(), { size });
     const hosts: Record<string, Host> = {};
     async function add(added: Record<string, Host>): Promise<void> {
       const rows = Object.entries(added);

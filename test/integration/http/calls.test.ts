@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { hashAppKey } from '../../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
-import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
-import { allowedMethods, operations } from '../../../lib/operations/index.ts';
-import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
+import { allowedMethods, type ListedOperation, operations } from '../../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { connectTable } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { loadData } from '../../../packages/admin/data/load.ts';
+import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { listen } from '../../support/listen.ts';
@@ -18,12 +18,11 @@ import {
   callAlone,
   type EventOptions,
   eventFor,
+  everythingIn,
   handlersOver,
   invokeAlone,
   NOW,
   put,
-  putAll,
-  storedUnder,
   testDeps,
 } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
@@ -113,35 +112,30 @@ it.each<[what: string, reply: string | undefined]>([
 
 it('what settings switch off is refused with Retry-After, counted as refused by a setting, and changes nothing', async () => {
   const settings = { writesFrozen: true, serviceMapEnabled: false };
-  const { account, appKey, table, deps, handlers, read } = await newService({ settings });
-  const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
-  const rows = [
-    { ...keys.workItem(account, 'w'), work_item_id: 'w', version: 1, title: 't' },
-    { ...keys.alert(account, alert_id), alert_id, title: 't' },
-    { ...keys.incident(account, incident_id), incident_id, title: 't' },
-  ];
-  await putAll(table, rows);
-  for (const [operation, body] of [
-    [deleteWorkItem, { work_item_id: 'w', version: 1 }],
-    [mergeAlerts, { alert_ids: [alert_id], incident_id }],
-    [browseFleet, {}],
-  ] as const) {
-    const answer = await callAlone(handlers, operation, { appKey, body });
+  const { table, deps, handlers } = await newService({ settings });
+  await loadData(table, 'sample', sampleData(NOW), { nowMs: NOW });
+  const before = await everythingIn(table);
+  const isOff = (operation: ListedOperation) => operation.writes || operation === browseFleet;
+  const switchedOff = operations.filter(isOff);
+  for (const operation of switchedOff) {
+    const answer = await callAlone(handlers, operation, { appKey: DEMO_KEYS.demo, body: operation.example.request });
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
   }
-  for (const row of rows) expect(await storedUnder(table, row.pk)).toEqual([row]);
-  expect(deps.metrics.events).toEqual(Array(3).fill('refused_by_setting'));
-  expectEnvelope(await read(), 200);
+  expect(await everythingIn(table)).toBe(before);
+  expect(deps.metrics.events).toEqual(switchedOff.map(() => 'refused_by_setting'));
+  expectEnvelope(await callAlone(handlers, getRumResource, { appKey: DEMO_KEYS.demo }), 200);
 });
 
 it.each(operations)(
   '$name reads only the key for a call that its checks refuse, and does not count it',
   async (operation) => {
     const { appKey, hook, handlers } = await newService();
+    const fields = Object.keys(operation.request.properties);
     const wrong: EventOptions[] = [
       { headers: { 'Content-Type': 'text/plain' } },
-      ...['{', `{"x":"${'x'.repeat(4 * 2 ** 20)}"}`, '{"limit":0,"no_cache":0}'].map((rawBody) => ({ rawBody })),
+      ...['{', `{"x":"${'x'.repeat(4 * 2 ** 20)}"}`].map((rawBody) => ({ rawBody })),
+      ...fields.map((field) => ({ body: { ...operation.example.request, [field]: null } })),
       ...(operation === browseFleet ? [{ rawBody: '{"cursor":"never issued"}' }] : []),
     ];
     for (const options of wrong) {

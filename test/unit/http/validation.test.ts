@@ -3,7 +3,7 @@ import { validateMiddleware } from '../../../lib/http/body.ts';
 import type { ApiError } from '../../../lib/http/errors.ts';
 import { catalogFor, messageOf } from '../../../lib/http/messages/index.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
-import { checkScanLimit } from '../../../lib/operations/browse-fleet/browse.ts';
+import { checkScanLimit } from '../../../lib/operations/browse-fleet/handler.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';

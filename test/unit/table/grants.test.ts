@@ -7,11 +7,12 @@ import { LEADING_KEYS } from '../../../infra/table-definition.ts';
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
-import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
-import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
+import { type ListedOperation, operations } from '../../../lib/operations/index.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { loadData } from '../../../packages/admin/data/load.ts';
+import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
 import { relayed } from '../../support/events.ts';
 import { connectionLost } from '../../support/faults.ts';
@@ -19,7 +20,7 @@ import { feedOver } from '../../support/feed.ts';
 import { hostId, inventory, live, newFleet } from '../../support/fleet.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { type Account, finishFeed, newAccount } from '../../support/incidents.ts';
-import { callAlone, put, stored, testDeps } from '../../support/service.ts';
+import { callAlone, stored, testDeps } from '../../support/service.ts';
 import { connectDouble, partitionPlaceholder, type Request } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 
@@ -105,7 +106,25 @@ async function newPendingMerge() {
   return { table, connect, tenant, entry };
 }
 
-const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<string>; mayBeStale: boolean }>>> = {
+interface Done {
+  required: Set<string>;
+  mayBeStale: boolean;
+}
+
+/** Makes the call of an operation's example twice, on the sample data. The reply to its first write is lost. */
+async function makeExampleCalls(operation: ListedOperation): Promise<Done> {
+  const { table, connect } = newTable();
+  await loadData(table, 'sample', sampleData(NOW), { nowMs: NOW });
+  const { table: recorded, done } = connect(losing('UpdateCommand', 'PutCommand', 'TransactWriteCommand'));
+  const handlers = createHandlers(testDeps(recorded, { now: () => NOW }));
+  const call = { appKey: DEMO_KEYS.demo, body: operation.example.request };
+  for (let count = 0; count < 2; count += 1)
+    expect((await callAlone(handlers, operation, call)).status, `${operation.name}: the call of its example`).toBe(200);
+  return done;
+}
+
+/** What functions do besides the calls of an example: an operation needs one only if its example leaves out a granted action. */
+const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
   async 'browse-fleet'() {
     const { table, connect } = newTable();
     const tenant = await newFleet(table);
@@ -117,24 +136,6 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
     );
     const { table: recorded, done } = connect(losing('UpdateCommand'));
     await callAlone(createHandlers(testDeps(recorded)), browseFleet, { appKey: tenant.appKey, body: {} });
-    return done;
-  },
-  async 'get-rum-resource'() {
-    const { table, connect } = newTable();
-    const { account, appKey } = await newAccount(table);
-    await put(table, keys.rumResource(account), RUM_RECORD);
-    const { table: recorded, done } = connect();
-    const handlers = createHandlers(testDeps(recorded));
-    for (let call = 0; call < 2; call += 1) await callAlone(handlers, getRumResource, { appKey, body: {} });
-    return done;
-  },
-  async 'delete-work-item'() {
-    const { table, connect } = newTable();
-    const { account, appKey } = await newAccount(table);
-    const body = { work_item_id: 'w', version: 1 };
-    await put(table, keys.workItem(account, 'w'), { ...body, title: 't' });
-    const { table: recorded, done } = connect(losing('UpdateCommand'));
-    await callAlone(createHandlers(testDeps(recorded)), deleteWorkItem, { appKey, body });
     return done;
   },
   async 'merge-alerts'() {
@@ -206,12 +207,18 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<{ required: Set<stri
   },
 };
 
-it.each(Object.entries(SCENARIOS))('%s', async (name, run) => {
-  const granted = GRANTS[name as FunctionName].flatMap(({ actions, on }) =>
+const named = new Map<string, ListedOperation>(operations.map((operation) => [operation.name, operation]));
+/** Functions that may use the table. */
+const NAMES = (Object.keys(GRANTS) as FunctionName[]).filter((name) => GRANTS[name].length > 0);
+
+it.each(NAMES)('%s', async (name) => {
+  const granted = GRANTS[name].flatMap(({ actions, on }) =>
     actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
   );
-  const { required, mayBeStale } = await run();
-  expect([...required].sort()).toEqual(granted.sort());
+  const operation = named.get(name);
+  const run = SCENARIOS[name] ?? (operation && (() => makeExampleCalls(operation)));
+  const { required, mayBeStale } = (await run?.()) ?? expect.fail(`${name} has no scenario`);
+  expect([...required].sort(), `${name}: what it did, and its grants`).toEqual(granted.sort());
   // Only a page of a fleet may be stale: calls that write, refuse or authenticate read strongly consistently.
   expect(mayBeStale).toBe(name === 'browse-fleet');
 });

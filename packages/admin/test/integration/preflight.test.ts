@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { operations } from '../../../../lib/operations/index.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { readSettings } from '../../cli/preflight-settings.ts';
 import { createTable } from '../../local-service/local-table.ts';
@@ -15,6 +16,8 @@ const HEALTHY = { ...aws.region };
 const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
 const FOR_NEW_ACCOUNT = '-c mergeConcurrency=2 -c feedConcurrency=2';
 const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
+/** As many calls of each operation as a region of 2,500 a second allows. */
+const RATE = Math.floor(2_500 / operations.length);
 const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/c';
 
 /** Runs preflight in a region. @returns its lines, and its exit code */
@@ -37,8 +40,8 @@ it.each<[options: string, region: Partial<typeof HEALTHY>, changes: string[]]>([
   ['-c writesFrozen=true', {}, ['unless you restore']],
   [`-c backupVaultArn=${VAULT}`, {}, ['Name a vault']],
   [`-c backupVaultArn=${VAULT.replace('012', '013')}`, {}, []],
-  ['', { rate: 2_500 }, ['-c stageRate=416']],
-  ['-c stageRate=416', { rate: 2_500 }, []],
+  ['', { rate: 2_500 }, [`-c stageRate=${RATE}`]],
+  [`-c stageRate=${RATE}`, { rate: 2_500 }, []],
   ['', { gatewayKeys: 9_000 }, ['9000 of at most 10000 gateway keys']],
   ['', { gatewayKeys: 8_999, usagePlans: 299 }, ['a stack needs two']],
   [`-c domainName=a.b -c certificateArn=${CERTIFICATE}`, {}, ['Name a certificate of eu']],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../../../lib/operations/index.ts';
 import { serve } from '../../../../test/support/serve.ts';
 
 const id = (digit: string) => digit.repeat(24);
@@ -42,19 +43,34 @@ describe('the command', () => {
   it.each<[args: string[], path: string, request: object, data: unknown, out: RegExp]>([
     [['fleet', ...filters], FLEET, { ...filtered, limit: 100 }, fleet, /^h +no_data +Neither a snapshot .*\n$/],
     [['fleet', '--json'], FLEET, { limit: 100 }, fleet, /^\{"host_id":"h",.*,"why":"Neither .*\}\n$/],
-    [['rum', '--no-cache'], '/rum/resource/info', { no_cache: true }, { account_id: 8 }, /^account_id +8\n$/],
-    [
-      ['delete', 'w', '--version', '1'],
-      '/incident/work-item/delete',
-      { work_item_id: 'w', version: 1 },
-      null,
-      /^w deleted/,
-    ],
     [[...merge, '5'], '/alert/merge', { ...merged, owner_id: 5 }, null, /^2 alerts merged\n$/],
   ])('%j sends what its options say, and prints the answer', async (args, path, request, data, out) => {
     const { url, calls } = await serviceWith({ data });
     expect(await run(args, url)).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
     expect(calls).toEqual([[path, request]]);
+  });
+
+  it.each(operations)(
+    '$name is a command, with an option for each field of its request',
+    async ({ name, path, example }) => {
+      const options = Object.entries(example.request).flatMap(([field, value]): string[] => {
+        const option = `--${field.replaceAll('_', '-')}`;
+        if (Array.isArray(value) && typeof value[0] === 'string') return value.flatMap((text) => [option, text]);
+        return [option, typeof value === 'object' ? JSON.stringify(value) : String(value)];
+      });
+      const { url, calls } = await serviceWith({ data: { count: 8, list: [{ a: 1 }] } });
+      const { code, out, err } = await run([name, ...options], url);
+      expect([code, err]).toEqual([0, '']);
+      expect(calls).toEqual([[path, example.request]]);
+      // A merge has an answer of the client's own.
+      expect(out).toMatch(name === 'merge-alerts' ? /^replayed +false\n$/ : /^count +8\nlist +\[\{"a":1\}\]\n$/);
+    },
+  );
+
+  it('a flag takes no value, and an answer without fields is done', async () => {
+    const { url, calls } = await serviceWith({ data: {} });
+    expect(await run(['get-rum-resource', '--no-cache'], url)).toEqual({ code: 0, out: 'Done.\n', err: '' });
+    expect(calls).toEqual([['/rum/resource/info', { no_cache: true }]]);
   });
 
   it('reads the ids of a file as the shell example does: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
@@ -73,7 +89,9 @@ describe('the command', () => {
   it.each<[args: string[], code: number, err: RegExp, appKey?: string]>([
     [['fleet'], 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
     [['fleet'], 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/, ''],
-    [['delete', 'w'], 2, /--version must be an integer/],
+    [['delete-work-item', '--version', 'x'], 2, /--version must be an integer, not x/],
+    [['send-records', '--records', '[{'], 2, /--records must be JSON/],
+    [['get-rum-resource', 'x'], 2, /'x'/],
     [['merge', id('a'), '--alerts', 'no-such-file'], 2, /no-such-file/],
     [['toString'], 2, /unknown command toString/],
   ])('%j prints what is wrong', async (args, code, err, appKey) => {
@@ -83,9 +101,15 @@ describe('the command', () => {
 
   it.each<[args: string[], code: string, status: number, err: RegExp]>([
     [['fleet'], 'Unauthorized', 401, /^Unauthorized: no \(request r\)\nCheck APP_KEY and BASE_URL\.\n$/],
-    [['rum', '--json'], 'ResourceNotFound', 400, /^\{"error":\{"code":"ResourceNotFound",.*"request_id":"r"\}\}\n$/],
+    [
+      ['get-rum-resource', '--json'],
+      'ResourceNotFound',
+      400,
+      /^\{"error":\{"code":"ResourceNotFound",.*"request_id":"r"\}\}\n$/,
+    ],
     [['fleet', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor here\n$/],
     [['merge', id('a'), id('b'), '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key mine\n$/],
+    [['merge-alerts', '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key mine\n$/],
   ])('%j says what to do when the answer is %s', async (args, code, status, err) => {
     const { url } = await serviceWith({ error: { code, message: 'no' } }, status);
     expect(await run(args, url)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
@@ -97,7 +121,7 @@ describe('the command', () => {
     const refusing = await serviceWith({ error: { code: hostile, message: hostile } }, 400);
     for (const { url } of [answering, refusing])
       for (const options of [[], ['--json']]) {
-        const { out, err } = await run(['rum', ...options], url);
+        const { out, err } = await run(['get-rum-resource', ...options], url);
         expect(out + err).toContain('disk\\');
         expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
       }

@@ -2,9 +2,10 @@
 import { expect } from 'vitest';
 import { loadData } from '../../../admin/data/load.ts';
 import { data, invalid, refused } from '../answers.ts';
-import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
+import { type ApiClient, DELETE, FLEET, MERGE, RUM } from '../api-client.ts';
+import type { OperationContract } from '../contract.ts';
 import { type Line, textsOf } from '../data.ts';
-import type { LocalAccount } from '../environment.ts';
+import { type LocalAccount, Skipped } from '../environment.ts';
 import { type Filter, HOSTS, matching } from '../hosts.ts';
 import { type Check, todo } from '../requirement.ts';
 
@@ -50,8 +51,19 @@ export const finds =
     }
   };
 
+/** Makes a check on each operation. Ends as skipped if the account lacks a permission that some of them need. */
+export async function onEach(api: ApiClient, check: (operation: OperationContract) => Promise<unknown>): Promise<void> {
+  const skipped: Skipped[] = [];
+  for (const operation of api.operations)
+    await check(operation).catch((error) => {
+      if (!(error instanceof Skipped)) throw error;
+      skipped.push(error);
+    });
+  if (skipped[0]) throw skipped[0];
+}
+
 export async function needsPost(api: ApiClient): Promise<void> {
-  for (const path of PATHS)
+  for (const { path } of api.operations)
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await api.call(path, undefined, { method });
       refused(answer, 'MethodNotAllowed');
@@ -61,22 +73,25 @@ export async function needsPost(api: ApiClient): Promise<void> {
 
 export async function needsJson(api: ApiClient): Promise<void> {
   const others = ['text/plain', 'application/jsonp', 'application/json-patch+json', 'text/plain; application/json'];
-  for (const path of PATHS)
+  await onEach(api, async ({ path }) => {
     for (const type of others)
       refused(await api.call(path, {}, { headers: { 'Content-Type': type } }), 'InvalidContentType');
+  });
   for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json ; x=y'])
     data(await api.rum({}, { headers: { 'Content-Type': type } }));
 }
 
 export async function needsKey(api: ApiClient): Promise<void> {
-  for (const path of PATHS) refused(await api.call(path, {}, { as: null }), 'Unauthorized');
+  for (const { path } of api.operations) refused(await api.call(path, {}, { as: null }), 'Unauthorized');
   refused(await api.call(RUM, {}, { as: '' }), 'Unauthorized');
   for (const path of [DELETE, MERGE]) refused(await api.call(path), 'InvalidParameter');
 }
 
 export async function needsPermission(api: ApiClient): Promise<void> {
   data(await api.page({ limit: 1 }));
-  refused(await api.call(FLEET, {}, { as: api.need('otherKey') }), 'AccessDenied');
+  const as = api.need('otherKey');
+  for (const { path, permission } of api.operations)
+    if (permission !== undefined) refused(await api.call(path, {}, { as }), 'AccessDenied', permission);
 }
 
 export async function namesEveryInvalidField(api: ApiClient): Promise<void> {

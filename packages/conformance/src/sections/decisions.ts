@@ -1,12 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { data, invalid, refused } from '../answers.ts';
-import { type ApiClient, DELETE, FLEET, PATHS, RUM } from '../api-client.ts';
+import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
+import { MAX_BODY_BYTES } from '../contract.ts';
 import { Skipped } from '../environment.ts';
 import { LARGE_FLEET } from '../hosts.ts';
 import { type Requirements, withData } from '../requirement.ts';
-import { ALL, finds, type Item, localizesMessages, MISSING, namesEveryInvalidField, refuses, store } from './common.ts';
-import { recordsComment } from './merge-alerts.ts';
+import {
+  ALL,
+  finds,
+  type Item,
+  localizesMessages,
+  MISSING,
+  namesEveryInvalidField,
+  onEach,
+  refuses,
+  store,
+} from './common.ts';
+import { recordsComment } from './operations/merge-alerts.ts';
 
 /** The calls left in the window of `quota` calls in `seconds`, by the headers `RateLimit-Policy` and `RateLimit`. */
 function callsLeft(headers: Headers, quota: number, seconds: number): number {
@@ -68,7 +79,7 @@ const NO_FILTERS = { cursor: '', statuses: [], agent_versions: [], edge_clusters
 
 export const decisions = {
   'HEAD and OPTIONS are refused, like other methods': async (api) => {
-    for (const path of PATHS)
+    for (const { path } of api.operations)
       for (const method of ['HEAD', 'OPTIONS']) {
         const { status, headers } = await api.request(path, { method });
         expect([status, headers.get('allow')], `${method} ${path}`).toEqual([405, 'POST']);
@@ -110,11 +121,6 @@ export const decisions = {
     ] as const)
       for (const number of position) refused(await api.call(RUM, undefined, { raw }), 'InvalidParameter', number);
   },
-  'The two operations of the feed require the permission Feed Write': async (api) => {
-    const as = api.need('otherKey');
-    for (const path of ['/feed/records', '/feed/alertmanager'])
-      refused(await api.call(path, {}, { as }), 'AccessDenied', 'feed');
-  },
   'A body may be nested 1,000 levels deep': async (api) => {
     const nested = (levels: number, open: string, close: string) => ({
       raw: `{"x":${open.repeat(levels - 1)}"[{"${close.repeat(levels - 1)}}`,
@@ -134,15 +140,16 @@ export const decisions = {
     expect(twice.status, 'status with app_key twice').toBe(401);
   },
   'Checks have an order: key, permission, content type, size, body': async (api) => {
-    const tooLarge = `{"limit":0,"no_cache":0,"x":"${'x'.repeat(262_144)}`;
-    const all = { raw: tooLarge, headers: { 'Content-Type': 'text/plain' } };
-    for (const path of PATHS) {
+    await onEach(api, async ({ path, permission, maxBodyBytes = MAX_BODY_BYTES }) => {
+      const tooLarge = `{"limit":0,"no_cache":0,"x":"${'x'.repeat(maxBodyBytes)}`;
+      const all = { raw: tooLarge, headers: { 'Content-Type': 'text/plain' } };
       refused(await api.call(path, {}, { ...all, as: 'unknown' }), 'Unauthorized');
       refused(await api.call(path, {}, { as: 'unknown', raw: '{' }), 'Unauthorized');
       refused(await api.call(path, {}, all), 'InvalidContentType');
       refused(await api.call(path, {}, { raw: tooLarge }), 'EntityTooLarge');
-    }
-    refused(await api.call(FLEET, {}, { ...all, as: api.need('otherKey') }), 'AccessDenied', 'monit');
+      if (permission !== undefined)
+        refused(await api.call(path, {}, { ...all, as: api.need('otherKey') }), 'AccessDenied', permission);
+    });
   },
   'An expired key gets the same answer as an unknown one': async (api) => {
     const expired = await api.call(RUM, {}, { as: api.need('expiredKey') });

@@ -5,7 +5,7 @@ import { STATUSES } from '../contract.ts';
 import { type CertifiedHost, HOSTS, matching } from '../hosts.ts';
 import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
 import { ALL, type Item, wholeFleet } from './common.ts';
-import { workItem } from './work-items.ts';
+import { workItem } from './operations/delete-work-item.ts';
 
 /** Compares each host of the answer with that of the data set. */
 const eachHost =

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { type Answer, data, refused } from '../answers.ts';
-import { type ApiClient, DELETE, FLEET, MERGE, PATHS, RUM } from '../api-client.ts';
+import { type ApiClient, DELETE, FLEET, MERGE, RUM } from '../api-client.ts';
 import { all, NOT_SPECIFIED, type Requirements, todo } from '../requirement.ts';
 import {
   INTERNAL_ERROR,
@@ -12,11 +12,12 @@ import {
   needsKey,
   needsPermission,
   needsPost,
+  onEach,
   RATE_LIMITED,
   refuses,
 } from './common.ts';
-import { mergeAlerts } from './merge-alerts.ts';
-import { deleteWorkItem, workItem } from './work-items.ts';
+import { deleteWorkItem, workItem } from './operations/delete-work-item.ts';
+import { mergeAlerts } from './operations/merge-alerts.ts';
 
 const UNKNOWN = '0'.repeat(24);
 
@@ -55,10 +56,11 @@ export const overview = {
   'Every operation is authenticated by the query parameter app_key': async (api) => {
     const { appKey } = api.environment;
     const headers = { app_key: appKey, Authorization: `Bearer ${appKey}`, Cookie: `app_key=${appKey}` };
-    for (const path of PATHS) refused(await api.call(path, { app_key: appKey }, { as: null, headers }), 'Unauthorized');
+    for (const { path } of api.operations)
+      refused(await api.call(path, { app_key: appKey }, { as: null, headers }), 'Unauthorized');
   },
   'All bodies are JSON': async (api) => {
-    for (const path of PATHS) refused(await api.call(path, undefined, { raw: '{' }), 'InvalidParameter');
+    await onEach(api, async ({ path }) => refused(await api.call(path, undefined, { raw: '{' }), 'InvalidParameter'));
     for (const { headers } of [...(await successes(api)), ...(await failures(api))])
       expect(headers.get('content-type') ?? '', 'Content-Type').toMatch(/^application\/json\b/);
   },
@@ -95,16 +97,17 @@ export const authentication = {
   'Rule 3: a missing app_key is 401 Unauthorized': needsKey,
   'Rule 3: an invalid app_key is 401 Unauthorized': async (api) => {
     const randomKey = randomBytes(32).toString('base64url');
-    for (const path of PATHS) refused(await api.call(path, {}, { as: randomKey }), 'Unauthorized');
+    for (const { path } of api.operations) refused(await api.call(path, {}, { as: randomKey }), 'Unauthorized');
     for (const as of ['x'.repeat(300), `${api.environment.appKey}x`])
       refused(await api.call(RUM, {}, { as }), 'Unauthorized');
   },
   'Rule 3: an expired app_key is 401 Unauthorized': async (api) => {
-    for (const path of PATHS) refused(await api.call(path, {}, { as: api.need('expiredKey') }), 'Unauthorized');
+    for (const { path } of api.operations)
+      refused(await api.call(path, {}, { as: api.need('expiredKey') }), 'Unauthorized');
   },
   'Rule 4: a caller without the permission gets 403 AccessDenied': needsPermission,
   'Rule 5: browsing the fleet needs Targets Read (monit)': needsPermission,
-  'Rule 6: permissions of the other three operations': todo(NOT_SPECIFIED),
+  'Rule 6: permissions of the other operations': todo(NOT_SPECIFIED),
 } satisfies Requirements;
 
 export const events = {
@@ -145,7 +148,8 @@ export const errors = {
   'InternalError, 500': INTERNAL_ERROR,
   'ServiceUnavailable, 503: a dependency is unavailable': async (api) => {
     const url = await api.need('startDefective')('table');
-    for (const path of PATHS) refused(await api.call(path, {}, { url, noRetry: true }), 'ServiceUnavailable');
+    for (const { path } of api.operations)
+      refused(await api.call(path, {}, { url, noRetry: true }), 'ServiceUnavailable');
   },
   NoLicense: todo('reserved: no operation here is licensed'),
   ReferenceExist: todo('reserved: no deletion here is blocked by references'),
@@ -163,7 +167,7 @@ export const versioning = {
     expect(JSON.parse(text).info.version).toBe('1.0.0');
   },
   'Paths have no version before them': async (api) => {
-    for (const path of PATHS) refused(await api.call(`/v1${path}`), 'RouteNotFound');
+    for (const { path } of api.operations) refused(await api.call(`/v1${path}`), 'RouteNotFound');
   },
   'Deprecation and negotiation of versions': todo('the contract leaves it open'),
 } satisfies Requirements;

@@ -1,13 +1,21 @@
 /** The contract, section by section. */
-import type { Requirements } from '../requirement.ts';
-import { browseFleet } from './browse-fleet.ts';
+import { operations } from '../../../../lib/operations/index.ts';
+import { createValidate } from '../answers.ts';
+import type { Contract } from '../api-client.ts';
+import type { OperationSection, Requirements } from '../requirement.ts';
 import { decisions } from './decisions.ts';
 import { capability, coverage, fleetHost, states } from './fleet.ts';
 import { authentication, endpoints, errors, events, overview, versioning } from './general.ts';
 import { limits } from './limits.ts';
-import { alertAndIncident, mergeAlerts } from './merge-alerts.ts';
-import { readRum, rumRecord } from './rum.ts';
-import { deleteWorkItem, workItem } from './work-items.ts';
+import { workItem } from './operations/delete-work-item.ts';
+import { rumRecord } from './operations/get-rum-resource.ts';
+import { alertAndIncident } from './operations/merge-alerts.ts';
+
+/** The section of each operation is in the file of the operation's name in operations/. */
+const ofOperations: readonly OperationSection[] = await Promise.all(
+  operations.map(async ({ name }) => (await import(`./operations/${name}.ts`)).section),
+);
+export const contract: Contract = { operations: ofOperations, validate: createValidate(ofOperations) };
 
 /** Sections 1 to 9 have the numbers and headings of the contract. Section 10 has what the contract leaves open, and how its rules combine. */
 const SECTIONS: Readonly<Record<string, Requirements>> = {
@@ -20,10 +28,11 @@ const SECTIONS: Readonly<Record<string, Requirements>> = {
   '2.6 Alert and incident (referenced by the merge operation)': alertAndIncident,
   '3 States and transitions': states,
   '4 Endpoints': endpoints,
-  '4.1 Browse service map fleet hosts': browseFleet,
-  '4.2 Get RUM resource info': readRum,
-  '4.3 Delete a work item': deleteWorkItem,
-  '4.4 Merge alerts into an incident': mergeAlerts,
+  ...Object.fromEntries(
+    ofOperations
+      .toSorted((a, b) => a.heading.localeCompare(b.heading, 'en', { numeric: true }))
+      .map(({ heading, requirements }) => [heading, requirements]),
+  ),
   '5 Authentication': authentication,
   '6 Events': events,
   '7 Errors': errors,

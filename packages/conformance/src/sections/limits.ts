@@ -3,8 +3,8 @@ import { type Answer, data, refused } from '../answers.ts';
 import { type ApiClient, type CallOptions, RUM } from '../api-client.ts';
 import { Skipped } from '../environment.ts';
 import { type Requirements, todo } from '../requirement.ts';
-import { browseFleet } from './browse-fleet.ts';
-import { mergeAlerts } from './merge-alerts.ts';
+import { browseFleet } from './operations/browse-fleet.ts';
+import { mergeAlerts } from './operations/merge-alerts.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

@@ -8,6 +8,7 @@ import { serveTable } from '../../../local/test/support/start-service.ts';
 import { createApiClient, RUM } from '../../src/api-client.ts';
 import { deployedEnvironment } from '../../src/environment.ts';
 import { checkEnvironment } from '../../src/preflight.ts';
+import { contract } from '../../src/sections/index.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const table = await newTable();
@@ -50,7 +51,7 @@ describe('npm run certify', () => {
 
 it('a call ends when its answer stops', async () => {
   const url = await serve((_request, response) => response.writeHead(200).write('{"request_id":'));
-  const api = createApiClient(await deployedEnvironment(url, undefined, { APP_KEY: 'k' }), new Map(), 200);
+  const api = createApiClient(await deployedEnvironment(url, undefined, { APP_KEY: 'k' }), contract, new Map(), 200);
   await expect(api.call(RUM)).rejects.toThrow(`No answer from ${url}: check --url.`);
   expect(api.calls).toEqual([`POST ${RUM} {} → no answer`]);
 });

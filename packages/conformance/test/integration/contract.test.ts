@@ -1,15 +1,17 @@
 /** The contract on a service in this process, whose clock stands still but when a check waits. */
+import { once } from 'node:events';
 import { afterAll, inject, vi } from 'vitest';
 import type { Int64 } from '../../../../lib/shared/json.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { listen } from '../../../../test/support/listen.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { readDeployment } from '../../../local/deployment.ts';
+import { freePort } from '../../../local/dynamodb-local.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { createGateway } from '../../../local/gateway.ts';
 import { createFunction } from '../../../local/local-functions.ts';
+import { createQueues, queuesOf } from '../../../local/queues.ts';
 import { accountLines, entitiesOf, otherAccountLines, rumLines, textsOf } from '../../src/data.ts';
 import { defineTests } from '../../src/define-tests.ts';
 import type { Defect, Environment, LocalAccount } from '../../src/environment.ts';
@@ -25,7 +27,10 @@ const table = await newTable();
 
 /** Starts the gateway and the functions of the template. @returns the address */
 async function start(env: Record<string, string> = {}): Promise<string> {
-  const deployment = readDeployment(inject('template'), table.name);
+  const template = inject('template');
+  const port = await freePort();
+  const queues = createQueues(queuesOf(template), port);
+  const deployment = readDeployment(template, table.name, queues.url);
   const functions = new Map(
     Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => {
       const all = { ...environment, AWS_REGION: 'local', DYNAMODB_ENDPOINT: dynamodbEndpoint(), QUIET: 'true', ...env };
@@ -37,7 +42,8 @@ async function start(env: Record<string, string> = {}): Promise<string> {
     deployment,
     now: Date.now,
     invoke: (name, event) => functions.get(name)?.invoke(event) ?? Promise.reject(new Error(`no function ${name}`)),
-    answerOther(_request, response) {
+    answerOther(request, response) {
+      if (queues.answer(request, response)) return true;
       response.setHeader('Date', new Date().toUTCString()); // Node's own header has the time of the machine.
       return false;
     },
@@ -46,7 +52,8 @@ async function start(env: Record<string, string> = {}): Promise<string> {
     gateway.closeAllConnections();
     gateway.close();
   });
-  return `http://127.0.0.1:${await listen(gateway)}`;
+  await once(gateway.listen(port, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${port}`;
 }
 
 async function startDefective(defect: Defect): Promise<string> {
@@ -67,7 +74,7 @@ const callerLines = ({ account, appKey }: LocalAccount, permissions: string[]) =
 const expiredKey = newAppKey();
 const entities = entitiesOf(String(nowMs));
 const data = [
-  ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, ['monit'])),
+  ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, ['monit', 'feed'])),
   ...callerLines(other, []),
   { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
   ...accountLines(main.account, nowMs, entities),

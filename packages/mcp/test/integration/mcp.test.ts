@@ -9,6 +9,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+
+import { type ListedOperation, operations } from '../../../../lib/operations/index.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { listen } from '../../../../test/support/listen.ts';
@@ -21,6 +23,8 @@ const APP_KEY = 'key-of-nobody';
 const LARGE = '9007199254740993';
 /** An override of the direction of text, a letter as an invisible tag, a space without width. */
 const UGLY = '1\u202e\u{e0041}\u200b';
+const CALLERS: ListedOperation[] = operations.filter(({ tag }) => tag !== 'Feed');
+const READING = CALLERS.filter(({ writes }) => !writes);
 const id = (digit: string) => digit.repeat(24);
 
 const table = await newTable();
@@ -79,10 +83,9 @@ describe('the MCP server', () => {
 
   it('offers the tools that read, with the limits of the contract, and refuses those that write', async () => {
     const { tools } = await reader.client.listTools();
-    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
-      ['browse_fleet', true],
-      ['get_rum_resource', true],
-    ]);
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual(
+      READING.map(({ name }) => [name.replaceAll('-', '_'), true]),
+    );
     expect(tools[0]?.inputSchema.properties).toMatchObject({
       limit: { minimum: 1, maximum: 100, default: 50 },
       statuses: { maxItems: 20, items: { enum: expect.arrayContaining(['stale']) } },
@@ -124,7 +127,7 @@ describe('the MCP server with --allow-writes', () => {
       return answers.shift() ?? 'decline';
     });
     onTestFinished(() => writer.client.close());
-    const comment = 'same\nAlerts: none\u202e\u{e0041}';
+    const comment = 'same\nincident_id: none\u202e\u{e0041}';
     const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), owner_id: LARGE, comment };
     for (const _refusal of ['decline', 'cancel'])
       expect(await writer.call('merge_alerts', merge)).toMatchObject({ isError: true });
@@ -132,14 +135,17 @@ describe('the MCP server with --allow-writes', () => {
     expect((await writer.call('merge_alerts', merge)).answer).toEqual({ replayed: false });
     expect(sent).toEqual([JSON.stringify(merge).replace(`"${LARGE}"`, LARGE)]);
     expect(questions[0]).toBe(
-      `Merge 1 alert into incident ${id('a')}? The account cannot undo it.\nNew owner: member ${LARGE}\n` +
-        `Comment: same\\u000aAlerts: none\\u202e\\udb40\\udc41\nAlerts: ${id('b')}`,
+      `Merge alerts into an incident? The account cannot undo it.\nalert_ids: ${id('b')}, ${id('B')}\n` +
+        `incident_id: ${id('a')}\nowner_id: ${LARGE}\n` +
+        'comment: same\\u000aincident_id: none\\u202e\\udb40\\udc41',
     );
     const item = { work_item_id: 'w', version: 1 };
     for (const version of [2 ** 53, '9223372036854775808', '0', '1.0'])
       expect(await writer.call('delete_work_item', { ...item, version })).toMatchObject(INVALID);
-    expect((await writer.call('delete_work_item', item)).answer).toEqual({ deleted: true });
-    expect(questions.slice(3)).toEqual(['Delete work item w at version 1? The account cannot undo it.']);
+    expect((await writer.call('delete_work_item', item)).answer).toBeNull();
+    expect(questions.slice(3)).toEqual([
+      'Soft-delete a work item? The account cannot undo it.\nwork_item_id: w\nversion: 1',
+    ]);
     expect(sent.slice(1)).toEqual(['{"work_item_id":"w","version":1}']);
   });
 
@@ -147,7 +153,9 @@ describe('the MCP server with --allow-writes', () => {
     const writer = await connect([MAIN, '--allow-writes']);
     onTestFinished(() => writer.client.close());
     const { tools } = await writer.client.listTools();
-    expect(tools.map(({ annotations }) => annotations?.destructiveHint)).toEqual([false, false, true, true]);
+    expect(tools.map(({ annotations }) => annotations?.destructiveHint)).toEqual(
+      CALLERS.map(({ writes }) => writes === true),
+    );
     const merge = { alert_ids: [id('c')], incident_id: id('e') };
     expect((await writer.call('merge_alerts', merge)).answer).toEqual({ replayed: false });
   });
@@ -193,7 +201,7 @@ describe('the program of the MCP server', () => {
     const { command, args } = JSON.parse(config).mcpServers.monitoring;
     expect(command).toBe('node');
     const { client } = await connect(args.map((arg: string) => arg.replace('/CHECKOUT', process.cwd())));
-    expect((await client.listTools()).tools).toHaveLength(2);
+    expect((await client.listTools()).tools).toHaveLength(READING.length);
     await client.close();
     const notices = readFileSync('packages/mcp/dist/THIRD-PARTY-NOTICES.txt', 'utf8');
     for (const name of ['@modelcontextprotocol/sdk', 'ajv', 'fast-deep-equal', 'zod'])

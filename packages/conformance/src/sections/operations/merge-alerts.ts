@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { readHistory } from '../../../../lib/operations/merge-alerts/entry.ts';
-import { readAlert, readIncident } from '../../../admin/incidents/list.ts';
-import { data, invalid, refused } from '../answers.ts';
-import { type ApiClient, MERGE } from '../api-client.ts';
-import { OWNER, ROUNDED } from '../data.ts';
-import { BIG } from '../hosts.ts';
-import { NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { refuses } from './common.ts';
+import { readHistory } from '../../../../../lib/operations/merge-alerts/entry.ts';
+import { readAlert, readIncident } from '../../../../admin/incidents/list.ts';
+import { data, invalid, refused } from '../../answers.ts';
+import { type ApiClient, MERGE } from '../../api-client.ts';
+import { OWNER, ROUNDED } from '../../data.ts';
+import { BIG } from '../../hosts.ts';
+import { NOT_SPECIFIED, type OperationSection, type Requirements, todo, withData } from '../../requirement.ts';
+import { refuses } from '../common.ts';
 
 const OBJECT_ID = 'a'.repeat(24);
 const INVALID_OBJECT_IDS = ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), '', 1, null];
@@ -111,3 +111,10 @@ export const mergeAlerts = {
   'Where ids come from: /alert/list, /incident/list, /member/list': todo('the contract does not describe them'),
   'Error responses of the merge operation': todo(NOT_SPECIFIED),
 } satisfies Requirements;
+
+export const section: OperationSection = {
+  heading: '4.4 Merge alerts into an incident',
+  path: MERGE,
+  data: { type: 'null' },
+  requirements: mergeAlerts,
+};

@@ -85,5 +85,5 @@ function refusalOf(error: unknown, incidentId: string): unknown {
   return isRowTooLarge(error) ? refusal('incidentTooLarge', { incidentId }) : error;
 }
 
-export const createMergeAlertsHandler = (deps: Deps, limits?: MergeLimits): Handler =>
+export const createHandler = (deps: Deps, limits?: MergeLimits): Handler =>
   createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, limits) }, deps);

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
-import { data, invalid, refused } from '../answers.ts';
-import { type ApiClient, FLEET } from '../api-client.ts';
-import { type Filter, HOSTS, LARGE_FLEET, matching } from '../hosts.ts';
-import { all, type Check, type Requirements, todo, withData } from '../requirement.ts';
+import { data, invalid, refused } from '../../answers.ts';
+import { type ApiClient, FLEET } from '../../api-client.ts';
+import { fleetPage } from '../../contract.ts';
+import { type Filter, HOSTS, LARGE_FLEET, matching } from '../../hosts.ts';
+import { all, type Check, type OperationSection, type Requirements, todo, withData } from '../../requirement.ts';
 import {
   ALL,
   finds,
@@ -13,8 +14,8 @@ import {
   RATE_LIMITED,
   refuses,
   wholeFleet,
-} from './common.ts';
-import { coverage } from './fleet.ts';
+} from '../common.ts';
+import { coverage } from '../fleet.ts';
 
 /** A page of the whole fleet, which is larger than the default of scan_limit. */
 async function largeFleetPage(api: ApiClient, body: object) {
@@ -174,3 +175,11 @@ export const browseFleet = {
   'Rule 4: 503 ServiceUnavailable when the subsystem is not enabled': failsWith503('no service map'),
   'Rule 4: 503 ServiceUnavailable when the subsystem is not reachable': failsWith503('inventory'),
 } satisfies Requirements;
+
+export const section: OperationSection = {
+  heading: '4.1 Browse service map fleet hosts',
+  path: FLEET,
+  permission: 'monit',
+  data: fleetPage,
+  requirements: browseFleet,
+};

@@ -41,5 +41,5 @@ const createSendRecords =
 const isOf = (accountId: Int64, given: unknown) =>
   given === undefined || (isInt64(given) && BigInt(given) === BigInt(accountId));
 
-export const createSendRecordsHandler = (deps: Deps, feed: Feed): Handler =>
+export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
   createOperationHandler(sendRecords, { validate, operate: createSendRecords(feed) }, deps);

@@ -109,7 +109,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
   return { crossCheck, checkAvailable, operate };
 }
 
-export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
+export const createHandler = (deps: Deps, options?: BrowseOptions): Handler =>
   createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
 
 /** Examines candidates in order until the page is full, the scan limit is reached, no candidate is left, or the time is over. */

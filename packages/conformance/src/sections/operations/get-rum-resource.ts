@@ -1,10 +1,18 @@
 import { expect } from 'vitest';
-import { data } from '../answers.ts';
-import { RUM } from '../api-client.ts';
-import { isTime, RUM_RECORD, rumLines } from '../data.ts';
-import type { LocalAccount } from '../environment.ts';
-import { type Check, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses, store } from './common.ts';
+import { data } from '../../answers.ts';
+import { RUM } from '../../api-client.ts';
+import { rumRecord as rumRecordSchema } from '../../contract.ts';
+import { isTime, RUM_RECORD, rumLines } from '../../data.ts';
+import type { LocalAccount } from '../../environment.ts';
+import {
+  type Check,
+  NOT_SPECIFIED,
+  type OperationSection,
+  type Requirements,
+  todo,
+  withData,
+} from '../../requirement.ts';
+import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses, store } from '../common.ts';
 
 const RECORD: Readonly<Record<string, unknown>> = RUM_RECORD;
 
@@ -83,3 +91,10 @@ export const readRum = {
   '429 RequestTooFrequently': RATE_LIMITED,
   '500 InternalError': INTERNAL_ERROR,
 } satisfies Requirements;
+
+export const section: OperationSection = {
+  heading: '4.2 Get RUM resource info',
+  path: RUM,
+  data: rumRecordSchema,
+  requirements: readRum,
+};

@@ -85,5 +85,5 @@ function createGetRumResource({ table, now, log }: Deps) {
   };
 }
 
-export const createGetRumResourceHandler = (deps: Deps): Handler =>
+export const createHandler = (deps: Deps): Handler =>
   createOperationHandler(getRumResource, { validate, operate: createGetRumResource(deps) }, deps);

@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
-import { readWorkItem } from '../../../admin/incidents/restore-work-item.ts';
-import { data, refused } from '../answers.ts';
-import { DELETE } from '../api-client.ts';
-import { ROUNDED } from '../data.ts';
-import { all, NOT_SPECIFIED, type Requirements, todo, withData } from '../requirement.ts';
-import { INTERNAL_ERROR, MISSING, needsKey, RATE_LIMITED, refuses } from './common.ts';
+import { readWorkItem } from '../../../../admin/incidents/restore-work-item.ts';
+import { data, refused } from '../../answers.ts';
+import { DELETE } from '../../api-client.ts';
+import { object } from '../../contract.ts';
+import { ROUNDED } from '../../data.ts';
+import { all, NOT_SPECIFIED, type OperationSection, type Requirements, todo, withData } from '../../requirement.ts';
+import { INTERNAL_ERROR, MISSING, needsKey, RATE_LIMITED, refuses } from '../common.ts';
 
 // Several checks delete the same work item: a deletion that is repeated succeeds, too.
 export const workItem = {
@@ -55,3 +56,10 @@ export const deleteWorkItem = {
   '429 RequestTooFrequently': RATE_LIMITED,
   '500 InternalError': INTERNAL_ERROR,
 } satisfies Requirements;
+
+export const section: OperationSection = {
+  heading: '4.3 Delete a work item',
+  path: DELETE,
+  data: object({}),
+  requirements: deleteWorkItem,
+};

@@ -49,7 +49,7 @@ const createSendNotification =
     return { data: { accepted: lines.length, refused } };
   };
 
-export const createSendNotificationHandler = (deps: Deps, feed: Feed): Handler =>
+export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
   createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, feed) }, deps);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;

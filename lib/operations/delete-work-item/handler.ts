@@ -65,5 +65,5 @@ function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version:
   return refusal('versionDiffers', { given: String(version), stored: String(stored.version) });
 }
 
-export const createDeleteWorkItemHandler = (deps: Deps): Handler =>
+export const createHandler = (deps: Deps): Handler =>
   createOperationHandler(deleteWorkItem, { validate, operate: createDeleteWorkItem(deps) }, deps);

@@ -1,0 +1,31 @@
+import { expect } from 'vitest';
+import { data } from '../../answers.ts';
+import { listOf, natural, object, text } from '../../contract.ts';
+import { type OperationSection, withData } from '../../requirement.ts';
+import { INTERNAL_ERROR, needsKey, needsPermission, RATE_LIMITED, refuses } from '../common.ts';
+
+const PATH = '/feed/alertmanager';
+const ALERT = { status: 'resolved', labels: { alertname: 'Certificate' }, startsAt: '2026-01-01T00:00:00Z' };
+
+export const section: OperationSection = {
+  heading: '4.6 Send a notification of Alertmanager to the feed',
+  path: PATH,
+  permission: 'feed',
+  maxBodyBytes: 4 * 2 ** 20,
+  data: object({ accepted: natural }, { refused: listOf(object({ index: natural, reason: text })) }),
+  requirements: {
+    'POST /feed/alertmanager takes the alerts of a notification, and says how many': withData(async (api) =>
+      expect(data(await api.call(PATH, { alerts: [ALERT] }))).toEqual({ accepted: 1 }),
+    ),
+    'Needs the permission Feed Write (feed)': needsPermission,
+    'alerts: required array': refuses(PATH, 'alerts', [undefined, null, 'x', {}]),
+    'Other members of a notification are ignored': withData(async (api) =>
+      expect(data(await api.call(PATH, { alerts: [ALERT], version: '4', truncatedAlerts: 0 }))).toEqual({
+        accepted: 1,
+      }),
+    ),
+    '401 Unauthorized': needsKey,
+    '429 RequestTooFrequently': RATE_LIMITED,
+    '500 InternalError': INTERNAL_ERROR,
+  },
+};
