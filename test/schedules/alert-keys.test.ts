@@ -5,7 +5,7 @@ import type { FeedRecord } from '../../lib/ingest/kinds.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import { type Key, keys, ofKind, type Stored } from '../../lib/table/keys.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishFeed, newAccount } from '../support/incidents.ts';
