@@ -4,6 +4,7 @@ import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
+import { chunksOf } from '../lib/shared/concurrency.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 
 /** The fields of a line. None contains the query string, which has the app key. */
@@ -32,23 +33,45 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
 
 /** Matches lines of calls that were answered with this status, such as `429` or `5*`. */
 export const answeredWith = (status: string): JsonPattern => FilterPattern.stringValue('$.status', '=', status);
-/** Matches lines of calls to operations. */
-export const OPERATION_LINES: JsonPattern = FilterPattern.any(
-  ...operations.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path)),
-);
 
 /** Counts lines of the access log. @returns the metric with the number of lines */
-export const addLineCount = (
+export function addLineCount(
   scope: Construct,
   logGroup: ILogGroup,
   metricName: string,
-  filterPattern: JsonPattern,
+  ...filterPatterns: readonly JsonPattern[]
+): Metric {
+  const [filter] = filterPatterns.map(
+    (filterPattern, index) =>
+      new MetricFilter(scope, `${metricName}${index || ''}`, {
+        logGroup,
+        filterPattern,
+        metricNamespace: metricsNamespace,
+        metricName,
+        metricValue: '1',
+        defaultValue: 0,
+      }),
+  );
+  if (!filter) throw new Error(`${metricName} has no filter pattern`);
+  return filter.metric({ statistic: Stats.SUM });
+}
+
+/** A filter pattern has at most 1,024 characters: ten paths of up to 70, and a status. Several filters add up to one metric. */
+const PATHS_PER_FILTER = 10;
+
+/** Counts calls to operations in the access log, all or those that `pattern` matches. @returns the metric with their number */
+export const addOperationLineCount = (
+  scope: Construct,
+  logGroup: ILogGroup,
+  metricName: string,
+  pattern?: JsonPattern,
 ): Metric =>
-  new MetricFilter(scope, metricName, {
+  addLineCount(
+    scope,
     logGroup,
-    filterPattern,
-    metricNamespace: metricsNamespace,
     metricName,
-    metricValue: '1',
-    defaultValue: 0,
-  }).metric({ statistic: Stats.SUM });
+    ...chunksOf(operations, PATHS_PER_FILTER).map((some) => {
+      const lines = FilterPattern.any(...some.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path)));
+      return pattern ? FilterPattern.all(lines, pattern) : lines;
+    }),
+  );

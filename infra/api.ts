@@ -23,6 +23,7 @@ import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
+import { logGroupPrefix } from './function.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { FunctionName } from './grants.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -65,8 +66,12 @@ export class ServiceApi extends Construct {
     super(scope, id);
     const { settings } = props;
     const retention = settings.logRetentionDays;
-    this.accessLog = new LogGroup(this, 'AccessLog', { retention, removalPolicy: RemovalPolicy.DESTROY });
-    const { stackName } = Stack.of(this);
+    const stack = Stack.of(this);
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: `${logGroupPrefix(stack)}access`,
+      retention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     // Execution logs, data traces and X-Ray traces are off: they would store the query string, which has the app key.
     const withoutLogs = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };
     const operationSettings = {
@@ -76,7 +81,7 @@ export class ServiceApi extends Construct {
     };
     this.api = new RestApi(this, 'Api', {
       // CloudWatch groups the API's metrics by this name, so two stacks in a region must not share it.
-      restApiName: stackName,
+      restApiName: stack.stackName,
       description: 'Incidents, monitoring and RUM',
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
@@ -132,7 +137,8 @@ export class ServiceApi extends Construct {
       resultsCacheTtl: AUTHORIZER_CACHE,
     });
     const integrate = (fn: IFunction) => new LambdaIntegration(fn, { allowTestInvoke: false });
-    const fallback = integrate(functions['fallback-route']);
+    // With a permission for each method, two for an operation, the function's policy would outgrow Lambda's 20 KB.
+    const fallback = new LambdaIntegration(functions['fallback-route'], { scopePermissionToMethod: false });
     const withFallback = new Set<IResource>();
     const addFallback = (resource: IResource) => {
       if (!withFallback.has(resource)) resource.addMethod('ANY', fallback);

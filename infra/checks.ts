@@ -5,7 +5,7 @@ const ID_PREFIX = 'AwsSolutions::AwsSolutions-';
 
 /** A finding of cdk-nag that does not stop synthesis. */
 interface AcknowledgedFinding {
-  /** The AwsSolutions rule. For some rules the finding itself follows in brackets. */
+  /** The AwsSolutions rule. For some rules the finding itself follows in brackets, with `<Stack>` for the stack's name. */
   readonly rule: string;
   /** The constructs that may have the finding, by their paths in the stack. */
   readonly paths: RegExp;
@@ -62,6 +62,11 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
     reason: "API Gateway names a key when it is made. CloudWatch's actions have no resources.",
   })),
   {
+    rule: 'IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:/<Stack>/*]',
+    paths: /^Operator\/Resource$/,
+    reason: 'The log groups of this stack.',
+  },
+  {
     rule: managedPolicy('AmazonAPIGatewayPushToCloudWatchLogs'),
     paths: /^Service\/Api\/CloudWatchRole$/,
     reason: 'API Gateway requires this policy on its access-log role.',
@@ -79,6 +84,10 @@ export function addChecks(app: App, stack: Stack): void {
   for (const construct of stack.node.findAll()) {
     const path = construct.node.path.slice(stack.node.path.length + 1);
     for (const { rule, paths, reason } of ACKNOWLEDGED)
-      if (paths.test(path)) Validations.of(construct).acknowledge({ id: `${ID_PREFIX}${rule}`, reason });
+      if (paths.test(path))
+        Validations.of(construct).acknowledge({
+          id: `${ID_PREFIX}${rule.replace('<Stack>', stack.stackName)}`,
+          reason,
+        });
   }
 }

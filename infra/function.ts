@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -26,6 +26,9 @@ export interface ServiceFunctionProps {
   readonly settings: Pick<DeploymentSettings, 'logRetentionDays' | 'reservedConcurrency'>;
 }
 
+/** The names of all log groups of a stack begin with it, so that a policy can name them together. */
+export const logGroupPrefix = ({ stackName }: Stack): string => `/${stackName}/`;
+
 /** Creates a function of the stack. @param variables in addition to those that all functions have */
 export type CreateFunction = (
   name: FunctionName,
@@ -42,13 +45,17 @@ export function createFunction(
   const scope = new Construct(stack, name);
   const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
   const logGroup = new LogGroup(scope, 'Logs', {
+    logGroupName: `${logGroupPrefix(stack)}${name}`,
     retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  // In place of AWS's managed policy, which allows writing to every log group.
-  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-  logGroup.grantWrite(role);
-  const lambda = new NodejsFunction(scope, 'Function', {
+  const statements = [writingTo(logGroup), ...(table ? grantsOn(table, name) : [])];
+  const role = new Role(scope, 'Role', {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    // Inline, since a stack has at most 500 resources, and a policy of its own would be one more for each function.
+    inlinePolicies: { Function: new PolicyDocument({ statements }) },
+  });
+  return new NodejsFunction(scope, 'Function', {
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     loggingFormat: LoggingFormat.JSON,
@@ -84,17 +91,22 @@ export function createFunction(
       forceDockerBundling: false,
     },
   });
-  if (table === undefined) return lambda;
-  for (const { actions, on, attributes } of GRANTS[name])
-    lambda.addToRolePolicy(
+}
+
+/** In place of AWS's managed policy, which allows writing to every log group. */
+const writingTo = ({ logGroupArn }: LogGroup) =>
+  new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] });
+
+/** What `GRANTS` lists for a function. */
+const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
+  GRANTS[name].map(
+    ({ actions, on, attributes }) =>
       new PolicyStatement({
         actions: actions.map((action) => `dynamodb:${action}`),
-        resources: [on.includes('openAlerts') ? `${table.tableArn}/index/${OPEN_ALERTS_INDEX.name}` : table.tableArn],
+        resources: [on.includes('openAlerts') ? `${tableArn}/index/${OPEN_ALERTS_INDEX.name}` : tableArn],
         conditions: {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
           ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
         },
       }),
-    );
-  return lambda;
-}
+  );

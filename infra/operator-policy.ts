@@ -1,9 +1,9 @@
-import { Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { logGroupPrefix } from './function.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -11,15 +11,15 @@ export interface OperatorPolicyProps {
   readonly sources: readonly IQueue[];
   /** The queues of failed or refused messages, which an operator reads, redrives or empties. */
   readonly deadLetters: readonly IQueue[];
-  readonly logs: readonly ILogGroup[];
 }
 
 /** What the admin command, and AWS's redrive of its queues, may do with this stack; `restore` needs rights of its own (docs/operate.md). */
 export function createOperatorPolicy(
   scope: Construct,
-  { table, sources, deadLetters, logs }: OperatorPolicyProps,
+  { table, sources, deadLetters }: OperatorPolicyProps,
 ): ManagedPolicy {
-  const { partition, region, stackId } = Stack.of(scope);
+  const stack = Stack.of(scope);
+  const { partition, region, stackId } = stack;
   const apiGateway = (path: string) => `arn:${partition}:apigateway:${region}::/${path}`;
   const allow = (actions: string[], resources: readonly string[]) =>
     new PolicyStatement({ actions, resources: [...resources] });
@@ -51,7 +51,14 @@ export function createOperatorPolicy(
       ),
       allow(
         ['logs:FilterLogEvents'], // logs, status
-        logs.map(({ logGroupArn }) => logGroupArn),
+        // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
+        [
+          stack.formatArn({
+            service: 'logs',
+            resource: `log-group:${logGroupPrefix(stack)}*`,
+            arnFormat: ArnFormat.NO_RESOURCE_NAME,
+          }),
+        ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
       // For status. They have no resources of their own.

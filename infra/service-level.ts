@@ -1,26 +1,18 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  type AlarmBase,
-  AlarmRule,
-  AlarmState,
-  ComparisonOperator,
-  CompositeAlarm,
-  MathExpression,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
-import { addLineCount, answeredWith, OPERATION_LINES } from './access-log.ts';
+import { AlarmRule, AlarmState, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { addOperationLineCount, answeredWith } from './access-log.ts';
+import type { Alarms } from './alarms.ts';
 import { operationalEventMetric } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
 
-/** Burn rates of the error budget. An alarm is raised if both windows exceed the rate: the short one shows that calls still fail. */
+/** Burn rates of the error budget. An alarm is raised if both windows reach the rate: the short one shows that calls still fail. */
 const BURN_RATES = [
-  { id: 'ErrorBudgetFast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
-  { id: 'ErrorBudgetSlow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
+  { id: 'ErrorBudgetFast', urgency: 'page', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
+  { id: 'ErrorBudgetSlow', urgency: 'ticket', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
 ] as const;
 
 /** An alarm requires this many failed calls in the long window, so that a single error in a quiet hour raises none. */
@@ -29,24 +21,17 @@ const MIN_FAILURES = 5;
 /**
  * Alarms on the service level objective. They count lines of the access log: API Gateway's own metric 5XXError omits answers whose
  * status a gateway response changed, such as those for a failing authorizer. Calls of what a setting has switched off are no failures.
- * @param whatToDo the sentence that names the runbook of an alarm
- * @returns the composite alarms; the alarms that they consist of notify nobody
  */
-export function addServiceLevelAlarms(
-  parent: Construct,
-  accessLog: ILogGroup,
-  whatToDo: (alarmId: string) => string,
-): AlarmBase[] {
-  const scope = new Construct(parent, 'ServiceLevel');
+export function addServiceLevelAlarms(alarms: Alarms, scope: Construct, accessLog: ILogGroup): void {
   const usingMetrics = {
-    answered: addLineCount(scope, accessLog, 'AnsweredCalls', OPERATION_LINES),
-    failed: addLineCount(scope, accessLog, 'FailedCalls', FilterPattern.all(OPERATION_LINES, answeredWith('5*'))),
+    answered: addOperationLineCount(scope, accessLog, 'AnsweredCalls'),
+    failed: addOperationLineCount(scope, accessLog, 'FailedCalls', answeredWith('5*')),
   };
   const failures = '(failed - FILL(switchedOff, 0))';
-  return BURN_RATES.map(({ id, rate, long, short }) => {
+  for (const { id, urgency, rate, long, short } of BURN_RATES) {
     const windowAlarm = (name: string, period: Duration, expression: string) =>
-      new Alarm(scope, `${id}${name}`, {
-        alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
+      alarms.part(`${id}${name}`, {
+        description: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
         metric: new MathExpression({
           expression,
           usingMetrics: { ...usingMetrics, switchedOff: operationalEventMetric('refused_by_setting').with({ period }) },
@@ -54,17 +39,14 @@ export function addServiceLevelAlarms(
           label: 'Failed calls, a share of all',
         }),
         threshold: rate * ERROR_BUDGET,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-        evaluationPeriods: 1,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     const windowAlarms = [
       windowAlarm('Long', long, `IF(${failures} >= ${MIN_FAILURES}, ${failures} / answered, 0)`),
       windowAlarm('Short', short, `${failures} / answered`),
     ];
-    return new CompositeAlarm(scope, id, {
-      alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,
-      alarmRule: AlarmRule.allOf(...windowAlarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+    alarms[urgency](id, {
+      description: `The error budget burns ${rate} times too fast`,
+      rule: AlarmRule.allOf(...windowAlarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
     });
-  });
+  }
 }

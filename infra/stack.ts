@@ -76,7 +76,6 @@ export class ServiceStack extends Stack {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
-      logs: [accessLog, ...Object.values(functions).map(({ logGroup }) => logGroup)],
     });
     const parts = { table, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });

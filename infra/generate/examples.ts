@@ -1,49 +1,11 @@
-/** The examples of openapi.json, made from the sample data. `description.test.ts` runs those of success, except `next_cursor`. */
+/** The examples of errors in openapi.json. Those of success are in the operations' schemas. */
 import { codeOf, ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { messageOf } from '../../lib/http/messages/index.ts';
 import type { Operation } from '../../lib/http/operation.ts';
-import { fleetHost, type HostRow, type HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
-import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
-import type { OperationName } from '../../lib/operations/index.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import { sampleData } from '../../packages/local/sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
-
-/** The time of the answers and of the sample data, in Unix milliseconds. */
-const NOW = 1_795_231_227_854;
-const SHOWN_HOST = 'fra-1-cache-0216';
-const sample = sampleData(NOW).map((line): Record<string, unknown> => JSON.parse(line));
-const sampleRow = (kind: string, hostId?: string) =>
-  sample.find((row) => row.kind === kind && row.account_id === 1 && (hostId === undefined || row.host_id === hostId));
-const rum = { ...sampleRow('rum_resource'), ...sampleRow('rum_usage') };
-
-/** The `data` of examples whose rows come from the sample; the rest is written by hand. */
-const COMPUTED: Partial<Record<OperationName, unknown>> = {
-  'browse-fleet': {
-    items: [
-      fleetHost(sampleRow('host', SHOWN_HOST) as HostRow, sampleRow('host_status', SHOWN_HOST) as HostStatusRow, NOW),
-    ],
-    coverage: {
-      scanned: 7,
-      matched: 1,
-      returned: 1,
-      failed: 0,
-      states: { active: 0, degraded: 1, stale: 0, initializing: 0, disabled: 0, unsupported: 0, no_data: 0 },
-    },
-    partial: false,
-    truncated: false,
-    next_cursor: 'SSAMowHlNqTmsu2IPHdy42ZyYS0xLWNhY2hlLTAyMTY',
-    generated_at_ms: NOW,
-  },
-  'get-rum-resource': Object.fromEntries(
-    Object.keys(getRumResource.response.properties).map((field) => [field, rum[field]]),
-  ),
-};
-
-/** The `data` of the answer in an operation's example. */
-export const exampleData = ({ name, example }: Operation): unknown => COMPUTED[name as OperationName] ?? example.data;
 
 /** A case in which a call fails, and the message of the response. */
 interface ErrorExample {

@@ -8,7 +8,7 @@ import { ERROR_CODES } from '../../lib/http/errors.ts';
 import type { Tag } from '../../lib/http/operation.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
-import { errorExamples, exampleData, REQUEST_ID } from './examples.ts';
+import { errorExamples, REQUEST_ID } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
@@ -97,7 +97,7 @@ export function openApiDocument(): object {
         ...headers(...(operation.headers ?? [])),
         ...(operation.idempotent && headers('Idempotent-Replayed')),
       },
-      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: exampleData(operation) } } },
+      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: operation.example.data } } },
     };
     const byStatus = Map.groupBy(errorExamples(operation), ([code]) => ERROR_CODES[code].status);
     const failures = [...byStatus].map(([status, errors]) => {

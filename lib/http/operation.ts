@@ -58,8 +58,8 @@ export interface Operation {
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have. */
   readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response. Without `data`, `infra/generate/examples.ts` computes it. */
-  readonly example: { readonly request: object; readonly data?: unknown };
+  /** A request that the sample data can answer, and the `data` of its response. */
+  readonly example: { readonly request: object; readonly data: unknown };
   /** Examples of this operation's own errors, and of common errors that have another message here. */
   readonly refusals: readonly RefusalExample[];
 }

@@ -48,6 +48,22 @@ export const alertItem = {
 
 export type AlertItem = TypeOf<typeof alertItem>;
 
+export const exampleAlert = {
+  account_id: 1,
+  alert_id: '23a5a8cc741f9d42df78f93f',
+  alert_key: 'p99 above threshold on fra-1',
+  alert_severity: 'Critical',
+  alert_status: 'Critical',
+  title: 'p99 above threshold on fra-1',
+  labels: { cluster: 'fra-1', team: 'network' },
+  source_url: 'https://grafana.example.com/d/clusters?var-cluster=fra-1',
+  start_time: 1795230747,
+  last_time: 1795231227,
+  end_time: 0,
+  created_at: 1795231227,
+  updated_at: 1795231227,
+} as const satisfies AlertItem;
+
 /** The titles of the incidents that alerts are in, by the ids of the incidents. */
 export async function readIncidentTitles(
   table: Table,

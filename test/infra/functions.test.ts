@@ -62,9 +62,11 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
   ]);
   const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
-  const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
-  const kept = Object.fromEntries(logs.map((id) => [id, { RetentionInDays: days }]));
-  expect(propertiesOf('Logs::LogGroup', template)).toEqual(kept);
+  const kept = (name: string) => ({ LogGroupName: `/Service/${name}`, RetentionInDays: days });
+  expect(propertiesOf('Logs::LogGroup', template)).toEqual({
+    ...Object.fromEntries(FUNCTIONS.map(([name]) => [`${idOfFunction(name)}Logs`, kept(name)])),
+    ServiceAccessLog: kept('access'),
+  });
 });
 
 it('of the reserved executions each share is at least 1, and all are what is counted, no more than there are', () => {

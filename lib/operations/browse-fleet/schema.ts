@@ -212,7 +212,46 @@ export const browseFleet = {
     },
   },
   response: fleetPage,
-  example: { request: { limit: 1, statuses: ['stale', 'degraded'] } },
+  example: {
+    request: { limit: 1, statuses: ['stale', 'degraded'] },
+    data: {
+      items: [
+        {
+          host_id: 'fra-1-cache-0216',
+          agent_version: '4.10.7',
+          edge_cluster: 'fra-1',
+          servicemap: {
+            enabled: true,
+            status: 'degraded',
+            capability_status: 'running',
+            capture_mode: 'ebpf',
+            report_interval_ms: 43_200_000,
+            snapshot_ready: true,
+            authoritative: true,
+            graph_available: true,
+            freshness_status: 'fresh',
+            max_age_ms: 17_898,
+            observed_at_ms: 1_795_231_209_606,
+            received_at_ms: 1_795_231_209_956,
+            node_count: 15,
+            edge_count: 30,
+            reason_codes: ['snapshot_degraded'],
+          },
+        },
+      ],
+      coverage: {
+        scanned: 7,
+        matched: 1,
+        returned: 1,
+        failed: 0,
+        states: { active: 0, degraded: 1, stale: 0, initializing: 0, disabled: 0, unsupported: 0, no_data: 0 },
+      },
+      partial: false,
+      truncated: false,
+      next_cursor: 'SSAMowHlNqTmsu2IPHdy42ZyYS0xLWNhY2hlLTAyMTY',
+      generated_at_ms: 1_795_231_227_854,
+    },
+  },
   refusals: [
     {
       summary: 'The account lacks the permission Targets Read',

@@ -1,6 +1,6 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
 import { objectId } from '../../shared/json.ts';
-import { alertItem } from '../alert-item.ts';
+import { alertItem, exampleAlert } from '../alert-item.ts';
 
 export const getAlert = {
   name: 'get-alert',
@@ -21,11 +21,11 @@ export const getAlert = {
     properties: { alert_id: { ...objectId, description: 'Identifier of the alert' } },
   },
   response: alertItem,
-  example: { request: { alert_id: '23a5a8cc741f9d42df78f93f' } },
+  example: { request: { alert_id: exampleAlert.alert_id }, data: exampleAlert },
   refusals: [
     {
       summary: 'There is no such alert',
-      explanation: { name: 'alertNotFound', values: { alertId: '23a5a8cc741f9d42df78f93f' } },
+      explanation: { name: 'alertNotFound', values: { alertId: exampleAlert.alert_id } },
     },
   ],
 } as const satisfies Operation;

@@ -1,7 +1,7 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { SEVERITIES } from '../../table/rows.ts';
-import { alertItem } from '../alert-item.ts';
+import { alertItem, exampleAlert } from '../alert-item.ts';
 
 export const listAlerts = {
   name: 'list-alerts',
@@ -65,7 +65,10 @@ export const listAlerts = {
     },
     additionalProperties: false,
   },
-  example: { request: { limit: 1, alert_severity: 'Critical' } },
+  example: {
+    request: { limit: 1, alert_severity: 'Critical' },
+    data: { items: [exampleAlert], has_next_page: false },
+  },
   refusals: [
     {
       summary: 'Ended alerts without ids or keys',

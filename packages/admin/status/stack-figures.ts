@@ -8,10 +8,13 @@ import {
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/operations/index.ts';
+import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { METRICS, SERVICE } from '../../../lib/shared/log.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
 
+/** CloudWatch takes at most this many queries in a call: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
+const MAX_QUERIES = 500;
 /** Length of a data point: with a longer one, the first point would begin before the window. */
 const PERIOD_SECONDS = 300;
 const CODES = Object.entries(ERROR_CODES).filter(([code, { status }]) => code === 'OK' || status >= 400);
@@ -112,26 +115,25 @@ async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackR
   };
 }
 
-async function readPoints(client: CloudWatch, queries: readonly Query[], nowMs: number): Promise<number[][]> {
+/** @returns the points of each query in the window */
+export async function readPoints(client: CloudWatch, queries: readonly Query[], nowMs: number): Promise<number[][]> {
   const points: number[][] = queries.map(() => []);
-  const wanted = {
-    StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000),
-    EndTime: new Date(nowMs),
-    MetricDataQueries: queries.map(({ namespace, name, dimensions, statistic }, index) => ({
-      Id: `q${index}`,
-      MetricStat: {
-        Metric: {
-          Namespace: namespace,
-          MetricName: name,
-          Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-        },
-        Period: PERIOD_SECONDS,
-        Stat: statistic,
+  const wanted = queries.map(({ namespace, name, dimensions, statistic }, index) => ({
+    Id: `q${index}`,
+    MetricStat: {
+      Metric: {
+        Namespace: namespace,
+        MetricName: name,
+        Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
       },
-    })),
-  };
-  for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, wanted))
-    for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
+      Period: PERIOD_SECONDS,
+      Stat: statistic,
+    },
+  }));
+  const window = { StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000), EndTime: new Date(nowMs) };
+  for (const MetricDataQueries of chunksOf(wanted, MAX_QUERIES))
+    for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, { ...window, MetricDataQueries }))
+      for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
   return points;
 }
 

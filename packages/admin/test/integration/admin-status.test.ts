@@ -1,9 +1,10 @@
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { beforeAll, expect, it } from 'vitest';
 import { type OperationName, operations } from '../../../../lib/operations/index.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
-import { measureStack } from '../../status/stack-figures.ts';
+import { measureStack, readPoints } from '../../status/stack-figures.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -69,6 +70,7 @@ const nameOf = ({ MetricName, Dimensions }: MetricQuery['MetricStat']['Metric'])
 // Each answers with two pages. CloudWatch may answer with an empty page before one that has something.
 Object.assign(aws.replies, {
   GetMetricData({ MetricDataQueries: all, NextToken }: { MetricDataQueries: MetricQuery[]; NextToken?: string }) {
+    if (all.length > 500) return { __type: 'ValidationError', message: 'At most 500 queries.' };
     const queries = all.filter((_, index) => index % 2 === Number(NextToken ?? 0));
     const results = queries.map(({ Id, MetricStat: { Metric } }) => ({ Id, Values: METRICS[nameOf(Metric)] ?? [] }));
     return { MetricDataResults: results, ...(!NextToken && { NextToken: '1' }) };
@@ -90,6 +92,13 @@ const USED: Partial<Record<OperationName, object>> = {
   'browse-fleet': { calls: 50, failed: 5, p99_ms: 81 },
   'merge-alerts': { calls: 1, failed: 1 },
 };
+
+it('more metrics than CloudWatch reads in a call, as 40 operations have, are read in several', async () => {
+  const query = { namespace: 'AWS/DynamoDB', name: 'ReadThrottleEvents', statistic: 'Sum' };
+  const queries = Array.from({ length: 501 }, () => ({ ...query, dimensions: { TableName: table.name } }));
+  const client = new CloudWatch({ region: 'eu-west-1' });
+  expect(await readPoints(client, queries, NOW)).toEqual(queries.map(() => [4]));
+});
 
 const status = (...more: string[]) =>
   runCommand(['status', '--stack', 'Service', '--region', 'eu-west-1', ...more], { env: {}, now: () => NOW });
