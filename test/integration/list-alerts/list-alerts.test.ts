@@ -193,7 +193,7 @@ describe('the list', () => {
       message: expect.stringMatching(/^search_after_ctx must be a search_after_ctx that/),
     };
     const again = { limit: 1, search_after_ctx };
-    expect((await a.list({ ...again, alert_severity: '' })).items).toHaveLength(1);
+    expect((await a.list({ ...again, limit: 2 })).items).toHaveLength(1);
     expect(await b.refused(again)).toEqual(CURSOR);
     for (const filter of [{ asc: true }, { alert_severity: 'Warning' }, { is_active: true }, { alert_keys: ['a'] }])
       expect(await a.refused({ ...again, ...filter })).toEqual(CURSOR);
