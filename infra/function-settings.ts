@@ -28,7 +28,7 @@ export const memoryMbOf = (name: FunctionName): number => MEMORY_MB[name] ?? DEF
 
 /**
  * Shares of the concurrent executions that the setting `reservedConcurrency` reserves. A share is both a guarantee and a limit: the
- * authorizer and the reads need the guarantee; merges, and the routes without authorizer, need the limit. The other functions use the
+ * authorizer and the reads need the guarantee; merges, what is sent to the feed, and the routes without authorizer, need the limit. The other functions use the
  * AWS account's unreserved concurrency, which is at least 100. The shares add up to 1 and must not exceed it. `MIN_RESERVED` is 1 divided by
  * the smallest.
  */

@@ -1,9 +1,10 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { logGroupPrefix } from './function.ts';
+import { AUDIT_KEYS } from './table-definition.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -35,6 +36,15 @@ export function createOperatorPolicy(
         ),
         [table.tableArn],
       ),
+      // Rows of the audit are only added. IAM cannot tell a `PutItem` that adds one from one that replaces it: SECURITY.md.
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: ['BatchWriteItem', 'DeleteItem', 'PartiQLDelete', 'PartiQLUpdate', 'UpdateItem'].map(
+          (action) => `dynamodb:${action}`,
+        ),
+        resources: [table.tableArn],
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [AUDIT_KEYS] } },
+      }),
       allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']), // relay replay
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status
       allow(['sqs:SendMessage'], arnsOf(sources)), // redrive, relay replay

@@ -23,7 +23,7 @@ const NEW_IMAGES = [
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large entry is finished
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ['AlertTriggered', 'AlertResolved'] } }, // an alert that a record has opened or ended
-  { event: { S: ANY_VALUE }, result: { S: ['done'] } }, // an operator's command
+  { command: { S: ANY_VALUE }, result: { S: ANY_VALUE } }, // an operator's command
 ];
 
 /**

@@ -6,13 +6,12 @@ export const TABLE = {
   sortKey: 'sk',
   /** Unix seconds after which DynamoDB may remove the row. Only rate counts, idempotency keys, audit entries, host statuses, retirements and keys of ended alerts have it. */
   timeToLive: 'ttl',
-  /** The function relay needs each row as it is after the change, but not as it was before. */
-  streamView: 'NEW_IMAGE',
+  /** The function relay tells what a change made of a row that was there. */
+  streamView: 'NEW_AND_OLD_IMAGES',
 } as const;
 
 /**
- * Patterns of `dynamodb:LeadingKeys` for the partition keys of `lib/table/keys.ts` that functions may be granted. Those of audit entries are
- * left out: only the operator's policy reaches them.
+ * Patterns of `dynamodb:LeadingKeys` for the partition keys of `lib/table/keys.ts` that functions may be granted.
  */
 export const LEADING_KEYS = {
   accountList: 'ACCOUNTS',
@@ -36,3 +35,6 @@ export const LEADING_KEYS = {
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',
   rate: 'ACCOUNT#*#RATE#*',
 } as const satisfies Record<KeyKind, string>;
+
+/** The pattern of the partition keys of audit entries, which only the operator's policy reaches. */
+export const AUDIT_KEYS = 'ACCOUNT#*#AUDIT';

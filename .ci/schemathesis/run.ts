@@ -3,6 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../../lib/http/errors.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
+import { messageOf } from '../../lib/http/messages/index.ts';
+import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { pythonTool, root, startService } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 
@@ -15,6 +19,19 @@ const linesOf = (account: number) => [
   JSON.stringify({ kind: 'app_key', account_id: account, app_key: keyOf(account) }),
 ];
 
+/**
+ * Why a valid request may be refused: what the schemas of the operations list as refusals. A message of `InvalidParameter` must begin with the
+ * listed field, since that code also means that a request does not fit its schema.
+ */
+const REFUSALS = operations.map(({ name, refusals }: ListedOperation) => {
+  const reasons = refusals.map(({ explanation }) => {
+    const code = codeOf(explanation.name);
+    const [field] = /^\w+/.exec(messageOf(en, { code, explanation })) ?? [];
+    return [code, code === 'InvalidParameter' ? field : ''];
+  });
+  return [operationIdOf(name), reasons];
+});
+
 using folder = mkdtempDisposableSync(join(tmpdir(), 'schemathesis-'));
 const data = join(folder.path, 'accounts.ndjson');
 writeFileSync(data, `${ACCOUNTS.flatMap(linesOf).join('\n')}\n`);
@@ -26,7 +43,12 @@ const { status } = spawnSync(
     cwd: import.meta.dirname,
     stdio: 'inherit',
     timeout: TIMEOUT_MS,
-    env: { ...process.env, APP_KEYS: ACCOUNTS.map(keyOf).join(' '), PYTHONDONTWRITEBYTECODE: '1' },
+    env: {
+      ...process.env,
+      APP_KEYS: ACCOUNTS.map(keyOf).join(' '),
+      REFUSALS: JSON.stringify(Object.fromEntries(REFUSALS)),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
   },
 );
 process.exitCode = status === 0 ? 0 : 1;

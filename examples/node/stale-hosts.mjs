@@ -1,6 +1,6 @@
 // Lists the stale hosts of the account as CSV: node stale-hosts.mjs > stale.csv
-// Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Control, format and line
-// separator characters become question marks.
+// Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Characters that can command
+// a terminal or hide text, and blanks other than the ordinary one, become question marks.
 import { createClient } from 'incident-monitoring-rum-client';
 
 const client = createClient({
@@ -14,7 +14,7 @@ const client = createClient({
 /** @param {string | number | undefined} value */
 function cell(value = '') {
   const text = String(value)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+    .replace(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, '?')
     .replace(/^[=+@-]/, "'$&");
   return `"${text.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,7 @@
 """Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client generates from openapi.json.
 
-Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Characters that are not
-printable, such as control characters, become question marks.
+Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Characters that can command
+a terminal or hide text, and blanks other than the ordinary one, become question marks.
 """
 
 import csv
@@ -22,8 +22,13 @@ client = Client(
 )
 
 
+# Letters, marks and symbols without ink, which isprintable() takes for printable.
+BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
 def cell(value: object) -> str:
     text = "".join(character if character.isprintable() else "?" for character in str(value))
+    text = BLANK.sub("?", text)
     return re.sub(r"^([=+@-])", r"'\1", text)
 
 

@@ -24,7 +24,11 @@ const COMMON = {
   version: { const: 1 },
   account_id: int64,
   at_ms: { ...count, description: 'Unix milliseconds' },
-  by: { type: 'string', description: 'The id of an app key, `operator` followed by who the operator is, or `record`' },
+  by: {
+    type: 'string',
+    description:
+      'The id of an app key, or `operator` followed by who the operator is. If a record of the feed or of an import is the cause: `record`, followed by `: ` and who it says it was',
+  },
 };
 const REQUEST = {
   request_id: {
@@ -145,8 +149,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     { alert_severity: 'Critical', end_time: 1_795_000_060 },
   ),
   WorkItemDeleted: {
-    description:
-      'A work item was deleted: by a call, or by a record of the feed or of an import, which may say by whom.',
+    description: 'A work item was deleted: by a call, or by a record of the feed or of an import.',
     cause: {},
     required: workItem,
     optional: { ...REQUEST, command: { const: 'record', description: 'In place of a call: a record' } },

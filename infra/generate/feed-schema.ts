@@ -4,7 +4,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
-import { FEED_KINDS, KEYED_ONLY, LINES, type LineSchema, MAX_DELETABLE_VERSION } from '../../lib/ingest/kinds.ts';
+import {
+  FEED_KINDS,
+  KEYED_ONLY,
+  LINES,
+  type LineSchema,
+  MAX_ACTOR_LENGTH,
+  MAX_DELETABLE_VERSION,
+} from '../../lib/ingest/kinds.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
@@ -78,7 +85,7 @@ const undoneDeletion = {
   properties: {
     version: { type: 'integer', ...INT64 },
     at_ms: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-    by: { type: 'string' },
+    by: { type: 'string', maxLength: MAX_ACTOR_LENGTH },
   },
 };
 

@@ -6,7 +6,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
 import type { Tag } from '../../lib/http/operation.ts';
+import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
+import { settingValues } from '../../lib/shared/settings.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
 import { errorExamples, REQUEST_ID } from './examples.ts';
 
@@ -59,6 +61,11 @@ function errorResponse(status: number, errors: ReturnType<typeof errorExamples>,
   };
 }
 
+const defaultSettings = settingValues(
+  () => undefined,
+  () => undefined,
+);
+
 export function openApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const schemas = new Map<string, Record<string, unknown>>(Object.entries(ENVELOPE_SCHEMAS));
@@ -77,7 +84,7 @@ export function openApiDocument(): object {
   }
 
   function responsesOf(operation: ListedOperation): object {
-    const { name, response, rateWindows } = operation;
+    const { name, response, rateWindows, budgeted } = operation;
     const schema = addComponents(
       {
         title: `${capital(operationIdOf(name))}Envelope`,
@@ -88,7 +95,7 @@ export function openApiDocument(): object {
       },
       schemas,
     );
-    const rateHeaders = rateWindows ? RATE_HEADERS : {};
+    const rateHeaders = rateWindows || budgeted ? RATE_HEADERS : {};
     const success = {
       description: 'Done.',
       headers: {
@@ -107,8 +114,8 @@ export function openApiDocument(): object {
   }
 
   function operationObject(operation: ListedOperation): object {
-    const { name, summary, description, tag, permission, rateWindows, throttle, idempotent, request, example } =
-      operation;
+    const { name, summary, description, tag, permission, idempotent, request, example } = operation;
+    const { rateWindows, budgeted, throttle } = operation;
     return {
       operationId: operationIdOf(name),
       summary,
@@ -125,6 +132,7 @@ export function openApiDocument(): object {
       responses: responsesOf(operation),
       ...(permission && { 'x-permission': permission }),
       ...(rateWindows && { 'x-rate-limits': rateWindows }),
+      ...(budgeted && { 'x-item-limits': itemBudget(defaultSettings).rateWindows }),
       'x-throttle': throttle,
     };
   }
@@ -138,7 +146,7 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Operations, all `POST` with a JSON body of at most 256 KiB (unless one says otherwise) and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
+        'Operations, all `POST` with a JSON body of at most 256 KiB (unless one says otherwise), 1,000 levels of nesting and 150,000 values; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
         '`error.code` is the authoritative signal, the HTTP status is informational, and `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },

@@ -1,7 +1,7 @@
 /** Sends messages to SQS queues. */
 
 import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { forEach } from '../shared/concurrency.ts';
+import { batchesOf, forEach } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { createHttpHandler, optionsOf, PATIENT } from './http-handler.ts';
 import { createSigner } from './signer.ts';
@@ -66,27 +66,6 @@ export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): 
 export const sizeOf = (message: QueueMessage): number =>
   textsOf(message).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
-/** A message of a call. `Id` is the message's index in the list that the calls are made from. */
-type Entry = QueueMessage & { readonly Id: string };
-
-/** Splits messages into batches within SQS's limits. A message that is too large gets a batch of its own, which SQS refuses. */
-function batchesOf(messages: readonly QueueMessage[]): Entry[][] {
-  const batches: Entry[][] = [];
-  let batch: Entry[] = [];
-  let bytes = 0;
-  for (const [index, message] of messages.entries()) {
-    const size = sizeOf(message);
-    if (batch.length === 0 || batch.length === MAX_BATCH || bytes + size > MAX_BATCH_BYTES) {
-      batch = [];
-      bytes = 0;
-      batches.push(batch);
-    }
-    batch.push({ ...message, Id: String(index) });
-    bytes += size;
-  }
-  return batches;
-}
-
 /**
  * Sends messages to a queue, several batches at a time.
  * @returns for each message, in the same order, whether the queue took it: none of a call that fails
@@ -98,8 +77,9 @@ export async function sendMessages(
   signal?: AbortSignal,
 ): Promise<boolean[]> {
   const taken = new Set<string | undefined>();
+  const entries = messages.map((message, index) => ({ ...message, Id: String(index) }));
   await forEach(
-    batchesOf(messages),
+    batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxBytes: MAX_BATCH_BYTES }),
     async (Entries) => {
       const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
       const { Successful = [] } = await call.catch(() => ({ Successful: [] }));

@@ -4,13 +4,18 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { createHttpHandler, PATIENT } from '../aws/http-handler.ts';
 import { createSigner } from '../aws/signer.ts';
 import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../aws/sqs.ts';
-import { chunksOf } from '../shared/concurrency.ts';
+import { batchesOf } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
 import type { ServiceEvent } from './event.ts';
 
-/** EventBridge's maximum for a call. Ten events of at most 16 KB are far below its limit of 256 KB a call. */
-const MAX_EVENTS = 10;
+/**
+ * EventBridge's limits for a call; the entries together must be less than 256 KB. Source: EventBridge User Guide, "Calculating PutEvents event
+ * entry size". A larger entry is sent alone: by newer announcements AWS takes up to 1 MB, and a refusal then concerns no other event.
+ */
+const CALL = { maxItems: 10, maxBytes: 256 * 1024 - 1 } as const;
+/** The bytes that EventBridge counts for the time of an entry. */
+const TIME_BYTES = 14;
 
 export interface Destinations {
   /** @returns for each message, in the same order, whether the queue accepted it */
@@ -46,15 +51,15 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
       ),
     async publish(events) {
       const accepted: boolean[] = [];
-      for (const batch of chunksOf(events, MAX_EVENTS)) {
-        const entries = batch.map(({ type, detail }) => ({
-          EventBusName: eventBus,
-          Source: SERVICE,
-          DetailType: type,
-          Time: new Date(Number(detail.at_ms)),
-          Detail: stringifyJson(detail),
-        }));
-        const call = eventBridge.send(new PutEventsCommand({ Entries: entries }));
+      const entries = events.map(({ type, detail }) => ({
+        EventBusName: eventBus,
+        Source: SERVICE,
+        DetailType: type,
+        Time: new Date(Number(detail.at_ms)),
+        Detail: stringifyJson(detail),
+      }));
+      for (const batch of batchesOf(entries, sizeOf, CALL)) {
+        const call = eventBridge.send(new PutEventsCommand({ Entries: batch }));
         const { Entries = [] } = await call.catch(() => ({ Entries: [] }));
         accepted.push(...batch.map((_, index) => Entries[index]?.EventId !== undefined));
       }
@@ -62,3 +67,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     },
   };
 }
+
+/** The size of an entry as EventBridge calculates it. */
+const sizeOf = ({ Source, DetailType, Detail }: { Source: string; DetailType: string; Detail: string }) =>
+  TIME_BYTES + Buffer.byteLength(Source) + Buffer.byteLength(DetailType) + Buffer.byteLength(Detail);

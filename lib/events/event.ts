@@ -51,6 +51,10 @@ const decoded = (image: Image) =>
 export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.NewImage && table.unmarshall<Key>(decoded(dynamodb.NewImage));
 
+/** The row of a stream record before the write; undefined if there was none. */
+export const replacedRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
+  dynamodb?.OldImage && table.unmarshall<Key>(decoded(dynamodb.OldImage));
+
 /** The event that reports the write of a stream record; undefined if there is none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = writtenRowOf(table, record);
@@ -120,7 +124,7 @@ async function completedEvent(
   return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.filter(isMoved).length });
 }
 
-/** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom. */
+/** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom: then the row has `record: ` and that. */
 const RECORD = 'record';
 
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {

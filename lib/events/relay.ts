@@ -10,7 +10,7 @@ import { forEach, isUnavailable } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { parseJson } from '../shared/json.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
-import { eventOf, type ServiceEvent, writtenRowOf } from './event.ts';
+import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event.ts';
 
 /** Sends payloads. @returns for each, in the same order, whether it was accepted */
 type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
@@ -45,6 +45,8 @@ export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets
         if (key) mergeKeys.push({ index, payload: JSON.stringify(key) });
         const event = await eventOf(table, record);
         if (event) events.push({ index, payload: event });
+        const replacement = auditReplacementOf(table, record);
+        if (replacement) log.error('audit entry replaced', replacement);
       } catch (error) {
         const { name: error_name } = error as Error;
         if (isUnavailable(error)) {
@@ -82,6 +84,20 @@ function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | un
   const row = writtenRowOf(table, record) as Stored<'historyEntry'> | undefined;
   if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'historyEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };
+}
+
+/**
+ * A finished entry of the audit and what replaces it, for the log; undefined if the record is of no such write. No command makes one, but
+ * the operator's policy cannot keep it from an operator, who must be able to add entries.
+ */
+function auditReplacementOf(table: Deps['table'], record: DynamoDBRecord): Record<string, unknown> | undefined {
+  const [row, before] = [writtenRowOf(table, record), replacedRowOf(table, record)];
+  const { kind, account: account_id } = (row && parseKey(row)) ?? {};
+  if (kind !== 'audit') return undefined;
+  const [is, was] = [row as Stored<'audit'>, before as Stored<'audit'> | undefined];
+  if (!was || was.result === 'started') return undefined;
+  const shown = ({ at_ms, by, command, target, result }: Stored<'audit'>) => ({ at_ms, by, command, target, result });
+  return { account_id, id: was.id, was: shown(was), is: shown(is) };
 }
 
 /**

@@ -1,18 +1,18 @@
 /** Headers and body of a call, and what is wrong with them. */
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { depthOf, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { exceededBound, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 
-/** Maximum nesting. The exact parser is recursive, and its stack overflows at about 3,000 levels. */
-const MAX_LEVELS = 1_000;
-
-/** Whether a body may be too deep. Counting brackets is faster than measuring the depth. */
-const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MAX_LEVELS;
+/**
+ * Bounds of a body beyond its size. The parsers are recursive, and the exact one's stack overflows at about 3,000 levels; and values cost more
+ * than their bytes: a million empty objects take seconds. 4 MiB of alerts whose labels have the usual lengths have fewer values than this.
+ */
+export const BODY_BOUNDS = { levels: 1_000, values: 150_000 } as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -50,8 +50,9 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   function read(event: ApiEvent): unknown {
     try {
       const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+      event.bodyBytes = Buffer.byteLength(text);
       if (text === '') return {};
-      if (mayBeDeep(text) && depthOf(text) > MAX_LEVELS) throw refusal('bodyTooDeep', { levels: MAX_LEVELS });
+      checkBounds(text);
       return parse(text);
     } catch (error) {
       const encoding = headerListOf(event, 'content-encoding')?.trim();
@@ -69,6 +70,14 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
       event.body = body;
     },
   };
+}
+
+/** @throws ApiError if the body may not be parsed */
+function checkBounds(text: string): void {
+  if (text.length <= BODY_BOUNDS.levels) return; // too short for either
+  const exceeded = exceededBound(text, BODY_BOUNDS);
+  if (exceeded === 'levels') throw refusal('bodyTooDeep', { levels: BODY_BOUNDS.levels });
+  if (exceeded === 'values') throw refusal('bodyTooManyValues', { values: BODY_BOUNDS.values });
 }
 
 const isUnreadable = (error: unknown) =>

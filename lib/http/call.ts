@@ -15,7 +15,7 @@ import {
 } from './body.ts';
 import { ApiError, ERROR_CODES, isRefusedBySetting, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
-import { admitBeside, createRateLimiter } from './rate-limit.ts';
+import { admissionOf, admitBeside } from './rate-limit.ts';
 
 /**
  * Last resort for an operation that ignores its signal, which aborts long before (`callMs`): its caller gets a 503 this long before the
@@ -55,11 +55,12 @@ export function createOperationHandler<Body, Data>(
     .use(validateMiddleware(operation.request, validate, crossCheck));
   if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
   if (checkAvailable) chain.before(checkAvailable);
-  const { rateWindows } = operation;
-  const limiter = rateWindows && createRateLimiter({ ...operation, rateWindows }, deps);
+  const admission = admissionOf(operation, deps);
   return chain.handler((event) => {
     const call = callOf<Body>(event, operation);
-    return limiter ? admitBeside(limiter, event, deps, (admitted) => operate({ ...call, admitted })) : operate(call);
+    return admission
+      ? admitBeside(admission, event, deps, (admitted) => operate({ ...call, admitted }))
+      : operate(call);
   }) as unknown as Handler;
 }
 
@@ -70,6 +71,7 @@ function refuseFrozenWrite(): never {
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
   return {
     body: event.body as Body,
+    bodyBytes: event.bodyBytes ?? 0,
     caller: callerOf(event),
     requestId: event.call.requestId,
     arrivedMs: arrivedMsOf(event),

@@ -35,6 +35,7 @@ const REFUSALS = {
   bodyWithMark: 'InvalidParameter' as CodeWith<undefined>,
   bodyEncoded: 'BadRequest' as CodeWith<{ encoding: string }>,
   bodyTooDeep: 'InvalidParameter' as CodeWith<{ levels: number }>,
+  bodyTooManyValues: 'InvalidParameter' as CodeWith<{ values: number }>,
   bodyNotObject: 'InvalidParameter' as CodeWith<undefined>,
   bodyTooLarge: 'EntityTooLarge' as CodeWith<{ maxBytes: number }>,
   /** `invalid`: the first character that a key may not hold. */
@@ -63,6 +64,7 @@ const REFUSALS = {
   mergesReadTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   permissionMissing: 'AccessDenied' as CodeWith<{ permission: string }>,
   tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
+  tooManyItems: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   writesFrozen: 'ServiceUnavailable' as CodeWith<undefined>,
   serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,

@@ -37,6 +37,10 @@ export interface Operation {
   readonly permission?: (typeof PERMISSIONS)[number];
   /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
+  /**
+   * The list in the body whose items count against what an account may send to the feed, a budget of two settings; absent: none do.
+   */
+  readonly budgeted?: string;
   /** The usage plan's throttle per account: calls a second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
   /** Largest request body, decoded; absent: that of the setting. */
@@ -60,7 +64,7 @@ export interface Operation {
   readonly headers?: readonly 'Age'[];
   /** A request that the sample data can answer, and the `data` of its response. */
   readonly example: { readonly request: object; readonly data: unknown };
-  /** Examples of this operation's own errors, and of common errors that have another message here. */
+  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
   readonly refusals: readonly RefusalExample[];
 }
 
@@ -95,6 +99,8 @@ export interface Caller {
 /** One validated call of an operation. */
 export interface Call<Body> {
   readonly body: Body;
+  /** The size of the body as it came, decoded. */
+  readonly bodyBytes: number;
   readonly caller: Caller;
   readonly requestId: string;
   /** When API Gateway received the call, in Unix milliseconds. */
@@ -103,7 +109,7 @@ export interface Call<Body> {
   readonly idempotencyKey: string | undefined;
   /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
-  /** Of an operation with an exact limit: rejects if that refuses the call. Only first reads may run before it resolves. */
+  /** Of an operation with a limit of its own: rejects if that refuses the call. Only first reads may run before it resolves. */
   readonly admitted?: Promise<void>;
 }
 
@@ -125,7 +131,12 @@ export interface CallState {
 }
 
 /** API Gateway's event with the call's state. */
-export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & { body: unknown; call: CallState };
+export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & {
+  body: unknown;
+  /** The size of the body as it came, decoded, once it is parsed. */
+  bodyBytes?: number;
+  call: CallState;
+};
 
 /** What an operation returns: the `data` of the envelope, and further headers. */
 export interface Reply<Data = unknown> {

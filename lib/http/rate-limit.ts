@@ -2,6 +2,7 @@ import QuickLRU from 'quick-lru';
 import { allInOrder } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
+import type { Settings } from '../shared/settings.ts';
 import { withSignal } from '../table/client.ts';
 import { all, attribute, expression, isBelow } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
@@ -29,23 +30,35 @@ export interface Verdict {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
+/** What is limited. */
+export interface RateLimit {
+  /** Limits of the same name count in the same rows. */
+  readonly name: string;
+  readonly rateWindows: NonNullable<Operation['rateWindows']>;
+  /**
+   * Which calls the row remembers: `all` of its window for an exact count; only the `latest`, so that the row stays small however many
+   * calls there are: a call may then count twice if its reply is lost and another one is counted at the same time.
+   */
+  readonly remembers?: 'all' | 'latest';
+}
+
 const CACHED_REFUSALS = 10_000;
 /** Seconds that a row is kept after its window, so that DynamoDB's TTL removes none in use even if its clock is an hour ahead. */
 const KEPT_SECONDS = 2 * 3_600;
 
 /**
- * Counts an operation's calls exactly, in two windows: the inner is the shorter, and the outer a multiple of it. There is a row for each
- * account and outer window, with the count of each inner window in it, so that one conditional write counts a call in both windows. Each
- * call adds a random nonce to the row: after a lost reply it shows whether the write was applied, and a repeated write fails on it, so that
- * no call counts twice. After a refusal, further calls of the account in that window are refused from memory.
+ * Counts calls in two windows: the inner is the shorter, and the outer a multiple of it. There is a row for each account and outer window,
+ * with the count of each inner window in it, so that one conditional write counts a call in both windows. Each call writes a random nonce
+ * to the row: after a lost reply it shows whether the write was applied, and a repeated write fails on it. So no call that passes is left
+ * out of the count, and none counts twice while the row remembers it. After a refusal, further calls of the account in that window are
+ * refused from memory.
  */
 export function createRateLimiter(
-  operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
+  { name, rateWindows: [inner, outer], remembers = 'all' }: RateLimit,
   { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
 ) {
-  const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
-    throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
+    throw new Error(`${name} must have a longer rate window that is a multiple of the shorter`);
   const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: CACHED_REFUSALS });
 
   const windowIndex = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
@@ -69,16 +82,22 @@ export function createRateLimiter(
     signal: AbortSignal | undefined,
   ): Promise<Verdict> {
     const nonce = newId().slice(0, 8);
-    const key = keys.rateCount(account, operation.name, windowIndex(outer, atMs));
+    const key = keys.rateCount(account, name, windowIndex(outer, atMs));
     const innerCount = innerAttribute(atMs);
     const ttl = (windowIndex(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
+    const added = expression`ADD #total ${amount}, ${attribute(innerCount)} ${amount}`;
+    const nonces = new Set([nonce]);
+    const update =
+      remembers === 'all'
+        ? expression`${added}, #nonces ${nonces} SET #ttl = ${ttl}`
+        : expression`${added} SET #ttl = ${ttl}, #nonces = ${nonces}`;
     const isCounted = (counts: RateCountRow | undefined) => counts?.nonces?.has(nonce) ?? false;
     const { done, row } = await settle(withSignal(table, signal), {
       send: (table) =>
         updateRow(
           table,
           key,
-          expression`ADD #total ${amount}, ${attribute(innerCount)} ${amount}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          update,
           all(
             isBelow('total', boundOf(outer, amount)),
             isBelow(innerCount, boundOf(inner, amount)),
@@ -110,7 +129,7 @@ export function createRateLimiter(
     /** The current windows, without counting a call. */
     async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
-      const key = keys.rateCount(account, operation.name, windowIndex(outer, atMs));
+      const key = keys.rateCount(account, name, windowIndex(outer, atMs));
       return windowsAt(atMs, await getRow(table, key));
     },
 
@@ -136,13 +155,52 @@ const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - a
 const isOpen = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
+/** How a call of an operation counts. */
+export interface Admission {
+  readonly limiter: RateLimiter;
+  /** What a call adds to the counts. */
+  amountOf(body: unknown): number;
+  readonly refusal: 'tooFrequent' | 'tooManyItems';
+}
+
+/** How the calls of an operation count; undefined if only the usage plan limits them. */
+export function admissionOf(
+  { name, rateWindows, budgeted }: Pick<Operation, 'name' | 'rateWindows' | 'budgeted'>,
+  deps: Pick<Deps, 'table' | 'now' | 'newId' | 'settings'>,
+): Admission | undefined {
+  if (budgeted !== undefined) {
+    const itemsOf = (body: unknown) => (body as Record<string, readonly unknown[]>)[budgeted] ?? [];
+    const amountOf = (body: unknown) => Math.max(1, itemsOf(body).length);
+    return { limiter: createRateLimiter(itemBudget(deps.settings), deps), amountOf, refusal: 'tooManyItems' };
+  }
+  return (
+    rateWindows && {
+      limiter: createRateLimiter({ name, rateWindows }, deps),
+      amountOf: () => 1,
+      refusal: 'tooFrequent',
+    }
+  );
+}
+
+type BudgetSettings = Pick<Settings, 'feedItemsPer3Seconds' | 'feedItemsPerMinute'>;
+
+/** Limits what an account sends to the feed by all operations together. */
+export const itemBudget = ({ feedItemsPer3Seconds, feedItemsPerMinute }: BudgetSettings): RateLimit => ({
+  name: 'feed',
+  rateWindows: [
+    { name: 'burst', limit: feedItemsPer3Seconds, seconds: 3 },
+    { name: 'minute', limit: feedItemsPerMinute, seconds: 60 },
+  ],
+  remembers: 'latest',
+});
+
 /**
- * Counts a call against the exact limit of its operation, beside the operation's first reads. Responses to calls that it counts or refuses
+ * Counts a call against the limit of its operation, beside the operation's first reads. Responses to calls that it counts or refuses
  * have the rate-limit headers. If a call cannot be counted, its response has none.
  * @param operate gets a promise that rejects if the call is not admitted. A call that is refused from memory does not run it
  */
 export async function admitBeside<Result>(
-  limiter: RateLimiter,
+  { limiter, amountOf, refusal: refusalName }: Admission,
   event: ApiEvent,
   { now }: Pick<Deps, 'now'>,
   operate: (admitted: Promise<void>) => Promise<Result>,
@@ -153,9 +211,9 @@ export async function admitBeside<Result>(
     call.headers = { ...call.headers, ...rateLimitHeaders(windows, atMs) };
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
-    throw refusal('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
+    throw refusal(refusalName, { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
   };
-  const verdict = limiter.take(callerOf(event).accountId, call.signal);
+  const verdict = limiter.take(callerOf(event).accountId, call.signal, amountOf(event.body));
   if (!(verdict instanceof Promise)) admit(verdict); // throws
   const admitted = Promise.resolve(verdict).then(admit);
   const [, result] = await allInOrder([admitted, operate(admitted)]);

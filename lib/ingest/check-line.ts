@@ -3,7 +3,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { codePoints, depthOf, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { codePoints, exceededBound, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
   AT_MS,
@@ -12,6 +12,7 @@ import {
   type Kind,
   LINES,
   type LineSchema,
+  MAX_ACTOR_LENGTH,
   MAX_DELETABLE_VERSION,
   UNIX_SECONDS,
 } from './kinds.ts';
@@ -61,7 +62,7 @@ export function entityOf<OfKind extends Kind>(
       hasProto = true;
     });
   } catch {
-    if (depthOf(text) > MAX_DEPTH) return { problems: [`a line ${DEPTH_PROBLEM}`] };
+    if (exceededBound(text, { levels: MAX_DEPTH })) return { problems: [`a line ${DEPTH_PROBLEM}`] };
     // The parser's message quotes the line, which may contain an app key.
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
@@ -82,7 +83,10 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
-  const { kind, retired, alert_order } = line as { kind?: Kind; retired?: unknown; alert_order?: unknown };
+  const { kind, retired, alert_order, from } = line as Partial<Record<'retired' | 'alert_order' | 'from', unknown>> & {
+    kind?: Kind;
+  };
+  if (kind === undefined && from !== undefined) return yield UNREAD_PROBLEM;
   if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
   const schema = schemaOf({ kind, retired, ...(kinds.includes('account') && { alert_order }) });
   const fields = schema.properties as Fields;
@@ -116,19 +120,23 @@ function* workItemProblems(line: object): Generator<string> {
   for (const name of RESERVED_WORK_ITEM_FIELDS) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
   if (undone !== undefined && !isUndoneDeletion(undone))
-    yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
+    yield `undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most ${MAX_ACTOR_LENGTH} characters)`;
   if (isInt64(version) && version > MAX_DELETABLE_VERSION && deleted_at_ms === undefined)
     yield `version must be at most ${MAX_DELETABLE_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
 function isUndoneDeletion(value: unknown): boolean {
   const { version, at_ms, by = '' } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
+  const isActor = typeof by === 'string' && codePoints(by) <= MAX_ACTOR_LENGTH;
+  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && isActor;
 }
 
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
 const NAME_PROBLEM = `must not contain field names that are empty, longer than ${MAX_FIELD_NAME} characters, __proto__ or not well-formed Unicode`;
+/** Of a line that {@link Feed.refuse} wrote, after a redrive. */
+const UNREAD_PROBLEM =
+  'is no record, but what a caller sent that could not be read: it is kept to be looked at. Delete it from this queue';
 const DEPTH_PROBLEM = `must not be nested deeper than ${MAX_DEPTH} levels`;
 
 function* textProblems(value: unknown): Generator<string> {

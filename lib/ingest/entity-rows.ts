@@ -26,8 +26,7 @@ export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }
     const { host_id: _key, ...others } = fields;
     return others;
   }
-  // With `deleted_request_id`, the event would say that an API call of this deployment deleted the item. Undefined is not stored.
-  if (kind === 'work_item') return storableFields({ ...fields, deleted_request_id: undefined });
+  if (kind === 'work_item') return storableFields(workItemFieldsOf(fields));
   if (kind !== 'incident' && kind !== 'alert') return fields;
   const isId = (name: string) => name === 'incident_id' || name === 'alert_id';
   // The names of labels are the sender's.
@@ -36,10 +35,29 @@ export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, rowValue(name, value)]));
 }
 
+/** Begins the stored text for an actor whom a record names, so that it is never read as an operator's name or the id of an app key. */
+const FROM_RECORD = 'record: ';
+
+/** The text that a record gave for an actor, from what is stored. */
+export const actorAsGiven = (stored: string) =>
+  stored.startsWith(FROM_RECORD) ? stored.slice(FROM_RECORD.length) : stored;
+
+function workItemFieldsOf({ deleted_by, undone_deletion, ...fields }: Row): Row {
+  const storedActor = (given: unknown) => (given === undefined ? undefined : `${FROM_RECORD}${given}`);
+  const undone = undone_deletion as { by?: unknown } | undefined;
+  return {
+    ...fields,
+    deleted_by: storedActor(deleted_by),
+    undone_deletion: undone && { ...undone, by: storedActor(undone.by) },
+    // With this, the event would say that an API call of this deployment deleted the item.
+    deleted_request_id: undefined,
+  };
+}
+
 /** The row of a record that replaces all of it. */
 export const rowOf = ({ entity, order }: FeedRecord) => ({ ...keyOf(entity), ...fieldsOf(entity), feed_order: order });
 
-/** Converts the fields of an entity that may have further fields, with any JSON values. */
+/** Converts the fields of an entity that may have further fields, with any JSON values. Undefined is not stored. */
 const storableFields = (fields: Row) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 

@@ -3,14 +3,15 @@ import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
-import { depthOf, type Int64 } from '../shared/json.ts';
+import { exceededBound, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import type { FeedRecord } from './kinds.ts';
-import { MAX_RECORDS, type MessageOrigin, type Queues, refusalOf } from './queues.ts';
+import { MAX_RECORDS, type Queues } from './queues.ts';
 import { recordOf } from './records.ts';
+import { type MessageOrigin, refusalOf } from './refusals.ts';
 import { byRow, writeAllButRefused } from './write-records.ts';
 
 /** Milliseconds before the function's time-out at which writing ends, and at which calls to the queues end. */
@@ -190,7 +191,7 @@ const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
 
 /** Whether the lines of a body are one JSON object together. */
 function isObjectOfLines(body: string): boolean {
-  if (!body.includes('\n') || depthOf(body) > MAX_DEPTH) return false; // to parse deep nesting takes much memory
+  if (!body.includes('\n') || exceededBound(body, { levels: MAX_DEPTH })) return false; // to parse deep nesting takes much memory
   try {
     // The text of several objects fails after the first one.
     const parsed: unknown = JSON.parse(withoutMark(body));

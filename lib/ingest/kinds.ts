@@ -14,6 +14,9 @@ export const MAX_NAME_LENGTH = 512;
 /** Maximum length of an app key's note, in code points. */
 export const MAX_NOTE_LENGTH = 512;
 
+/** Maximum length of a text that says who did something, in code points. */
+export const MAX_ACTOR_LENGTH = 256;
+
 const name = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
@@ -50,25 +53,30 @@ const host = {
 } as const;
 const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms: AT_MS };
 
+export const LABELS = {
+  type: 'object',
+  maxProperties: 64,
+  propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
+  additionalProperties: { type: 'string', maxLength: 1_024 },
+} as const;
 /** What an alert record says of the alert, whether it has an id or a key. */
-const alertContent = {
+export const ALERT_CONTENT = {
   title: { type: 'string', minLength: 1, maxLength: 512 },
   description: { type: 'string', maxLength: 4_096 },
-  labels: {
-    type: 'object',
-    maxProperties: 64,
-    propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
-    additionalProperties: { type: 'string', maxLength: 1_024 },
-  },
+  labels: LABELS,
   // Without blanks and control characters; the last range is that of half a surrogate pair.
-  source_url: { type: 'string', maxLength: 2_048, pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$' },
+  source_url: {
+    type: 'string',
+    maxLength: 2_048,
+    pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
+  },
 } as const;
 /** Fields that an alert record without a key cannot have. */
 export const KEYED_ONLY = ['alert_status', 'started_at_ms', 'ended_at_ms'] as const;
 const alertFields = {
   alert_id: objectId,
   alert_key: { type: 'string', minLength: 1, maxLength: 255 },
-  ...alertContent,
+  ...ALERT_CONTENT,
   alert_status: { type: 'string', enum: [...SEVERITIES, 'Ok'] },
   started_at_ms: AT_MS,
   ended_at_ms: AT_MS,
@@ -117,7 +125,7 @@ const SCHEMAS = {
       version: { type: 'integer', format: 'int64', minimum: 1 },
       title: text,
       deleted_at_ms: AT_MS,
-      deleted_by: text,
+      deleted_by: { type: 'string', maxLength: MAX_ACTOR_LENGTH },
     },
     open: true,
   },

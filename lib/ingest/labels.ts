@@ -1,17 +1,19 @@
 /**
  * Labels that take at most so many bytes as members of a JSON object, in the order of their names. One that does not fit is left out, and
  * later ones may fit.
+ * @param textOf writes the JSON
  */
 export function labelsWithin(
   labels: Readonly<Record<string, string>>,
   bytes: number,
+  textOf: (pair: readonly string[]) => string = JSON.stringify,
 ): { labels: Record<string, string>; isCut: boolean } {
   const kept: Record<string, string> = {};
   let room = bytes;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, text] of sorted) {
     // As `["name","text"]`: a byte more than the member with its comma.
-    const size = Buffer.byteLength(JSON.stringify([name, text]));
+    const size = Buffer.byteLength(textOf([name, text]));
     if (size > room) continue;
     kept[name] = text;
     room -= size;

@@ -1,12 +1,11 @@
 /** The ingest queue and the queue of refused records. */
-import { ChangeMessageVisibilityBatchCommand, type MessageAttributeValue } from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs';
 import { optionsOf } from '../aws/http-handler.ts';
-import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages, sqsText } from '../aws/sqs.ts';
+import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages } from '../aws/sqs.ts';
 import { ApiError } from '../http/errors.ts';
 import { chunksOf, forEach } from '../shared/concurrency.ts';
-import type { Int64 } from '../shared/json.ts';
 import type { Log } from '../shared/log.ts';
-import type { Origin } from './order.ts';
+import { messageOfUnread, type Sender, type Unread } from './refusals.ts';
 
 /** What ingest-records does with its queues. */
 export interface Queues {
@@ -39,62 +38,21 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
 /** Maximum number of records of a message of the ingest queue. */
 export const MAX_RECORDS = 1_000;
 
-/** The message that a refused text is from. */
-export type MessageOrigin = Omit<Origin, 'line'> & { readonly group: string | undefined };
-
-/** Maximum bytes of a reason. With it, the largest message of the ingest queue stays below SQS's limit. */
-const MAX_REASON_BYTES = 4_096;
-
-/**
- * The message for the queue of refused records. Its body is the text as it came, so that SQS's redrive sends that again.
- * @param text a line of a message, or a whole message
- * @param origin without a line if the whole message is refused
- */
-export function refusalOf(
-  text: string,
-  reason: string,
-  { messageId, sentMs, group, line }: MessageOrigin & { line?: number },
-): QueueMessage {
-  const shown = sqsText(reason);
-  const { read } = new TextEncoder().encodeInto(shown, new Uint8Array(MAX_REASON_BYTES));
-  const attribute = (DataType: string, value: string | number): MessageAttributeValue => ({
-    DataType,
-    StringValue: String(value),
-  });
-  return {
-    MessageBody: text,
-    MessageGroupId: group,
-    MessageAttributes: {
-      reason: attribute('String', shown.slice(0, read)),
-      message_id: attribute('String', messageId),
-      sent_at_ms: attribute('Number', sentMs),
-      ...(line !== undefined && { line: attribute('Number', line) }),
-    },
-  };
-}
-
-/** The call that sends. Messages have its account as their group. */
-export interface Sender {
-  readonly accountId: Int64;
-  readonly requestId: string;
-  readonly sentMs: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The ingest queue, and the queue of refused records, for operations. A line holds no character that SQS refuses. Both methods throw
- * `ServiceUnavailable` if SQS does not take all lines.
+ * `ServiceUnavailable` if SQS does not take all of it.
  */
 export interface Feed {
   send(lines: readonly string[], sender: Sender): Promise<void>;
-  refuse(lines: readonly string[], reason: string, sender: Sender): Promise<void>;
+  /** Keeps it where an operator sees it, in one message. A redrive makes no record of that, whatever it says. */
+  refuse(unread: Unread, sender: Sender): Promise<void>;
 }
 
 /** Maximum bytes of a message: 16 KiB below SQS's limit, so that it fits into the queue of refused records, with a reason. */
 export const MAX_MESSAGE_BYTES = (1024 - 16) * 1024;
 const RETRY_SECONDS = '1';
 
-/** The bodies of as few messages as hold these lines. A line that is too large for one is cut. */
+/** The bodies of as few messages as hold these lines. */
 export function messagesOf(lines: readonly string[]): string[] {
   const messages: string[][] = [];
   let bytes = 0;
@@ -103,15 +61,13 @@ export function messagesOf(lines: readonly string[]): string[] {
     const message = messages.at(-1);
     if (message && message.length < MAX_RECORDS && bytes + size <= MAX_MESSAGE_BYTES) message.push(line);
     else {
-      messages.push([size > MAX_MESSAGE_BYTES ? cut(line) : line]);
+      messages.push([line]);
       bytes = 0;
     }
     bytes += size;
   }
   return messages.map((message) => message.join('\n'));
 }
-
-const cut = (line: string) => line.slice(0, new TextEncoder().encodeInto(line, new Uint8Array(MAX_MESSAGE_BYTES)).read);
 
 /** @param refusedUrl absent: for an operation that refuses the whole call */
 export function connectFeed({ log }: { log: Log }, feedUrl: string, refusedUrl = ''): Feed {
@@ -130,10 +86,6 @@ export function connectFeed({ log }: { log: Log }, feedUrl: string, refusedUrl =
       const messages = messagesOf(lines).map((MessageBody) => ({ MessageBody, MessageGroupId }));
       return sendAll(feedUrl, messages, sender);
     },
-    refuse(lines, reason, sender) {
-      const origin = { messageId: sender.requestId, sentMs: sender.sentMs, group: String(sender.accountId) };
-      const messages = messagesOf(lines).map((text) => refusalOf(text, reason, origin));
-      return sendAll(refusedUrl, messages, sender);
-    },
+    refuse: (unread, sender) => sendAll(refusedUrl, [messageOfUnread(unread, sender)], sender),
   };
 }

@@ -43,6 +43,27 @@ export async function allInOrder<const Promises extends readonly unknown[]>(prom
 export const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
 
+/** Splits items into batches within the limits of a call. An item that is too large by itself gets a batch of its own. */
+export function batchesOf<Item>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+  { maxItems, maxBytes }: { maxItems: number; maxBytes: number },
+): Item[][] {
+  const batches: Item[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    const batch = batches.at(-1);
+    if (batch && batch.length < maxItems && bytes + size <= maxBytes) batch.push(item);
+    else {
+      batches.push([item]);
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  return batches;
+}
+
 const THROTTLING_ERRORS = new Set<string | undefined>([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',

@@ -50,7 +50,8 @@ function exactNumber(value: number, source: string): number | bigint {
   const exact = exactValue(source);
   if (exact === 'large') return value;
   if (exact === 'fraction') return Number.isInteger(value) ? Number.NaN : value;
-  return toInt64(String(exact));
+  const number = Number(exact);
+  return Number.isSafeInteger(number) ? number : exact;
 }
 
 /**
@@ -158,17 +159,38 @@ export function positionOf(text: string, index: number): { line: number; column:
   return { line: lines.length, column: codePoints(lines.at(-1) ?? '') + 1 };
 }
 
-/** How deep objects and arrays are nested in a JSON text. */
-export function depthOf(text: string): number {
+/** Bounds of a JSON text. A value is an object, an array, a text, a number, a boolean or null. */
+interface JsonBounds {
+  /** Maximum nesting of objects and arrays. */
+  readonly levels: number;
+  /** Maximum number of values at all levels. */
+  readonly values?: number;
+}
+
+/** The bound that a JSON text exceeds, found in linear time without parsing it; undefined if there is none. */
+export function exceededBound(
+  text: string,
+  { levels, values = Number.POSITIVE_INFINITY }: JsonBounds,
+): keyof JsonBounds | undefined {
   let depth = 0;
-  let deepest = 0;
+  let count = 1;
+  let isOpening = false; // the last character, but for blanks, was an opening bracket
   for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
+    const character = text[index] as string;
+    if (character === '{' || character === '[') {
+      if (++depth > levels) return 'levels';
+      count += 1; // what follows it, unless the next is its closing bracket
+      isOpening = true;
+      continue;
+    }
     if (character === '"') index = endOfString(text, index + 1) - 1;
-    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
-    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === '}' || character === ']') {
+      depth -= 1;
+      if (isOpening) count -= 1;
+    } else if (character === ',' && ++count > values) return 'values';
+    if (character > ' ') isOpening = false;
   }
-  return deepest;
+  return count > values ? 'values' : undefined;
 }
 
 // Types of schemas, and parts that several schemas share.

@@ -80,6 +80,7 @@ export interface WorkItemRow {
   title: string;
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
+  /** The id of an app key, or `record: ` and what the record says. */
   deleted_by?: string;
   /** Id of the API call that deleted it. Absent if a record did. */
   deleted_request_id?: string;

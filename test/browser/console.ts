@@ -3,15 +3,26 @@ import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { DESKTOP, expectAccessible, expectFits, openPage, PHONE, type Surroundings } from './surroundings.ts';
+import {
+  consoleAddress,
+  DESKTOP,
+  expectAccessible,
+  expectFits,
+  openPage,
+  PHONE,
+  type Surroundings,
+} from './surroundings.ts';
 
 const shell = promisify(execFile);
 
 export async function testConsole(surroundings: Surroundings): Promise<void> {
-  const desktop = await openPage(surroundings, DESKTOP);
-  const phone = await openPage(surroundings, PHONE);
+  const { browser } = surroundings;
+  const address = consoleAddress(surroundings.printed);
+  const { origin: url } = new URL(address);
+  const desktop = await openPage({ url, browser }, DESKTOP);
+  const phone = await openPage({ url, browser }, PHONE);
   const { page } = desktop;
-  await page.goto(/^Console {4}(\S+)$/m.exec(surroundings.printed)?.[1] ?? '');
+  await page.goto(address);
   const home = page.url().replace(/\/$/, '');
   await phone.context.addCookies(await desktop.context.cookies());
   await follow(page, page.getByRole('region', { name: 'Accounts' }).getByRole('link', { name: 'Northwind Platform' }));

@@ -13,6 +13,9 @@ export interface Surroundings {
   picture(page: Page, file: string): Promise<void>;
 }
 
+/** The address of the console in what `npm start` printed. */
+export const consoleAddress = (printed: string) => /^Console {4}(\S+)$/m.exec(printed)?.[1] ?? '';
+
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

@@ -35,14 +35,15 @@ const FUNCTIONS: Row[] = [
 ];
 
 it.each<[variant: Variant | undefined, tableName: string, settings: string[], days: number]>([
-  [undefined, 'Table', ['262144', 'false', 'true'], 30],
-  ['changed', 'Table', ['2048', 'true', 'false'], 90],
-  ['adopting', 'Old-Table-1', ['262144', 'false', 'true'], 30],
+  [undefined, 'Table', ['262144', '20000', '120000', 'false', 'true'], 30],
+  ['changed', 'Table', ['2048', '5', '6', 'true', 'false'], 90],
+  ['adopting', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
 ])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-  const [MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
-  const ofTable = { TABLE_NAME, MAX_BODY_BYTES, WRITES_FROZEN, SERVICEMAP_ENABLED };
+  const [MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
+  const limits = { MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE };
+  const ofTable = { TABLE_NAME, ...limits, WRITES_FROZEN, SERVICEMAP_ENABLED };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {

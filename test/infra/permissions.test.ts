@@ -103,7 +103,7 @@ const POLICIES: Record<string, string[]> = {
     `Deny sqs:* on FeedQueue.Arn to * ${ONLY_TLS}`,
   ],
   FeedWriters: ['Allow sqs:SendMessage on FeedQueue.Arn'],
-  // What the admin command does with this stack, and nothing that deletes or changes it.
+  // What the admin command does with this stack, and nothing that deletes or changes it; it runs with these rights in the tests of packages/admin.
   Operator: [
     `Allow apigateway:DELETE apigateway:GET apigateway:POST on ${words(apiGateway)}`,
     'Allow cloudformation:DescribeStacks on AWS::StackId',
@@ -114,6 +114,7 @@ const POLICIES: Record<string, string[]> = {
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
     'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',
+    'Deny dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:PartiQLDelete dynamodb:PartiQLUpdate dynamodb:UpdateItem on Table.Arn if ForAnyValue:StringLike dynamodb:LeadingKeys ACCOUNT#*#AUDIT',
   ],
   RelayBus: ['Deny events:PutEvents on RelayBus.Arn to * if ArnNotEquals aws:PrincipalArn relayRole.Arn'],
 };

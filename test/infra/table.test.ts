@@ -22,7 +22,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     ],
     BillingMode: 'PAY_PER_REQUEST',
     SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-    StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     Replicas: [
       {

@@ -20,6 +20,8 @@ const VARIANTS = {
     apiGatewayAccount: 'false',
     maxBodyBytes: '2048',
     writesFrozen: 'true',
+    feedItemsPer3Seconds: '5',
+    feedItemsPerMinute: '6',
     serviceMapEnabled: 'false',
     stageRate: '3000',
     logRetentionDays: '90',

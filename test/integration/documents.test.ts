@@ -44,7 +44,7 @@ it.each(documents)(
 
 it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
-    ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w-]+)`/g),
+    ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w/-]+)`/g),
   ];
   expect(named.length).toBeGreaterThan(10);
   for (const [, name = ''] of named) {

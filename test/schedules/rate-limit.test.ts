@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createRateLimiter, type WindowState } from '../../lib/http/rate-limit.ts';
+import { createRateLimiter, itemBudget, type WindowState } from '../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { NOW, testDeps } from '../support/service.ts';
@@ -59,3 +59,44 @@ onSchedules('the fleet limit passes two calls a second and thirty a minute', cas
       if (isFull) expect(remaining, `of a ${window.name} that refused a call`).toBe(0);
     }
 });
+
+/** The items that a call sends, two seconds of a minute apart. */
+const sender = fc.record({
+  calls: fc.array(fc.record({ second: fc.constantFrom(3, 4, 5, 6), items: fc.constantFrom(1, 4, 9, 12) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  fate: anyFate,
+});
+const senders = fc.record({ senders: fc.array(sender, { minLength: 2, maxLength: 4 }) });
+
+onSchedules(
+  'the budget of the feed counts all items that pass, and a call above it only alone',
+  senders,
+  async (each, schedule) => {
+    const budget = itemBudget({ feedItemsPer3Seconds: 10, feedItemsPerMinute: 20 });
+    let second = 0;
+    const undisturbed = createRateLimiter(budget, testDeps(schedule.table, { now: () => NOW + 1_000 * second }));
+    const passed: { second: number; items: number }[] = [];
+    const running = each.senders.map(({ calls, fate }) =>
+      schedule.start(async (table) => {
+        let itsSecond = 0;
+        const limiter = createRateLimiter(budget, testDeps(table, { now: () => NOW + 1_000 * itsSecond }));
+        for (const call of calls) {
+          itsSecond = call.second;
+          const verdict = await Promise.resolve(limiter.take(ACCOUNT, undefined, call.items)).catch(() => undefined);
+          if (verdict && !verdict.refusedBy) passed.push(call);
+        }
+      }, fate),
+    );
+    await schedule.run(running);
+    for (second of [3, 6])
+      for (const { window, remaining, endsMs } of await undisturbed.peek(ACCOUNT)) {
+        const endsAt = (endsMs - NOW) / 1_000;
+        const own = passed.filter((call) => call.second < endsAt && call.second >= endsAt - window.seconds);
+        const items = own.reduce((sum, call) => sum + call.items, 0);
+        expect(window.limit - remaining, window.name).toBeGreaterThanOrEqual(Math.min(items, window.limit));
+        if (own.length > 1) expect(items, window.name).toBeLessThanOrEqual(window.limit);
+      }
+  },
+);

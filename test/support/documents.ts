@@ -14,3 +14,11 @@ export const documentedLines = (): string[] =>
   readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('{"kind"'));
+
+/** The commands of a named step of a workflow of GitHub Actions. */
+export function stepOf(workflow: string, name: string): string {
+  const [, block] =
+    new RegExp(`- name: ${name}\\n(?: {8}(?!run).*\\n)* {8}run: \\|\\n((?: {10}.*\\n)+)`).exec(workflow) ?? [];
+  if (block === undefined) throw new Error(`The workflow has no step ${name}.`);
+  return block;
+}

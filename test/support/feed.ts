@@ -18,7 +18,7 @@ export function recordFrom(fields: object, sentMs = Date.now()): FeedRecord {
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
 
-interface ShownRefusal {
+export interface ShownRefusal {
   body: string;
   group?: string | undefined;
   reason?: string;
@@ -28,7 +28,7 @@ interface ShownRefusal {
 }
 
 /** A message of the queue of refused records: its body, its group, and the text of each attribute. */
-const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: QueueMessage): ShownRefusal => ({
+export const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = {} }: QueueMessage): ShownRefusal => ({
   body: MessageBody,
   group: MessageGroupId,
   ...Object.fromEntries(Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue])),

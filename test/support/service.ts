@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
-import type { Handler, Operation } from '../../lib/http/operation.ts';
+import { type Handler, type Operation, PERMISSIONS } from '../../lib/http/operation.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
@@ -188,7 +188,7 @@ export async function putAppKey(
   appKey = newAppKey(),
 ): Promise<string> {
   const full: AppKeyRow = {
-    permissions: ['monit', 'feed'],
+    permissions: [...PERMISSIONS],
     cursor_secret: Buffer.from(`secret of ${row.account_id}`),
     ...row,
   };

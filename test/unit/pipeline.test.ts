@@ -1,28 +1,81 @@
-/** The example pipeline stores no long-lived credentials, and deploys what it tested. */
+/** The example pipeline: which code gets credentials, what is deployed, and what the reviewers of production see. */
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { textOf } from '../support/documents.ts';
+import { stepOf, textOf } from '../support/documents.ts';
 
 const text = textOf('examples/pipeline/deploy.yml');
+const [head = '', body = ''] = text.split('\njobs:\n');
+const parts = body.split(/^ {2}(?=[\w-]+:(?: #.*)?\n {4})/m).slice(1);
+const jobs = new Map(parts.map((part) => [part.slice(0, part.indexOf(':')), part]));
+const job = (name: string) => jobs.get(name) ?? expect.fail(name);
+/** Those that can get credentials of AWS. */
+const trusted = [...jobs].filter(([, part]) => part.includes('id-token: write'));
+/** The lines that a job's steps run. */
+const runsOf = (part: string) =>
+  [...part.matchAll(/ {6}(?:- | {2})run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/g)].map(
+    ([, block, line = '']) => block ?? line,
+  );
 
-it('builds and tests without credentials, and deploys to both environments what it built', () => {
+it('lets no package but the CDK run where credentials of AWS are to be had, and stores none', () => {
   expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
-  const [head = '', build = '', ...deployments] = text.split(/^ {2}(?=\w+:\n {4}(?:needs|runs-on))/m);
-  expect(head + build).not.toMatch(/id-token: write|configure-aws-credentials/);
-  expect(build).toContain('npm test');
-  expect(deployments.length).toBe(2);
-  for (const deployment of deployments) {
-    expect(deployment).toContain('id-token: write');
-    expect(deployment).not.toMatch(/npm (ci\n|test|run synth)/);
-    for (const [command] of deployment.matchAll(/npx cdk .*/g)) expect(command).toContain('--app cdk.out');
+  expect(head).toMatch(/^permissions:\n {2}contents: read\nconcurrency/m);
+  expect(trusted.map(([name]) => name)).toEqual(['staging', 'production-diff', 'production']);
+  for (const [name, part] of trusted) {
+    const [before = '', after = ''] = part.split('configure-aws-credentials');
+    const packages = /\b(?:npm|npx|node|yarn|pnpm)\b.*/g;
+    expect(runsOf(before).join('').match(packages)).toEqual(
+      name === 'production-diff' ? null : ['npm ci --ignore-scripts'],
+    );
+    const deploy = [`npx cdk deploy --app cdk.out/${name} --require-approval never --outputs-file outputs.json`];
+    expect(runsOf(after).join('').match(packages)).toEqual(name === 'production-diff' ? null : deploy);
+    expect(part).not.toContain('secrets.');
   }
+  for (const [name, part] of jobs)
+    if (!trusted.some(([each]) => each === name)) expect(part).not.toContain('configure-aws');
+});
+
+it('deploys what it tested, production after its diff was shown and approved', () => {
+  expect(job('build')).not.toContain('environment:');
+  expect(runsOf(job('build'))).toContain('npm test');
+  const needs = [...jobs].map(([name, part]) => [name, /^ {4}needs: (.*)$/m.exec(part)?.[1]]);
+  expect(Object.fromEntries(needs)).toEqual({
+    build: undefined,
+    staging: 'build',
+    'staging-check': 'staging',
+    'production-diff': '[build, staging-check]',
+    production: '[build, production-diff]',
+    'production-check': 'production',
+  });
+  for (const [, part] of trusted) expect(part).toMatch(/artifact-ids: '\$\{\{ needs\.build\.outputs\.artifact \}\}'/);
+  // Only this environment has reviewers.
+  expect([...text.matchAll(/environment: production\b(?!-).*/g)]).toHaveLength(1);
+});
+
+it.each([
+  ['what would change', { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } }, '+      "Type": "AWS::SNS::Topic"\n'],
+  ['that nothing would', { Resources: { Queue: { Type: 'AWS::SNS::Topic' } } }, 'The template does not change.\n'],
+])('shows the reviewers %s', (_what, deployed, shown) => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'diff-'));
+  const file = (name: string) => join(folder.path, name);
+  mkdirSync(file('cdk.out/production'), { recursive: true });
+  writeFileSync(file('cdk.out/production/Service.template.json'), '{"Resources":{"Queue":{"Type":"AWS::SNS::Topic"}}}');
+  writeFileSync(file('answer'), JSON.stringify(deployed));
+  // Actions runs a step in this way.
+  const { status, stdout } = spawnSync('bash', ['-e', '-c', `aws() { cat answer; }\n${stepOf(text, 'diff')}`], {
+    ...{ cwd: folder.path, encoding: 'utf8' },
+    env: { ...process.env, STACK: 'Service', GITHUB_STEP_SUMMARY: file('summary') },
+  });
+  const summary = readFileSync(file('summary'), 'utf8');
+  expect([status, summary]).toEqual([0, expect.stringMatching(/^```diff\n.*\n```\n$/s)]);
+  expect([summary, stdout]).toEqual([expect.stringContaining(shown), summary]);
 });
 
 it('has commands that bash can parse, and names every action by its commit', () => {
-  // What a step runs is a line, or an indented block.
-  const commands = [...text.matchAll(/run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/g)];
+  const commands = [...jobs.values()].flatMap(runsOf);
   expect(commands.length).toBeGreaterThan(12);
-  for (const [, block, line = ''] of commands)
-    expect(spawnSync('bash', ['-n', '-c', block ?? line]).status, block ?? line).toBe(0);
+  for (const command of commands) expect(spawnSync('bash', ['-n', '-c', command]).status, command).toBe(0);
   for (const [use] of text.matchAll(/uses: .*/g)) expect(use).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

@@ -88,6 +88,8 @@ export const catalog: Catalog = {
     bodyEncoded: ({ encoding }) =>
       `Der Inhalt der Anfrage ist mit Content-Encoding ${encoding} nicht lesbar. Bitte ohne Content-Encoding senden.`,
     bodyTooDeep: ({ levels }) => `Der Inhalt der Anfrage darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
+    bodyTooManyValues: ({ values }) =>
+      `Der Inhalt der Anfrage darf höchstens ${values} Werte haben (Objekte, Arrays und alles darin). Bitte weniger auf einmal senden.`,
     bodyNotObject: () => 'Der Inhalt der Anfrage muss ein JSON-Objekt sein.',
     bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
     invalidIdempotencyKey: ({ invalid }) =>
@@ -119,6 +121,8 @@ export const catalog: Catalog = {
     tooFrequent: ({ limit, windowSeconds }) =>
       `Zu viele Anfragen: höchstens ${limit} pro ${windowSeconds === 1 ? 'Sekunde' : `${windowSeconds} Sekunden`}. ` +
       'Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    tooManyItems: ({ limit, windowSeconds }) =>
+      `Zu viele Datensätze und Alerts: Dieses Konto darf höchstens ${limit} pro ${windowSeconds} Sekunden senden. Von dieser Anfrage wurde nichts übernommen. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     writesFrozen: () =>
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',

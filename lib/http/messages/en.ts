@@ -85,6 +85,8 @@ export const catalog: Catalog = {
     bodyEncoded: ({ encoding }) =>
       `The request body cannot be read with Content-Encoding ${encoding}. Send it without Content-Encoding.`,
     bodyTooDeep: ({ levels }) => `The request body may be nested at most ${levels} levels deep. Reduce the nesting.`,
+    bodyTooManyValues: ({ values }) =>
+      `The request body may have at most ${values} values (objects, arrays and all that is in them). Send less at once.`,
     bodyNotObject: () => 'The request body must be a JSON object.',
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
     invalidIdempotencyKey: ({ invalid }) =>
@@ -117,6 +119,8 @@ export const catalog: Catalog = {
     tooFrequent: ({ limit, windowSeconds }) =>
       `Too many requests: at most ${limit} per ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
       'Try again after the time in the Retry-After header.',
+    tooManyItems: ({ limit, windowSeconds }) =>
+      `Too many records and alerts: this account may send at most ${limit} per ${windowSeconds} seconds. None of this request was taken. Try again after the time in the Retry-After header.`,
     writesFrozen: () =>
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',

@@ -89,6 +89,8 @@ export const catalog: Catalog = {
     bodyWithMark: () => '请求体必须是格式正确的 UTF-8 JSON：请去掉开头的字节顺序标记（U+FEFF）。',
     bodyEncoded: ({ encoding }) => `无法按 Content-Encoding ${encoding} 读取请求体，请不要使用 Content-Encoding。`,
     bodyTooDeep: ({ levels }) => `请求体的嵌套不得超过 ${levels} 层。`,
+    bodyTooManyValues: ({ values }) =>
+      `请求体最多可含 ${values} 个值（包括对象、数组及其中的所有值）。请减少每次发送的内容。`,
     bodyNotObject: () => '请求体必须是 JSON 对象。',
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
     invalidIdempotencyKey: ({ invalid }) =>
@@ -115,6 +117,8 @@ export const catalog: Catalog = {
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
+    tooManyItems: ({ limit, windowSeconds }) =>
+      `记录和告警过多：此账户每 ${windowSeconds} 秒最多发送 ${limit} 条。此请求未被接收。请按 Retry-After 响应头等待后重试。`,
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,

@@ -161,7 +161,7 @@ export const browseFleet = {
     { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
     { actions: ['BatchGetItem'], on: ['hostStatuses'] },
   ],
-  concurrencyShare: 0.25,
+  concurrencyShare: 0.2,
   request: {
     title: 'BrowseFleetRequest',
     type: 'object',
@@ -260,6 +260,27 @@ export const browseFleet = {
     {
       summary: 'The third call in a second',
       explanation: { name: 'tooFrequent', values: { limit: 2, windowSeconds: 1 } },
+    },
+    {
+      summary: 'The cursor is of another account',
+      explanation: {
+        name: 'invalidFields',
+        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
+      },
+    },
+    {
+      summary: 'scan_limit is below a limit of 100',
+      explanation: {
+        name: 'invalidFields',
+        values: {
+          fieldErrors: [
+            {
+              field: 'scan_limit',
+              schema: { type: 'integer', minimum: 100, maximum: 2000, 'x-minimum-field': 'limit' },
+            },
+          ],
+        },
+      },
     },
   ],
 } as const satisfies Operation;

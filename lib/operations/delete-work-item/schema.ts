@@ -51,5 +51,9 @@ export const deleteWorkItem = {
       summary: 'The work item wi-none does not exist',
       explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
     },
+    {
+      summary: 'Somebody has changed the work item',
+      explanation: { name: 'versionDiffers', values: { given: '1', stored: '2' } },
+    },
   ],
 } as const satisfies Operation;

@@ -60,7 +60,7 @@ export const getRumResource = {
     { actions: ['GetItem'], on: ['appKey', 'rum'] },
     { actions: ['Query'], on: ['rum'] },
   ],
-  concurrencyShare: 0.15,
+  concurrencyShare: 0.1,
   request: {
     title: 'GetRumResourceRequest',
     type: 'object',

@@ -24,6 +24,7 @@ const READ_BUDGET = {
     { name: 'burst', limit: 12_000, seconds: 3 },
     { name: 'minute', limit: 120_000, seconds: 60 },
   ],
+  remembers: 'latest',
 } as const;
 
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */

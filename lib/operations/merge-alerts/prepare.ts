@@ -17,7 +17,8 @@ import { type KnownEntries, readEntries } from './entry.ts';
 import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf } from './merge-order.ts';
 import { mergeAlerts } from './schema.ts';
 
-export type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
+/** Also made by an operator's command, without a body. */
+export type MergeCall = Omit<Call<RequestOf<typeof mergeAlerts>>, 'bodyBytes'>;
 
 /** `Retry-After` in seconds when too many large merges are pending. */
 const RETRY_PENDING_SECONDS = 10;

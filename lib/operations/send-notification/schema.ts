@@ -7,23 +7,28 @@ export const sendNotification = {
   summary: 'Send a notification of Prometheus Alertmanager or Grafana to the feed',
   description:
     'Requires the permission Feed Write (`feed`).\n\n' +
-    'A webhook receiver. An alert stays one alert over all its notifications, by its fingerprint (or labels) and `startsAt`. Its title is its ' +
-    'summary, `alertname`, description or labels, with ` (resolved)` at the end once it is. An alert that cannot be read goes to the queue ' +
-    'of refused records, and the others are taken. A body of at most 4 MiB.',
+    'A webhook receiver. The key of an alert is its fingerprint, or its labels: it stays open until a notification says that it is ' +
+    'resolved. Its title is its summary, `alertname`, description or labels. Labels and annotations are strings, numbers or booleans. ' +
+    'An alert that cannot be read is kept for the operator, and the others are taken. A body has at most 4 MiB. ' +
+    'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
   tag: 'Feed',
   permission: 'feed',
+  budgeted: 'alerts',
   throttle: THROTTLE,
-  grants: [{ actions: ['GetItem'], on: ['appKey'] }],
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'rate'] },
+    { actions: ['UpdateItem'], on: ['rate'] },
+  ],
   sendsTo: ['feed', 'refused'],
-  // 25,000 alerts, the most that a notification may have, take 0.3 s of a vCPU.
+  // The most costly bodies take most of a second of a vCPU (`npm run bench -- bodies`).
   memoryMb: 1_769,
+  concurrencyShare: 0.05,
   maxBodyBytes: 4 * 2 ** 20,
   request: {
     title: 'SendNotificationRequest',
     type: 'object',
     required: ['alerts'],
     properties: {
-      // So that the answer, which may name each of them, stays below Lambda's 6 MB. As many with labels take 4 MiB.
       alerts: { type: 'array', maxItems: 25_000, items: {}, description: 'The alerts of the notification' },
     },
   },
@@ -35,7 +40,7 @@ export const sendNotification = {
       accepted: { type: 'integer', minimum: 0, description: 'How many alerts the feed has taken' },
       refused: {
         type: 'array',
-        description: 'The alerts that could not be read; absent if there are none',
+        description: 'The first ten of the alerts that could not be read; absent if there are none',
         items: {
           title: 'RefusedAlert',
           type: 'object',
@@ -46,6 +51,11 @@ export const sendNotification = {
           },
           additionalProperties: false,
         },
+      },
+      refused_count: {
+        type: 'integer',
+        minimum: 1,
+        description: 'How many alerts could not be read; absent if there are none',
       },
     },
     additionalProperties: false,
@@ -68,6 +78,10 @@ export const sendNotification = {
     {
       summary: 'The account lacks the permission Feed Write',
       explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
+    },
+    {
+      summary: 'More records and alerts than the account may send',
+      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
     },
   ],
 } as const satisfies Operation;

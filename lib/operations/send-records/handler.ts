@@ -15,7 +15,8 @@ const TOLD = 10;
 /** Checks records as the feed does, and sends them to it in one message. */
 const createSendRecords =
   (feed: Feed) =>
-  async ({ body, caller, requestId, arrivedMs: sentMs, signal }: Call<RequestOf<typeof sendRecords>>) => {
+  async ({ body, caller, requestId, arrivedMs: sentMs, signal, admitted }: Call<RequestOf<typeof sendRecords>>) => {
+    await admitted;
     const lines: string[] = [];
     const problems: string[] = [];
     for (const [index, given] of body.records.entries()) {

@@ -9,12 +9,18 @@ export const sendRecords = {
     'Requires the permission Feed Write (`feed`).\n\n' +
     'The records of feed.schema.json, of this account: `account_id` may be left out, and `at_ms` is by default the arrival of the call. ' +
     'All are taken or none; `InvalidParameter` names the first that cannot be. Once taken, they are applied within seconds. ' +
-    'After a 503 send them again: repeated records change nothing.',
+    'After a 503 send them again: repeated records change nothing. ' +
+    'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
   tag: 'Feed',
   permission: 'feed',
+  budgeted: 'records',
   throttle: THROTTLE,
-  grants: [{ actions: ['GetItem'], on: ['appKey'] }],
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'rate'] },
+    { actions: ['UpdateItem'], on: ['rate'] },
+  ],
   sendsTo: ['feed'],
+  concurrencyShare: 0.05,
   request: {
     title: 'SendRecordsRequest',
     type: 'object',
@@ -44,6 +50,10 @@ export const sendRecords = {
     {
       summary: 'The account lacks the permission Feed Write',
       explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
+    },
+    {
+      summary: 'More records and alerts than the account may send',
+      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
     },
     {
       summary: 'A record has no title',

@@ -49,16 +49,16 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
 
 /**
  * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and
- * its keys, and stays suspended: only {@link changeAccount} ends a suspension.
+ * its keys, and stays suspended: only {@link changeAccount} makes and ends a suspension.
  * @param extraActions written in the same transaction
  */
 export function putAccount(
   table: Table,
-  { account_id, name, permissions, suspended }: Pick<AccountRow, 'account_id' | 'name' | 'permissions' | 'suspended'>,
+  { account_id, name, permissions }: Pick<AccountRow, 'account_id' | 'name' | 'permissions'>,
   extraActions: readonly Action[] = [],
 ): Promise<AccountRow> {
   const cursor_secret = randomBytes(SECRET_BYTES);
-  const change = set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret });
+  const change = set({ account_id, name, permissions }, { cursor_secret });
   const listed = putAction(keys.listedAccount(account_id));
   return writeAccount<never>(
     table,

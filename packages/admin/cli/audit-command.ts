@@ -17,8 +17,8 @@ export function addAuditCommand(program: AdminCommand): void {
       const entries = await readAudit(table, account, Math.max(0, io.now() - since));
       const records = entries.map(({ at_ms, ...entry }) => ({
         time: timeText(at_ms),
-        target: '',
-        detail: '',
+        // What is left of a row that somebody has replaced.
+        ...{ by: '', command: 'not an entry', target: '', result: '', detail: '' },
         ...entry,
       }));
       return {

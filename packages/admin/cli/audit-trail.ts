@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
+import { expression, IS_NEW, is } from '../../../lib/table/expression.ts';
 import type { AuditEntry, CommandEvent } from '../../../lib/table/rows.ts';
-import { type Action, putUncontestedRow, updateRow } from '../../../lib/table/write.ts';
+import { type Action, putRow, putUncontestedRow } from '../../../lib/table/write.ts';
 import { auditAction, auditRow } from '../accounts/audit-rows.ts';
 import { sentenceOf } from './command-errors.ts';
 import type { Io } from './io.ts';
@@ -29,8 +29,9 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
 
   /** Records a failure, unless the change is done. */
   async function recordFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
-    const { pk, sk, ...fields } = auditRow(account, { ...entry, result: 'failed', detail: sentenceOf(error) });
-    await updateRow(table, { pk, sk }, set(fields), expression`${IS_NEW} OR ${is('result', 'started')}`);
+    // A put, not an update: the operator's policy allows no other write of these rows.
+    const row = auditRow(account, { ...entry, result: 'failed', detail: sentenceOf(error) });
+    await putRow(table, row, expression`${IS_NEW} OR ${is('result', 'started')}`);
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>

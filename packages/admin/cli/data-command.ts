@@ -3,16 +3,13 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
-import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { batchGet } from '../../../lib/table/read.ts';
-import { appKeyOf, checkData } from '../data/check-lines.ts';
+import { accessChangesOf } from '../data/access-changes.ts';
+import { checkData } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
 import { linesOf } from '../data/lines.ts';
 import { countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
-import { countText, line, printableJson } from '../text/printable.ts';
+import { countText, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
@@ -23,7 +20,7 @@ export function addDataCommands(program: AdminCommand): void {
   program
     .command('import')
     .explain(
-      'Import data. The whole file is checked first. After an interruption, the same command completes the import.',
+      'Import data. The whole file is checked first, and what it changes of accounts and app keys is told. After an interruption, the same command completes the import.',
       'import hosts.ndjson',
       'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
     )
@@ -68,14 +65,17 @@ async function importFile(
   const lines = await checkData(table, source, input, { nowMs, only });
   io.signal.throwIfAborted();
   const entities = lines.map(({ entity }) => entity);
-  if (only === undefined) for (const text of await summariesOf(table, entities)) say(io, text);
+  // `--account` says where lines may go, not that their access may be given to whom the file names.
+  const isAsked = only === undefined || entities.some(({ kind }) => kind === 'account' || kind === 'app_key');
+  if (isAsked) for (const text of await accessChangesOf(table, entities)) say(io, text);
   const counts = countKinds(lines);
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
-  if (only === undefined) await confirm(target, options, io);
+  if (isAsked) await confirm(target, options, io);
   const progress = startProgress(io, 'import', lines.length);
   let unchanged = 0;
   const loadOptions: LoadOptions = {
     nowMs,
+    record: audit.inTransaction,
     onWritten(changed) {
       progress.add(1);
       if (!changed) unchanged += 1;
@@ -92,26 +92,6 @@ async function importFile(
       throw error;
     });
   return { text: `Imported ${countsText(counts)}${unchangedText(unchanged)}.`, json: { lines: counts, unchanged } };
-}
-
-/** For each account, what the file adds to it, so that the operator notices a key for the wrong account. */
-async function summariesOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
-  const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
-  const appKeys = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
-  const hashes = new Set(appKeys.map(({ hash }) => hash));
-  const { rows } = await batchGet(table, [...hashes].map(keys.appKey));
-  return [...byAccount].map(([id, accountEntities]) => {
-    const account = accountEntities.find(({ kind }) => kind === 'account');
-    const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;
-    const added = accountEntities
-      .filter((entity) => entity.kind === 'app_key' && !rows.of(keys.appKey(appKeyOf(entity).hash)))
-      .map((entity) => {
-        const { lastDigits } = appKeyOf(entity);
-        return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
-      });
-    const name = account ? ` ${account.name}` : '';
-    return line`Account ${id}${name}: ${[countText(accountEntities.length, 'line'), permissions ?? [], ...added].flat().join('; ')}`;
-  });
 }
 
 const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [

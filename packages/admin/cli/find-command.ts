@@ -23,7 +23,7 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
       ...rest,
       account_id: account,
       account_name: accountName,
-      command: commandText(command.words, command.idArgument),
+      command: commandText(command.words, { last: command.idArgument }),
     })),
     text: () =>
       found
@@ -31,7 +31,7 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
           const rows = [
             ['  account', `${account} (${accountName})`],
             ['  what', detail],
-            ['  show it', commandText(command.words, command.idArgument)],
+            ['  show it', commandText(command.words, { last: command.idArgument })],
           ];
           return `${kind} ${printable(name)}\n${plainTable(rows)}`;
         })

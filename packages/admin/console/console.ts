@@ -61,32 +61,27 @@ const isSame = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
-/**
- * @returns `listener` answers requests for `/console` and paths below it; `signInPath` is the path and query by
- * which one browser signs in
- */
+/** @returns `listener` answers requests; `signInPath` is the path and query by which one browser signs in */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
   // Browsers send a cookie to all ports of a host, but only to its path, which is secret: no other service gets it.
   const prefix = `/${secret()}`;
-  const home = `/console${prefix}/`;
+  const home = `${prefix}/`;
   const signInPath = `${home}?token=${token}`;
   const session = secret();
   const formToken = secret();
   const checks: View['checks'] = new Map();
-  // The first checks also hold for addresses outside of the console.
-  const root = new Hono<Env>({ strict: false });
-  const app = root.basePath('/console');
+  const app = new Hono<Env>({ strict: false });
   // Two slashes at the beginning of an address would make what follows the name of another host.
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length).replace(/^\/+/, '/');
   /** The base of the page's addresses. Callers who do not know the secret path do not learn it. */
-  const baseOf = (context: Context<Env>) => (`${context.req.path}/`.startsWith(home) ? home : '/console/');
+  const baseOf = (context: Context<Env>) => (`${context.req.path}/`.startsWith(home) ? home : '/');
   const isSignedIn = (context: Context<Env>) => isSame(getCookie(context, COOKIE) ?? '', session);
   function frameOf(context: Context<Env>, cost = ''): Frame {
     const { target, isLocal, url } = options;
     // Only `npm start` serves the API reference.
-    const reference = isLocal && url() !== undefined ? `${url()}/docs` : undefined;
-    const signedIn = isSignedIn(context) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
+    const reference = isLocal && url !== undefined ? `${url}/docs` : undefined;
+    const signedIn = isSignedIn(context) && { target, isLocal, reference, nowMs: options.now(), cost };
     return { base: baseOf(context), address: addressOf(context), signedIn };
   }
   const refuse = (
@@ -96,8 +91,8 @@ export function createConsole(options: ConsoleOptions) {
     sentence: string,
   ) => context.html(htmlDocument({ title, body: html`<p>${sentence}</p>` }, frameOf(context)), status);
 
-  root.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
-  root.use(async (context, next) => {
+  app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
+  app.use(async (context, next) => {
     const { method, headers } = context.env.incoming;
     if (!isLoopbackHost(headers.host)) return refuse(context, 403, 'Refused', 'Use the address that was printed.');
     if (method === 'GET' || (method === 'POST' && CHECK_PATH.test(context.req.path))) return next();

@@ -6,7 +6,7 @@ import type { View } from './view.ts';
 const REFUSED_SHOWN = 50;
 
 export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
-  const feed = view.feed?.();
+  const { feed } = view;
   if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
     const queues = await readFeedStatus(feed);

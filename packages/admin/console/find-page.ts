@@ -14,7 +14,7 @@ export async function findPage(view: Omit<View, 'account'>): Promise<Html> {
       kind.replaceAll('_', ' '),
       `${account}, ${accountName}`,
       detail,
-      command(view, words, idArgument),
+      command(view, words, { last: idArgument }),
     ]),
     none,
   });

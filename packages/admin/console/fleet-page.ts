@@ -2,7 +2,7 @@
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
 import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
-import { countText, shellWord } from '../text/printable.ts';
+import { countText } from '../text/printable.ts';
 import { badge, bar, duration, type Html, href, html, link, moreLink, section, stackedBar, tableOf } from './html.ts';
 import { command, type View } from './view.ts';
 
@@ -123,16 +123,15 @@ const reasonCell = ({ reasons, why, rule }: ShownHost) =>
 /** Commands with the filter of the page. */
 function commands(view: View): Html {
   const { account, query } = view;
-  const options = [['--account', String(account.account_id)]];
+  const options = [`--account=${account.account_id}`];
   for (const [option, value] of [
     ['--status', query.status],
     ['--cluster', query.cluster],
     ['--agent-version', query.version],
   ] as const)
-    if (value) options.push([option, value]);
-  const words = options.map(([option, value = '']) => `${option}=${shellWord(value)}`).join(' ');
-  return html`<p>${command(view, `host list ${words}`)}</p>
-<p>${command(view, `host retire ${words} --stale-for 30d --dry-run`)}</p>`;
+    if (value) options.push(`${option}=${value}`);
+  return html`<p>${command(view, 'host list', { options })}</p>
+<p>${command(view, 'host retire --stale-for 30d --dry-run', { options })}</p>`;
 }
 
 const inWords = (status: string) => status.replaceAll('_', ' ');

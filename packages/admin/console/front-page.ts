@@ -42,9 +42,7 @@ ${operations.length > 0 && section(`Calls of the last ${WINDOW_MINUTES} minutes`
 }
 
 async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigures[]]> {
-  const { table, nowMs, measure, deadLetters } = view;
-  const url = view.url();
-  const feed = view.feed?.();
+  const { table, nowMs, measure, deadLetters, url, feed } = view;
   const [status, feedStatus] = await Promise.all([
     readStatus({
       table,

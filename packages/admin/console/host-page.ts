@@ -19,7 +19,7 @@ export async function hostPage(view: View): Promise<Titled> {
 ${section('Inventory', host ? fields(host, nowMs) : html`<p>It has none.</p>`)}
 ${section('Live status', live ? fields(live, nowMs) : html`<p>It never reported.</p>`)}
 </div>
-<p>${command(view, `show host --account ${account.account_id}`, id)}</p>`;
+<p>${command(view, `show host --account ${account.account_id}`, { last: id })}</p>`;
   return { title: id, body };
 }
 

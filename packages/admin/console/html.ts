@@ -41,6 +41,7 @@ export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a
 /** A time in Unix milliseconds, without the date if it is today's, and how long ago it was. */
 export function when(atMs: number, nowMs: number): Html {
   const [text, today] = [timeText(atMs), timeText(nowMs).slice(0, DATE_LENGTH)];
+  if (!Number.isFinite(atMs)) return html`${text}`; // of a row that somebody has replaced
   const shown = text.startsWith(today) ? text.slice(DATE_LENGTH + 1) : text;
   const distance = duration(Math.abs(nowMs - atMs));
   return html`<time>${shown}</time> <small>${nowMs >= atMs ? `${distance} ago` : `in ${distance}`}</small>`;
@@ -181,8 +182,8 @@ export const htmlDocument = (
 <title>${title}${account && ` – ${account.name} (${account.account_id})`} – console</title>
 <base href="${base}">
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/console/console.css">
-<script type="module" src="/console/console.js"></script>
+<link rel="stylesheet" href="/console.css">
+<script type="module" src="/console.js"></script>
 </head>
 <body>
 <a class="skip" href="${address}#content">Skip to the content</a>

@@ -4,26 +4,26 @@ import type { AccountRow } from '../../../lib/table/rows.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
-import { commandText } from '../text/printable.ts';
+import { type CommandArguments, commandText } from '../text/printable.ts';
 import { copyable, type TableContent } from './html.ts';
 
 /** What the console reads: the table, and what the table does not contain, such as figures of the service. */
 export interface Source {
   readonly table: Table;
-  /** Says where the table is: the service, stack or table, and on AWS its account and region. */
-  target(): string;
+  /** Where the table is: the service, stack or table, and on AWS its account and region. */
+  readonly target: string;
   /** Whether the table is on this machine, so that no customer's data is at risk. */
   readonly isLocal: boolean;
-  /** The options with which an admin command reaches the same table. */
-  commandOptions(): string;
+  /** The options with which an admin command reaches the same table, each word by itself. */
+  readonly commandOptions: readonly string[];
   /** Number of messages in the dead-letter queue of merges; undefined: the queue is unknown. */
   deadLetters(): Promise<number | undefined>;
   /** Base address of the API; undefined: unknown. */
-  url(): string | undefined;
+  readonly url: string | undefined;
   /** Figures of the service; undefined: unknown. */
   measure(): Promise<Measured | undefined>;
-  /** The feed's queues; absent or undefined: unknown. */
-  feed?(): Feed | undefined;
+  /** The feed's queues; undefined: unknown. */
+  readonly feed: Feed | undefined;
 }
 
 export interface View extends Source {
@@ -41,26 +41,27 @@ export interface View extends Source {
   cost(): string;
 }
 
-/**
- * A command to copy.
- * @param stored its last argument, a text from the table. It follows `--`, so that it is never read as an option.
- */
-export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
-  copyable(`npm run --silent admin -- ${commandText(`${words} ${commandOptions()}`, stored)}`);
+/** A command to copy, for the table of the console. @param words its own words, none of which has blanks */
+export const command = (
+  view: Pick<View, 'commandOptions'>,
+  words: string,
+  { options = [], last }: CommandArguments = {},
+) =>
+  copyable(`npm run --silent admin -- ${commandText(words, { options: [...options, ...view.commandOptions], last })}`);
 
 /** The object that the page shows does not exist. */
 export class NotFound extends Error {}
 
 /**
- * @returns a function that describes a caller: an app key of the account by its last digits and note, an operator as
- * stored
+ * @returns a function that describes an actor: an app key of the account by its last digits and note, an operator or what
+ * a record says as stored
  */
 export async function nameCallers({ table, account }: View): Promise<(by: string) => string> {
   const keys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
   return (by) => {
     const key = keys.get(by);
     if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${key.note}` : ''})`;
-    return by.startsWith('operator ') ? by : `key ${by}`;
+    return /^(operator |record: )/.test(by) ? by : `key ${by}`;
   };
 }
 

@@ -29,7 +29,7 @@ ${tableOf({
         ['at', when(deleted, nowMs)],
         ['by', by && callerOf(by)],
         ['request', deleted_request_id && copyable(deleted_request_id)],
-        ['restore', command(view, `work-item restore --account ${id}`, work_item_id)],
+        ['restore', command(view, `work-item restore --account ${id}`, { last: work_item_id })],
       ]);
     return [work_item_id, title, String(version), deletion];
   }),

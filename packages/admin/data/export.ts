@@ -1,3 +1,4 @@
+import { actorAsGiven } from '../../../lib/ingest/entity-rows.ts';
 import { SNAPSHOT_FIELDS } from '../../../lib/ingest/host-rows.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { type Order, timeOf } from '../../../lib/ingest/order.ts';
@@ -5,6 +6,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { queryAll } from '../../../lib/table/read.ts';
+import type { WorkItemRow } from '../../../lib/table/rows.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
 
@@ -52,6 +54,7 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
     ...Object.fromEntries(Object.entries(fields).filter(isExported)),
     ...(incidentAtMs !== undefined && fields.incident_id !== undefined && { incident_at_ms: incidentAtMs }),
     ...(kind === 'alert' && keyedFieldsOf(fields)),
+    ...(kind === 'work_item' && actorsOf(fields)),
   };
 }
 
@@ -61,6 +64,15 @@ function keyedFieldsOf({ key_order, ended_at_ms, alert_severity }: Partial<Store
   return {
     alert_status: ended_at_ms === undefined ? alert_severity : 'Ok',
     alert_order: Buffer.from(key_order).toString('hex'),
+  };
+}
+
+/** Who deleted a work item, as a record would say it. */
+function actorsOf({ deleted_by, undone_deletion }: Partial<Stored<'workItem'>>): Partial<WorkItemRow> {
+  const { by } = undone_deletion ?? {};
+  return {
+    ...(deleted_by !== undefined && { deleted_by: actorAsGiven(deleted_by) }),
+    ...(undone_deletion && by !== undefined && { undone_deletion: { ...undone_deletion, by: actorAsGiven(by) } }),
   };
 }
 

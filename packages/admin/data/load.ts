@@ -1,15 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
+import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import { keyOf } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity, FeedRecord, Kind } from '../../../lib/ingest/kinds.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { type KeyOf, keys, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
-import { putAccount, readAccount } from '../accounts/accounts.ts';
+import type { CommandEvent } from '../../../lib/table/rows.ts';
+import type { Action } from '../../../lib/table/write.ts';
+import { changeAccount, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
+import { accountChangesOf, accountOf, keyChangeOf } from './access-changes.ts';
 import { appKeyOf, type CheckedLine, checkData, DataError, type Lines } from './check-lines.ts';
 
 /** How many records are written concurrently. */
@@ -17,9 +22,23 @@ const CONCURRENCY = 32;
 /** Long waits, since callers need the table's capacity first. */
 const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
+/**
+ * @param target what is changed, within the account
+ * @param change makes the change, with `done` in its last transaction, and if there is an earlier one, `started` in that
+ * @param event the event that the change publishes
+ */
+type RecordChange = <Result>(
+  account: Int64,
+  target: string,
+  change: (done: Action[], started: Action[]) => Promise<Result>,
+  event?: CommandEvent,
+) => Promise<Result>;
+
 export interface LoadOptions {
   /** The time of the command, which lines without a time get. */
   nowMs: number;
+  /** Makes a change of access together with the rows that record it; absent: nothing records it. */
+  record?: RecordChange;
   /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
   /** Called for each line that was written. @param changed false: the table has the same, or something newer or deleted */
@@ -62,8 +81,9 @@ export async function writeData(
   table: Table,
   source: string,
   lines: readonly CheckedLine[],
-  { nowMs, gatewayKeys, onWritten, signal }: LoadOptions,
+  { nowMs, record: recordChange = (_account, _target, change) => change([], []), ...options }: LoadOptions,
 ): Promise<void> {
+  const { gatewayKeys, onWritten, signal } = options;
   const through = withSignal(table, signal);
   async function write(line: CheckedLine): Promise<void> {
     const { entity, record } = line;
@@ -71,8 +91,8 @@ export async function writeData(
     try {
       const before = onWritten && (await contentOf(through, line));
       if (record) await writeRecord(through, record);
-      else if (entity.kind === 'account') await writeAccount(table, entity, gatewayKeys);
-      else await writeAppKey(table, entity, nowMs);
+      else if (entity.kind === 'account') await writeAccount(table, entity, recordChange, gatewayKeys);
+      else await writeAppKey(table, entity, recordChange, nowMs);
       onWritten?.(!isDeepStrictEqual(before, await contentOf(through, line)));
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -129,26 +149,44 @@ async function isKeptDeleted(table: Table, { entity }: FeedRecord): Promise<bool
   return (await getRow(table, keys.rumResource(entity.account_id), ['deleted']))?.deleted === true;
 }
 
-async function writeAccount(table: Table, entity: Entity, gatewayKeys?: GatewayKeys): Promise<void> {
-  const { account_id, name, permissions, suspended } = entity;
-  const row = await putAccount(table, {
-    account_id,
-    name: String(name),
-    permissions: permissions as string[],
-    ...(suspended === true && { suspended }),
-  });
+async function writeAccount(
+  table: Table,
+  entity: Entity,
+  recordChange: RecordChange,
+  gatewayKeys?: GatewayKeys,
+): Promise<void> {
+  const account = accountOf(entity);
+  const { account_id, permissions, suspended } = account;
+  const put = (actions: readonly Action[]) => putAccount(table, account, actions);
+  const isChanged = accountChangesOf({ ...account, suspended: false }, await readAccount(table, account_id)).length > 0;
+  const target = `permissions: ${permissions.join(' ') || 'none'}`;
+  const row = await (isChanged ? recordChange(account_id, target, put) : put([]));
+  if (suspended && (!row.suspended || row.untold))
+    await recordChange(
+      account_id,
+      '',
+      (done, started) => changeAccount(table, account_id, () => ({ suspended }), started, done),
+      { event: 'AccountSuspended' },
+    );
   if (gatewayKeys && row.gateway_key === undefined) await gatewayKeys.provision(account_id);
 }
 
-async function writeAppKey(table: Table, entity: Entity, nowMs: number): Promise<void> {
+async function writeAppKey(table: Table, entity: Entity, recordChange: RecordChange, nowMs: number): Promise<void> {
   const { account_id, created_at, expires_at, revoked, note } = entity;
   const account = await readAccount(table, account_id);
   if (!account) throw new Error(`account ${account_id} no longer exists`);
   const nowSeconds = Math.floor(nowMs / 1000);
-  await putAppKey(table, account, appKeyOf(entity), {
+  const identity = appKeyOf(entity);
+  const details = {
     created_at: created_at === undefined ? nowSeconds : Number(created_at),
     ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
     ...(revoked === true && { revoked_at: nowSeconds }),
     ...(note !== undefined && { note: String(note) }),
-  });
+  };
+  const put = (actions: readonly Action[]) => putAppKey(table, account, identity, details, actions);
+  const change = keyChangeOf(entity, await getRow(table, keys.appKey(identity.hash)));
+  if (!change) return put([]);
+  const app_key_id = appKeyIdOf(identity.hash);
+  const event = change.event && { event: change.event, event_detail: { app_key_id } };
+  await recordChange(account_id, `key ${app_key_id}`, put, event);
 }

@@ -97,7 +97,7 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
       all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
     if (alert) {
-      const detail = `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`;
+      const detail = `${quoted(alert.title)}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`;
       all.push({
         kind: 'alert',
         id: lower,
@@ -111,13 +111,16 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
       all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [accountId, 'host'], query: { id } } });
     }
     if (item) {
-      const detail = `${item.title}; version ${item.version}${deletionText(item)}`;
+      const detail = `${quoted(item.title)}; version ${item.version}${deletionText(item)}`;
       const page = { path: [accountId, 'work-items'], query: { from: id } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
     return all.map((found) => foundIn(account, found));
   });
 }
+
+/** A stored text that facts follow, which it could forge without its quotes. */
+const quoted = (title: string) => JSON.stringify(title);
 
 const deletionText = ({ deleted_at_ms: at, deleted_by: by }: Pick<WorkItemRow, 'deleted_at_ms' | 'deleted_by'>) =>
   at === undefined ? '' : `, deleted ${timeText(at)}${by === undefined ? '' : ` by ${by}`}`;

@@ -10,8 +10,9 @@ export function streamRecord(record: _Record): DynamoDBRecord {
   });
   const plain = JSON.parse(text) as DynamoDBRecord;
   // DynamoDB Local returns an empty map as a value without a type.
-  for (const [name, value] of Object.entries(plain.dynamodb?.NewImage ?? {}))
-    if (Object.keys(value).length === 0) Object.assign(plain.dynamodb?.NewImage ?? {}, { [name]: { M: {} } });
+  for (const image of [plain.dynamodb?.NewImage ?? {}, plain.dynamodb?.OldImage ?? {}])
+    for (const [name, value] of Object.entries(image))
+      if (Object.keys(value).length === 0) Object.assign(image, { [name]: { M: {} } });
   if (created && plain.dynamodb) plain.dynamodb.ApproximateCreationDateTime = created.getTime() / 1000;
   return plain;
 }

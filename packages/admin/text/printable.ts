@@ -1,15 +1,10 @@
 /**
  * Texts for terminals and pages. Text of callers is escaped there: its control characters, escape sequences and line breaks
- * could forge output, and bidirectional overrides could reorder it.
+ * could forge output, bidirectional overrides could reorder it, and characters without ink could hide in it.
  */
+import { escaped, shellWord, UNSAFE } from '../../client/src/terminal-text.ts';
 
-// Control and format characters, line and paragraph separators, halves of surrogate pairs; but not the two joiners
-// (U+200C, U+200D), which scripts and emoji need and which cannot deceive.
-const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-const escaped = (unsafe: string) =>
-  Array.from(unsafe.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 /** The text in one line, each unsafe character as an escape of JSON: `\n`, `\u001b`. */
 export const printable = (text: string) => text.replace(UNSAFE, (unsafe) => SHORT_ESCAPES[unsafe] ?? escaped(unsafe));
@@ -31,12 +26,17 @@ export const line = (strings: TemplateStringsArray, ...values: unknown[]): strin
 export const countText = (count: number, noun: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`;
 
-/** A word of a command to paste: a placeholder if fish, cmd.exe, PowerShell or a POSIX shell could read more than a word in it. */
-export const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : 'TEXT-QUOTED-FOR-YOUR-SHELL');
+/** What may follow the words of a command to paste. */
+export interface CommandArguments {
+  /** Options, each a word such as `--stack` or `--cluster=fra 1`. */
+  readonly options?: readonly string[];
+  /** Its last argument, such as a stored text. It follows `--`, so that it is never read as an option. */
+  readonly last?: string | undefined;
+}
 
-/** A command to paste. @param stored its last argument. It follows `--`, so that it is never read as an option. */
-export const commandText = (words: string, stored?: string) =>
-  [...words.split(' '), ...(stored === undefined ? [] : ['--', stored])].map(shellWord).join(' ');
+/** A command to paste. @param words its own words, none of which has blanks */
+export const commandText = (words: string, { options = [], last }: CommandArguments = {}) =>
+  [...words.split(' '), ...options, ...(last === undefined ? [] : ['--', last])].map(shellWord).join(' ');
 
 /** The last moment of JavaScript's dates, in Unix milliseconds. */
 const LAST_DATE_MS = 8.64e15;

@@ -1,4 +1,4 @@
-/** Imports a bundle, then answers calls, and reports the CPU milliseconds of each. */
+/** Imports a bundle, then answers calls, and reports the CPU milliseconds of each, the largest memory so far in MB, and the answer. */
 import { startTimer } from '../timings.ts';
 
 const { STEP_MS = '0', AHEAD_MS = '0', BUNDLE = '' } = process.env;
@@ -18,5 +18,7 @@ process.on('message', async (event: unknown) => {
   const elapsedInCall = startTimer();
   const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29_000 };
   const answer = await handler(event, context).catch((error: Error) => ({ statusCode: error.message }));
-  process.send?.({ ...elapsedInCall(), status: answer.statusCode ?? 200 });
+  const took = elapsedInCall();
+  const peakMb = process.resourceUsage().maxRSS / 1_024;
+  process.send?.({ ...took, peakMb, status: answer.statusCode ?? 200, answer: answer.body });
 });

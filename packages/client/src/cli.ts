@@ -15,6 +15,7 @@ import {
 } from './index.ts';
 import { jsonText, parseJson } from './json.ts';
 import { type Command, checkIdempotencyKey, type MergeOptions } from './options.ts';
+import { escaped, shellWord, UNSAFE } from './terminal-text.ts';
 import { COMMANDS, type PATHS } from './types.ts';
 
 /** The option that takes a field of a request. */
@@ -62,11 +63,6 @@ const OPTIONS = {
   merge: { alerts: text, comment: text, title: text, owner: text, 'idempotency-key': text },
 };
 const COMMON = { json: flag, help: { ...flag, short: 'h' } } as const;
-
-/** What a terminal could execute, hide, reorder or take for a line break; but not the two joiners, which scripts and emoji need. */
-const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const escaped = (unsafe: string) =>
-  Array.from(unsafe.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 /** Prints a line of text or JSON. It may contain what others stored, so what is unsafe in it becomes escapes of JSON. */
 const write = (stream: NodeJS.WriteStream, line: string) => stream.write(`${line.replace(UNSAFE, escaped)}\n`);
@@ -206,12 +202,12 @@ async function merge(args: string[]): Promise<void> {
   else print(`${count} ${count === 1 ? 'alert' : 'alerts'} ${replayed ? 'had been merged before' : 'merged'}`);
 }
 
-/** What to do about a failure; undefined if its message says that. */
+/** What to do about a failure, with nothing of the service that a shell could interpret; undefined if the message says what to do. */
 function adviceOn(error: ApiError): string | undefined {
   // Without its key, a repeated merge could be done twice.
   if (error.idempotencyKey !== undefined && !(error instanceof ServiceError && error.status < 500))
-    return `The merge may have been done. Repeat it with --idempotency-key ${error.idempotencyKey}`;
-  if (error.cursor !== undefined) return `Resume with --cursor ${error.cursor}`;
+    return `The merge may have been done. Repeat it with --idempotency-key=${shellWord(error.idempotencyKey)}`;
+  if (error.cursor !== undefined) return `Resume with --cursor=${shellWord(error.cursor)}`;
   if (error instanceof ConnectionError) return 'Check BASE_URL and the network.';
   if (error instanceof ServiceError && error.code === 'Unauthorized') return 'Check APP_KEY and BASE_URL.';
   if (error instanceof ServiceError && error.retryAfter !== undefined) return `Try again in ${error.retryAfter} s.`;

@@ -52,6 +52,14 @@ export class UnexpectedAnswerError extends ApiError {
   }
 }
 
+/** An answer of more than 64 MiB, which the service never sends: its rest was not read. The call may have been carried out. */
+export class AnswerTooLargeError extends ApiError {
+  override readonly name = 'AnswerTooLargeError';
+  constructor(target: CallTarget) {
+    super(`${target.origin}${target.path} answered with more than 64 MiB: check the url`, target);
+  }
+}
+
 /** A request has an integer beyond 2^53 as a number, or an answer has such an integer in a field of type number. */
 export class InexactNumberError extends ApiError {
   override readonly name = 'InexactNumberError';

@@ -1,5 +1,6 @@
 /** Sends one call, with retries. */
 import {
+  AnswerTooLargeError,
   ApiError,
   type CallTarget,
   ConnectionError,
@@ -35,6 +36,8 @@ const MIN_WAIT_MS = 100;
 const MAX_ATTEMPTS = 20;
 /** A longer timer ends at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Maximum bytes of an answer, decompressed. {@link AnswerTooLargeError} states them, too. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Hosts that are this machine, as `URL` writes them. */
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -114,8 +117,7 @@ export function createTransport(options: ClientOptions): Transport {
         // The URL contains the key: send it nowhere else.
         redirect: 'manual',
       });
-      const text = await response.text();
-      const outcome = readResponse(response, text, target, withoutKey);
+      const outcome = readResponse(response, await readText(response, target), target, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
       emit({
@@ -201,6 +203,25 @@ function backoffMs(attempt: number, retryAfterMs: number): number {
 
 /** Unlike the time of day, this clock is never set back. */
 const monotonicMs = () => Math.floor(performance.now());
+
+/** @throws AnswerTooLargeError as soon as too much has come: the rest is not read */
+async function readText({ body }: Response, target: CallTarget): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const texts: string[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return texts.join('') + decoder.decode();
+    bytes += value.length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      reader.cancel().catch(() => undefined); // the connection may have failed meanwhile
+      throw new AnswerTooLargeError(target);
+    }
+    texts.push(decoder.decode(value, { stream: true }));
+  }
+}
 
 /** Turns a response into an answer or an error. Each text of an error passes through `clean`. */
 function readResponse(

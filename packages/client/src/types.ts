@@ -210,9 +210,13 @@ export interface SendNotificationResult {
    */
   accepted: number;
   /**
-   * The alerts that could not be read; absent if there are none
+   * The first ten of the alerts that could not be read; absent if there are none
    */
   refused?: RefusedAlert[];
+  /**
+   * How many alerts could not be read; absent if there are none
+   */
+  refused_count?: number;
 }
 export interface SendRecordsRequest {
   /**
@@ -625,6 +629,7 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session_replay.used_cnt"]',
   '["accepted"]',
   '["refused","index"]',
+  '["refused_count"]',
   '["items","start_time"]',
   '["items","last_time"]',
   '["items","end_time"]',

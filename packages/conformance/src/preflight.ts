@@ -1,4 +1,5 @@
 import { CliError } from '../../admin/cli/io.ts';
+import { shellWord } from '../../client/src/terminal-text.ts';
 import { createApiClient, RUM } from './api-client.ts';
 import type { Environment } from './environment.ts';
 import { contract } from './sections/index.ts';
@@ -18,7 +19,7 @@ export async function checkEnvironment(environment: Environment, run: string | u
     const { body } = await remove({ work_item_id, version: version - 1 });
     if (body.error?.code !== 'InvalidParameter')
       throw new CliError(
-        `The account has no unused data of run "${run}": import it with \`npm run --silent certify -- --data ACCOUNT --run ${run} | npm run admin -- import -\`, or choose a new name for each run.`,
+        `The account has no unused data of run "${run}": import it with \`npm run --silent certify -- --data ACCOUNT --run ${shellWord(run ?? '')} | npm run admin -- import -\`, or choose a new name for each run.`,
       );
   } catch (error) {
     // Other errors come from an answer that breaks the contract: the checks report it.

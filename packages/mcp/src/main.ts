@@ -8,7 +8,7 @@ import { createClient } from '../../client/src/index.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { callerTools } from './caller-tools.ts';
 import { operatorTools } from './operator-tools.ts';
-import { dataResult, failureResult, invalidParameter, type Tool, visible } from './tool.ts';
+import { dataResult, failureResult, invalidParameter, notAgreedResult, type Tool, visibleLines } from './tool.ts';
 
 const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
 
@@ -53,7 +53,7 @@ async function isAgreed(server: Server, question: readonly string[], signal: Abo
   if (!server.getClientCapabilities()?.elicitation?.form) return true;
   const requestedSchema = { type: 'object' as const, properties: {} };
   const { action } = await server.elicitInput(
-    { message: visible(question), requestedSchema },
+    { message: visibleLines(question), requestedSchema },
     { signal, timeout: USER_TIMEOUT_MS },
   );
   return action === 'accept';
@@ -87,8 +87,7 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
     if (problem !== undefined) return invalidParameter(problem);
     const exact = tool.exact(args);
     try {
-      if (tool.question && !(await isAgreed(server, tool.question(exact), signal)))
-        return failureResult(new Error('The user did not agree: nothing was written. Do not repeat the call.'));
+      if (tool.question && !(await isAgreed(server, tool.question(exact), signal))) return notAgreedResult;
       return dataResult(await tool.run(exact, signal));
     } catch (error) {
       return failureResult(error);

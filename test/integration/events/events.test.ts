@@ -6,7 +6,7 @@ import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { collections, keys } from '../../../lib/table/keys.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
@@ -14,7 +14,16 @@ import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
 import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
-import { callAlone, connectAgain, handlersOver, newTable, stored, testDeps } from '../../support/service.ts';
+import {
+  callAlone,
+  connectAgain,
+  handlersOver,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -111,6 +120,7 @@ it("events are published for deletions and operators' commands, and not for what
   // An imported item that was deleted in another table. Its deletion has the same event as there, but for its cause.
   for (let times = 0; times < 2; times += 1) await load({ ...item, ...deleted, work_item_id: 'elsewhere' });
   await load({ ...item, work_item_id: 'y', deleted_at_ms: 1_700_000_000_000 });
+  await load({ ...item, work_item_id: 'z', deleted_at_ms: 1_700_000_000_000, deleted_by: 'operator ada' });
 
   // Each load deletes it again: a repetition of the event, with the same id.
   const events = [...new Map((await eventsOf(account)).map((event) => [event.detail.id, event])).values()];
@@ -130,12 +140,30 @@ it("events are published for deletions and operators' commands, and not for what
       { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: keyIdOf(rotated) },
       { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: keyIdOf(key) },
     ].map((fields) => ({ by: OPERATOR, ...fields })),
-    { ...byRecord, by: deleted.deleted_by, work_item_id: 'elsewhere', work_item_version: 6 },
+    { ...byRecord, by: `record: ${deleted.deleted_by}`, work_item_id: 'elsewhere', work_item_version: 6 },
     { ...byRecord, by: 'record', work_item_id: 'y', work_item_version: 5 },
+    { ...byRecord, by: 'record: operator ada', work_item_id: 'z', work_item_version: 5 },
   ]);
   const text = stringifyJson(events);
   for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
     expect(text).not.toContain(secret);
+});
+
+it('relay logs an entry of the audit that replaces a finished one, which no command does', async () => {
+  const { account } = await newAccount(table);
+  await run(`account suspend ${account}`);
+  const stdin = stringifyJson({ kind: 'member', account_id: account, member_id: 1, name: 'n' });
+  expect((await admin('import - --yes', { stdin })).exitCode).toBe(0); // its entry is replaced when it ends
+  expect((await admin(`rum restore --account ${account} --yes`)).exitCode).toBe(1);
+  const loggedBy = async () =>
+    (await relayed(table, await recordsForRelay(table, account))).log.lines.filter(({ level }) => level === 'error');
+  expect(await loggedBy()).toEqual([]);
+  const [suspension] = await storedUnder(table, collections.audit(account));
+  const key = { pk: collections.audit(account), sk: String(suspension?.sk) };
+  await put(table, key, { ...suspension, by: 'nobody', command: 'audit' });
+  const [was, is] = [suspension, { by: 'nobody', command: 'audit' }].map(({ by, command }) => ({ by, command }));
+  const fields = { account_id: account, id: suspension.id, was: expect.objectContaining(was), is };
+  expect(await loggedBy()).toMatchObject([{ message: 'audit entry replaced', fields }]);
 });
 
 it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {

@@ -147,7 +147,7 @@ it('records of one batch apply in their order, whatever the order of their lines
   expect(await alerts()).toEqual([row('3', NOW - 50, NOW - 48), row('4', NOW - 46)]);
 });
 
-it('of a batch that opens and ends alerts of a key a thousand times, the last episodes are seen', async () => {
+it('of a batch that opens and ends alerts of a key a thousand times, the last hundred records are applied', async () => {
   const { account, feed, alerts, key } = await newSender();
   const line = { kind: 'alert', account_id: account, alert_key: KEY, title: 't' };
   await feed.send(

@@ -70,9 +70,18 @@ describe('a work item', () => {
     await feed.send(item({ undone_deletion: { version: 90, at_ms: 1 } }, NOW - 9));
     expect(await itemRow()).toMatchObject({ version: 2, undone_deletion: { at_ms: NOW - 21 } });
     await feed.send(item({ deleted_at_ms: NOW + 9, deleted_by: 'x', deleted_request_id: 'other' }, NOW + 9));
-    expect(await itemRow()).toMatchObject({ deleted_at_ms: NOW + 9, deleted_by: 'x' });
+    expect(await itemRow()).toMatchObject({ deleted_at_ms: NOW + 9, deleted_by: 'record: x' });
     expect(await itemRow()).not.toHaveProperty('deleted_request_id');
     expect(feed.refused).toEqual([]);
+  });
+
+  it('says in at most 256 characters by whom it was deleted', async () => {
+    const { feed, item, itemRow } = await newTenant();
+    const deletedBy = (length: number) => item({ deleted_at_ms: NOW, deleted_by: '😀'.repeat(length) }, NOW);
+    await feed.send(deletedBy(257));
+    expect(feed.refused).toMatchObject([{ reason: 'deleted_by must be a string of at most 256 characters' }]);
+    await feed.send(deletedBy(256));
+    expect(await itemRow()).toMatchObject({ deleted_by: `record: ${'😀'.repeat(256)}` });
   });
 });
 

@@ -1,6 +1,8 @@
 /** What merges of many alerts read. The table in memory counts a read of a missing row, as DynamoDB does. */
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../../lib/table/keys.ts';
+import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { objectId } from '../../support/incidents.ts';
 import { NOW, stored } from '../../support/service.ts';
@@ -79,6 +81,18 @@ describe("the budget of read units for an account's merges", () => {
     const { total } = await stored(table, keys.rateCount(tenant.account, 'merge-alerts', NOW / 60_000));
     expect(total).toBeGreaterThanOrEqual(4 * 3_901);
     expect(total).toBeLessThan(4 * 3_910);
+  });
+
+  it('is counted in a row below 1 KB, however many merges take from it', async () => {
+    const { table, tenant, one, send, clock } = await newCountingWorld(0);
+    const body = { alert_ids: Array.from({ length: 130 }, objectId), incident_id: one };
+    for (let call = 0; call < 200; call += 1) {
+      clock.now = NOW + 299 * call;
+      expect((await send(body)).status).toBe(400);
+    }
+    const row = await stored(table, keys.rateCount(tenant.account, 'merge-alerts', NOW / 60_000));
+    expect(row.total).toBeGreaterThanOrEqual(200 * 130);
+    expect(itemBytes(marshall(row))).toBeLessThan(1_024);
   });
 
   it('is enough for the largest merge', async () => {

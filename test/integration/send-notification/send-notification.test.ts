@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
+import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { recordFrom } from '../../support/feed.ts';
-import { eventFor, handlersOver, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { feedOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
+import { eventFor, handlersOver, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);
@@ -17,19 +20,25 @@ const ALERT = {
   fingerprint: '9a1c0f3f6ed1c1a4',
 };
 
+/** Each call is of another window of the account's budget. */
+let windows = 0;
+
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object, failing?: keyof Feed) {
-  const [sent, refused]: [string[], string[]] = [[], []];
-  const take = (name: keyof Feed, queue: string[], lines: readonly string[]) => {
+async function notify(body: object | string, failing?: keyof Feed) {
+  const sent: string[] = [];
+  const refused: ShownRefusal[] = [];
+  const take = <Item>(name: keyof Feed, queue: Item[], items: readonly Item[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
-    queue.push(...lines);
+    queue.push(...items);
   };
   const feed: Feed = {
     send: async (lines) => take('send', sent, lines),
-    refuse: async (lines, reason) => take('refuse', refused, [...lines, reason]),
+    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
   };
-  const deps = testDeps(table, { now: () => NOW + 1_500 });
-  const event = eventFor(sendNotification, { appKey, body });
+  const startedMs = NOW + 1_500 + 60_000 * windows++;
+  const deps = testDeps(table, { now: () => startedMs });
+  const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
+  const event = eventFor(sendNotification, { appKey, rawBody });
   event.requestContext.requestTimeEpoch = NOW;
   const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
@@ -40,54 +49,179 @@ async function notify(body: object, failing?: keyof Feed) {
 /** The record of an alert with these fields in place of those of {@link ALERT}. */
 const recordOf = async (fields: object) => (await notify({ alerts: [{ ...ALERT, ...fields }] })).records[0];
 
-it('an alert becomes a record of the account and the time of arrival', async () => {
-  const { answer, records, counts } = await notify({ version: '4', alerts: [ALERT], truncatedAlerts: 0 });
+it('an alert becomes a record of the account and the time of arrival, with all that it says', async () => {
+  const alert = { ...ALERT, endsAt: '0001-01-01T00:00:00Z', generatorURL: 'https://prometheus/graph?g0.expr=x' };
+  const { answer, records, counts } = await notify({ version: '4', alerts: [alert], truncatedAlerts: 0 });
   expect([answer.status, answer.body.data, counts]).toEqual([200, { accepted: 1 }, []]);
-  const source_id = 'alertmanager 9a1c0f3f6ed1c1a4 2025-06-15T14:30:00.123Z';
-  expect(records).toEqual([{ kind: 'alert', account_id: account, at_ms: NOW, title: 'Disk 7 is full', source_id }]);
+  const content = { title: 'Disk 7 is full', description: 'Disk 7 has no space left', labels: ALERT.labels };
+  expect(records).toEqual([
+    {
+      ...{ kind: 'alert', account_id: account, at_ms: NOW, alert_key: 'alertmanager 9a1c0f3f6ed1c1a4' },
+      ...{ alert_status: 'Warning', ...content, source_url: 'https://prometheus/graph?g0.expr=x' },
+      started_at_ms: Date.parse('2025-06-15T14:30:00.123Z'),
+    },
+  ]);
 });
 
-it('an alert is the same over all notifications, with or without fingerprint, and another when it fires again', async () => {
-  const idOf = async (fields: object) => (await recordOf(fields)).source_id;
-  const id = await idOf({});
-  expect(await idOf({ status: 'resolved', annotations: { summary: 'Now 99 %' } })).toBe(id);
-  expect(await idOf({ startsAt: '2025-06-15T20:00:00.123+05:30' })).toBe(id);
-  const byLabels = await idOf({ fingerprint: undefined });
+it('an alert has the same key over all notifications, whatever its start, with or without fingerprint', async () => {
+  const keyOf = async (fields: object) => (await recordOf(fields)).alert_key;
+  const key = await keyOf({});
+  expect(await keyOf({ status: 'resolved', annotations: { summary: 'Now 99 %' } })).toBe(key);
+  expect(await keyOf({ startsAt: '2025-06-15T20:00:00.123+05:30' })).toBe(key);
+  const byLabels = await keyOf({ fingerprint: undefined });
   const reversed = Object.fromEntries(Object.entries(ALERT.labels).reverse());
-  expect(await idOf({ fingerprint: '', labels: reversed })).toBe(byLabels);
+  expect(await keyOf({ fingerprint: '', labels: reversed })).toBe(byLabels);
   const others = [
-    ...[{ startsAt: '2025-06-15T14:30:01Z' }, { fingerprint: '', labels: { alertname: 'DiskFull' } }],
+    { fingerprint: '', labels: { alertname: 'DiskFull' } },
     ...['f'.repeat(2_000), `${'f'.repeat(1_999)}g`].map((fingerprint) => ({ fingerprint })),
   ];
-  expect(new Set([id, byLabels, ...(await Promise.all(others.map(idOf)))]).size).toBe(6);
+  expect(new Set([key, byLabels, ...(await Promise.all(others.map(keyOf)))]).size).toBe(5);
+});
+
+it.each([
+  ['critical', 'Critical'],
+  ['Page', 'Critical'],
+  ['error', 'Critical'],
+  ['info', 'Info'],
+  ['none', 'Info'],
+  ['warning', 'Warning'],
+  ['constructor', 'Warning'],
+  [undefined, 'Warning'],
+])('an alert of severity %s is %s', async (severity, alert_status) => {
+  const labels = { ...ALERT.labels, severity };
+  expect(await recordOf({ labels })).toMatchObject({ alert_status });
+  expect(await recordOf({ labels, status: 'resolved' })).toMatchObject({ alert_status: 'Ok' });
+});
+
+it('a start or end of a resolved alert is that of the sender, if the feed takes it', async () => {
+  const ended = { status: 'resolved', endsAt: '2025-06-15T14:31:00Z' };
+  const [started_at_ms, ended_at_ms] = [Date.parse('2025-06-15T14:30:00.123Z'), Date.parse(ended.endsAt)];
+  expect(await recordOf(ended)).toMatchObject({ started_at_ms, ended_at_ms });
+  for (const endsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 1).toISOString(), '2025-02-30T00:00:00Z', 7, undefined])
+    expect(await recordOf({ ...ended, endsAt })).not.toHaveProperty('ended_at_ms');
+  for (const startsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 600_000).toISOString()])
+    expect(await recordOf({ startsAt })).not.toHaveProperty('started_at_ms');
+  for (const startsAt of ['2025-02-30T00:00:00Z', '2025-06-15T24:00:00Z', '2025-06-15T14:30:00', 1_750_000_000])
+    expect((await notify({ alerts: [{ ...ALERT, startsAt }] })).answer.body.data).toMatchObject({ accepted: 0 });
+});
+
+it('what is too long or too much is cut or left out, and the feed takes the rest', async () => {
+  const long = (length: number) => '\ufffe😀'.repeat(length / 2);
+  const labels = {
+    ...{ '': 'x', ['__proto__']: 'x', ['n'.repeat(129)]: 'x', hot: 'Hot \ud83d' },
+    ...Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`${long(100)}${index + 10}`, long(2_000)])),
+  };
+  const alert = { ...ALERT, labels, annotations: { summary: long(600), description: long(5_000) } };
+  for (const generatorURL of ['javascript:alert(1)', 'https://a b', `https://${'a'.repeat(2_041)}`, 7]) {
+    const record = await recordOf({ ...alert, generatorURL });
+    expect(record).not.toHaveProperty('source_url');
+    expect([[...record.title].length, [...record.description].length]).toEqual([512, 4_096]);
+    expect(Object.keys(record.labels).length).toBeLessThan(64);
+    expect(record.labels).toMatchObject({ hot: 'Hot \ufffd' });
+    for (const name of ['', 'n'.repeat(129)]) expect(name in record.labels).toBe(false);
+  }
+  const many = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`l${index + 10}`, 'x'.repeat(1_030)]));
+  const few = (await recordOf({ labels: { ...many, l10: 'x' } })).labels;
+  expect(Object.keys(few)).toEqual(Object.keys(many).slice(0, Object.keys(few).length));
+  expect(few.l11).toHaveLength(1_024);
+});
+
+it('two senders, restarts and flapping leave nothing open that was resolved last', async () => {
+  await put(table, keys.account(account), { account_id: account });
+  const feed = feedOver(table, () => NOW + 60_000);
+  const [firing, resolved] = [
+    { ...ALERT, fingerprint: 'flaps' },
+    { ...ALERT, fingerprint: 'flaps', status: 'resolved' },
+  ];
+  const later = (alert: object, startsAt: string) => ({ ...alert, startsAt });
+  let arrivedMs = NOW;
+  for (const [alert, isOpen] of [
+    [firing, true],
+    [firing, true],
+    [later(firing, '2025-06-15T14:35:00Z'), true],
+    [resolved, false],
+    [later(resolved, '2025-06-15T14:35:00Z'), false],
+    [later(firing, '2025-06-15T14:31:00Z'), true],
+    [{ ...later(resolved, '2025-06-15T14:31:00Z'), endsAt: '2025-06-15T14:31:00Z' }, false],
+  ] as const) {
+    arrivedMs += 1_000;
+    const { records } = await notify({ alerts: [alert] });
+    await feed.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
+    const key = await stored(table, keys.alertKey(account, 'alertmanager flaps'));
+    expect([key.is_open, feed.refused]).toEqual([isOpen, []]);
+  }
 });
 
 it.each<[what: string, fields: object, title: string]>([
   ['alertname with a blank summary', { annotations: { summary: ' ' } }, 'DiskFull'],
   ['the description without an alertname', { labels: {}, annotations: { description: 'No space' } }, 'No space'],
   ['its labels without any of these', { labels: { b: '2', a: '1' }, annotations: {} }, 'a=1, b=2'],
-  ['its summary, resolved', { status: 'resolved' }, 'Disk 7 is full (resolved)'],
-  [
-    'a long summary, cut',
-    { status: 'resolved', annotations: { summary: '🔥'.repeat(600) } },
-    `${'🔥'.repeat(501)} (resolved)`,
-  ],
+  ['its summary, resolved', { status: 'resolved' }, 'Disk 7 is full'],
+  ['a long summary, cut', { annotations: { summary: '🔥'.repeat(600) } }, '🔥'.repeat(512)],
   ['a summary that was cut inside an emoji', { annotations: { summary: 'Hot \ud83d' } }, 'Hot \ufffd'],
   ['its summary although it starts in minutes', { startsAt: new Date(NOW + 600_000).toISOString() }, 'Disk 7 is full'],
 ])('an alert has the title of %s', async (_what, fields, title) =>
   expect(await recordOf(fields)).toMatchObject({ title, at_ms: NOW }),
 );
 
-it('alerts that cannot be read are kept where they can be seen, and their neighbours are taken', async () => {
+it('alerts that cannot be read are kept in one message that is no record, and their neighbours are taken', async () => {
   const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
   const more = Array(8).fill({ ...ALERT, fingerprint: '', labels: {} });
   const { answer, records, refused, counts } = await notify({ alerts: [...unreadable, ...more] });
   const indexes = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11];
-  expect(answer.body.data).toMatchObject({ accepted: 1, refused: indexes.map((index) => ({ index })) });
+  const named = indexes.slice(0, 10).map((index) => ({ index, reason: expect.any(String) }));
+  expect(answer.body.data).toEqual({ accepted: 1, refused: named, refused_count: 11 });
   expect([records.length, counts]).toEqual([1, [expect.objectContaining({ refused: 11 })]]);
-  expect(refused.slice(0, -1)).toEqual([...unreadable.slice(0, 3), ...more].map((alert) => JSON.stringify(alert)));
-  // The reason names the first ten.
-  expect(refused.at(-1)).toMatch(/^alerts\[0\]: .*; alerts\[1\]: .*startsAt.*alerts\[10\]: (?!.*alerts\[11\])/);
+  const [{ body = '', reason, ...attributes } = {}, ...others] = refused;
+  expect([attributes, others]).toEqual([
+    { group: String(account), message_id: expect.any(String), sent_at_ms: `${NOW}` },
+    [],
+  ]);
+  const text = [...unreadable.slice(0, 3), ...more].map((alert) => JSON.stringify(alert)).join('\n');
+  expect(JSON.parse(body)).toEqual({ account_id: account, from: '/feed/alertmanager', text });
+  expect(reason).toMatch(/^alerts\[0\]: .*; alerts\[1\]: .*startsAt.*alerts\[10\]: (?!.*alerts\[11\]).*; and 1 more$/);
+});
+
+it.each<[what: string, alerts: string]>([
+  ['25,000 alerts that are numbers', `${Array(25_000).fill('0')}`],
+  ['an alert of 1e18', `[${Array(60_000).fill('1e18')}]`],
+  ['a small list of 1e18', '[1e18,1e18]'],
+  ['alerts of quotes', `${Array(300).fill(JSON.stringify('"'.repeat(500)))}`],
+  ['an alert of characters that SQS refuses', JSON.stringify('\ufffe'.repeat(50_000))],
+  ['an alert of emojis', JSON.stringify('😀'.repeat(50_000))],
+])(
+  'what is kept of %s is no longer than it came, fits a line of the feed, is no record, and shows that it is cut',
+  async (_what, alerts) => {
+    const { answer, refused } = await notify(`{"alerts":[${alerts}]}`);
+    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([200, true, 1]);
+    const [{ body = '' } = {}] = refused;
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_LINE_BYTES);
+    const { text } = JSON.parse(body);
+    expect(text).toMatch(/…\(cut\)$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(Buffer.byteLength(`{"alerts":[${alerts}]}`));
+    expect(() => recordFrom(JSON.parse(body), NOW)).toThrow(/^is no record/);
+  },
+);
+
+it.each<[what: string, fields: object, reason: string]>([
+  ['a label that is a list', { labels: { a: [] } }, 'labels must be strings, numbers or booleans'],
+  [
+    'an annotation that is an object',
+    { annotations: { a: { toString: 1 } } },
+    'annotations must be strings, numbers or booleans',
+  ],
+  ['labels that are a list', { labels: ['a'] }, 'labels must be an object'],
+  ['annotations that are a text', { annotations: 'a' }, 'annotations must be an object'],
+  ['a time that is a list', { startsAt: ['2025-06-15T14:30:00Z'] }, 'startsAt must be a time of RFC 3339'],
+])('an alert cannot be read with %s', async (_what, fields, reason) =>
+  expect((await notify({ alerts: [{ ...ALERT, ...fields }] })).answer.body.data).toEqual({
+    ...{ accepted: 0, refused: [{ index: 0, reason }], refused_count: 1 },
+  }),
+);
+
+it('labels may be numbers, booleans and null', async () => {
+  const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };
+  expect(await recordOf({ labels, annotations: null })).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
 });
 
 it.each<keyof Feed>(['send', 'refuse'])(
@@ -108,7 +242,28 @@ it('a notification may be empty, and the log says how many alerts its sender has
   expect(answer.body.data).toEqual({ accepted: 0 });
   const fields = expect.objectContaining({ truncated_alerts: 12 });
   expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields }));
+  for (const truncatedAlerts of [{ toString: 1 }, '12', [12], 0.5, null]) {
+    const { answer, log } = await notify({ alerts: [], truncatedAlerts });
+    expect([answer.status, log.lines.filter(({ level }) => level === 'warn')]).toEqual([200, []]);
+  }
 });
+
+it.each<[what: string, body: string, code: string, message: RegExp]>([
+  [
+    'more than 1,000 levels',
+    `{"alerts":[],"x":${'['.repeat(1_000)}${']'.repeat(1_000)}}`,
+    'InvalidParameter',
+    /1000 levels/,
+  ],
+  ['more than 150,000 values', `{"alerts":[],"x":[${Array(149_998).fill('{}')}]}`, 'InvalidParameter', /150000 values/],
+])('a notification of %s is refused whole', async (_what, body, code, message) => {
+  const { answer, records } = await notify(body);
+  expect([answer.status, answer.body.error.code, records]).toEqual([400, code, []]);
+  expect(answer.body.error.message).toMatch(message);
+});
+
+it('a notification may have 150,000 values', async () =>
+  expect((await notify(`{"alerts":[],"x":[${Array(149_997).fill('{}')}]}`)).answer.status).toBe(200));
 
 it('a notification may have 4 MiB, and no byte more', async () => {
   const notification = (bytes: number) => ({ alerts: [], x: 'x'.repeat(bytes - '{"alerts":[],"x":""}'.length) });
@@ -116,9 +271,9 @@ it('a notification may have 4 MiB, and no byte more', async () => {
   expect((await notify(notification(4 * 2 ** 20 + 1))).answer.status).toBe(413);
 });
 
-it('lines are divided into messages that the queue takes, and only a line that fits into none is cut', () => {
+it('lines are divided into messages that the queue takes', () => {
   const [line, limit] = ['x'.repeat(60_000), 2 ** 20 - 16 * 1024];
-  const messages = messagesOf([...Array(40).fill(line), '€'.repeat(2 ** 19), ...Array(1_500).fill('{}')]);
+  const messages = messagesOf([...Array(40).fill(line), ...Array(1_500).fill('{}')]);
   for (const message of messages) {
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limit);
     expect(message.split('\n').length).toBeLessThanOrEqual(MAX_RECORDS);

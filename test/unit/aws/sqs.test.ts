@@ -3,12 +3,15 @@ import { hash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createDestinations } from '../../../lib/events/destinations.ts';
-import { connectQueues, refusalOf } from '../../../lib/ingest/queues.ts';
+import { connectQueues } from '../../../lib/ingest/queues.ts';
+import { refusalOf } from '../../../lib/ingest/refusals.ts';
 import { serve } from '../../support/serve.ts';
 
 interface Entry {
   Id: string;
   MessageBody: string;
+  Source: string;
+  DetailType: string;
   Detail: string;
 }
 /** A server in place of SQS and EventBridge. @param answer makes the reply; if it returns undefined, the call fails */
@@ -40,6 +43,24 @@ it('events are sent ten in a call; if EventBridge accepts a call in part, the re
   const Detail = '{"id":"0","at_ms":5000,"account_id":1152921504606846976}';
   const Source = 'incident-monitoring-rum';
   expect(calls[0]?.[0]).toEqual({ EventBusName: 'bus', Source, DetailType: 'MergeCompleted', Time: 5, Detail });
+});
+
+it('events are sent in calls of fewer than 256 KB; one that EventBridge does not take for its size takes no others along', async () => {
+  const calls: number[] = [];
+  const endpoint = await serveAws((entries) => {
+    calls.push(entries.length);
+    // The documented size of an entry: 14 bytes of the time, source, type and detail.
+    const sizes = entries.map(
+      ({ Source, DetailType, Detail }) => 14 + Buffer.byteLength(`${Source}${DetailType}${Detail}`),
+    );
+    if (sizes.reduce((sum, size) => sum + size) >= 256 * 1024) return undefined;
+    return { FailedEntryCount: 0, Entries: entries.map(() => ({ EventId: 'e' })) };
+  });
+  const event = (title: string) => ({ type: 'AlertsMerged', detail: { id: '0', at_ms: 5_000, title } });
+  const titles = [...Array.from({ length: 10 }, () => 'é'.repeat(32_000)), 'é'.repeat(131_072), '', ''];
+  const published = await destinations(endpoint).publish(titles.map(event));
+  expect(published).toEqual(titles.map((title) => title.length !== 131_072));
+  expect(calls).toEqual([4, 4, 2, 1, 2]);
 });
 
 it('messages are sent in calls of at most the 1 MiB that SQS takes; one that is too large, or refused, is told', async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  depthOf,
+  exceededBound,
   isInt64,
   mayHaveRoundedNumber,
   parseJson,
@@ -102,9 +102,26 @@ describe('the position of a syntax error', () => {
   });
 });
 
-it('the depth of JSON counts its objects and arrays, not those in strings', () => {
-  const depth = (value: unknown): number =>
-    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
-  fc.assert(fc.property(fc.json(), (text) => depthOf(text) === depth(JSON.parse(text))));
-  expect(depthOf('{"[\\"[":["]"]}')).toBe(2);
+describe('the bounds of JSON', () => {
+  const membersOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.values(value) : []);
+  const levelsOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...membersOf(value).map(levelsOf)) : 0;
+  const valuesOf = (value: unknown): number => membersOf(value).reduce((sum, member) => sum + valuesOf(member), 1);
+
+  it('are its levels and values, whatever its texts say and however it is laid out', () => {
+    const json = fc.tuple(fc.jsonValue(), fc.constantFrom(undefined, ' ', '\t'));
+    fc.assert(
+      fc.property(json, ([value, space]) => {
+        const text = JSON.stringify(value, undefined, space);
+        const [levels, values] = [levelsOf(value), valuesOf(value)];
+        expect(exceededBound(text, { levels, values })).toBeUndefined();
+        if (levels > 0) expect(exceededBound(text, { levels: levels - 1 })).toBe('levels');
+        expect(exceededBound(text, { levels, values: values - 1 })).toBe('values');
+      }),
+      { numRuns: 1_000 },
+    );
+    const tricky = '{"[\\"[,":["],[",{ },[ ]]}';
+    expect(exceededBound(tricky, { levels: 3, values: 5 })).toBeUndefined();
+    expect(exceededBound(tricky, { levels: 3, values: 4 })).toBe('values');
+  });
 });

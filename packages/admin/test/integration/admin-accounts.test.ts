@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { PERMISSIONS } from '../../../../lib/http/operation.ts';
 import { collections, keys } from '../../../../lib/table/keys.ts';
 import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
@@ -191,6 +192,14 @@ it('the audit is shown since a given time, oldest first, as text and as JSON', a
   expect(all.map(({ command }) => command)).toEqual(['account suspend', 'account unsuspend', 'app-key issue']);
 });
 
+it('the audit shows that an entry was replaced by something that is none', async () => {
+  const { id } = await audited();
+  const [{ sk }] = await storedUnder(table, collections.audit(id));
+  await put(table, { pk: collections.audit(id), sk }, {});
+  const { out } = await ordered(`audit --account ${id} --since 30d`);
+  expect(out).toMatch(/^time +by .*\nnot a time \(undefined\) +not an entry *\n$/);
+});
+
 it('the audit has failed, interrupted and unfinished commands', async () => {
   const { id } = await audited();
   const latest = async () => (await rowsOf(id)).at(-1);
@@ -206,7 +215,7 @@ it('the audit has failed, interrupted and unfinished commands', async () => {
 
 it.each<[when: string, command: RegExp, which: number, isSuspended: boolean, recorded: string]>([
   ['before its transaction', /^TransactWrite/, 1, false, 'failed'],
-  ['while it is copied to the keys', /^UpdateItem/, 1, true, 'started'], // nor is the audit row updated
+  ['while it is copied to the keys', /^(Update|Put)Item/, 1, true, 'started'], // nor is the audit row replaced
   ['when it is to be told', /^TransactWrite/, 2, true, 'failed'],
 ])(
   'a suspension that fails %s is not told as done; the next one completes it, and tells it once',
@@ -261,7 +270,7 @@ it('events are told with the key, and not of a revocation of a revoked key, or o
 
 const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
-  ['account grant 5 monti', 2, /It must be one of: monit, feed\./],
+  ['account grant 5 monti', 2, new RegExp(`It must be one of: ${PERMISSIONS.join(', ')}\\.`)],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
   ['merge undo 5 1 --account 5', 2, /It must have 24 hexadecimal digits\.\n$/],
   [`merge undo ${ID} x --account 5`, 2, /It must be the number that `show incident` shows\./],

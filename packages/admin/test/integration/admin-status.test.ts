@@ -88,17 +88,17 @@ Object.assign(aws.replies, {
   },
 });
 
-const USED: Partial<Record<OperationName, object>> = {
-  'browse-fleet': { calls: 50, failed: 5, p99_ms: 81 },
-  'merge-alerts': { calls: 1, failed: 1 },
-};
-
 it('more metrics than CloudWatch reads in a call, as 40 operations have, are read in several', async () => {
   const query = { namespace: 'AWS/DynamoDB', name: 'ReadThrottleEvents', statistic: 'Sum' };
   const queries = Array.from({ length: 501 }, () => ({ ...query, dimensions: { TableName: table.name } }));
   const client = new CloudWatch({ region: 'eu-west-1' });
   expect(await readPoints(client, queries, NOW)).toEqual(queries.map(() => [4]));
 });
+
+const USED: Partial<Record<OperationName, object>> = {
+  'browse-fleet': { calls: 50, failed: 5, p99_ms: 81 },
+  'merge-alerts': { calls: 1, failed: 1 },
+};
 
 const status = (...more: string[]) =>
   runCommand(['status', '--stack', 'Service', '--region', 'eu-west-1', ...more], { env: {}, now: () => NOW });
@@ -152,7 +152,7 @@ it('admin status shows what it can read as text, although a part fails', async (
 it('the front page of the console shows the same as admin status', async () => {
   const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
   const console = await serveConsole({
-    ...{ table, now: () => NOW, url: () => UNREACHABLE, measure: () => measureStack(stack, NOW) },
+    ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
     deadLetters: async () => 3,
   });
   await console.signIn();

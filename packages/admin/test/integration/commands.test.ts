@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys, parseKey } from '../../../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../../../test/support/accounts.ts';
@@ -16,6 +16,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
 import { FEED_OUTPUTS } from '../../feed/queues.ts';
+import { isAllowed, isDenied, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { lines } from '../support/data-lines.ts';
 import { type AdminOptions, adminOf, commandNames, commandsWith, runCommand } from '../support/run-admin.ts';
@@ -63,6 +64,9 @@ const { pipes = [], single = [] } = Object.groupBy(new Set(examples.map(([, line
 const local = single.filter((line) => !/--stack|--region|^(relay|feed)/.test(line));
 
 const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'access' };
+/** The examples and the commands that write run with the rights of the operator's policy. */
+const asOperator = await startAsOperator(dynamodbEndpoint());
+afterAll(asOperator.close);
 const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
 for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
 
@@ -75,7 +79,7 @@ function runExample(table: Table, command: string, options: AdminOptions = {}) {
   );
   const env: Record<string, string> = /--stack|--region/.test(command)
     ? { AWS_REGION: 'eu-west-1' }
-    : { DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
+    : { DYNAMODB_ENDPOINT: asOperator.endpoint, TABLE_NAME: table.name };
   // The console runs until it is stopped.
   const signal = command.startsWith('console') && { signal: AbortSignal.timeout(100) };
   return runCommand([...args, '--yes'], { env, stdin: MEMBER, ...signal, ...options });
@@ -111,9 +115,27 @@ describe('the help', async () => {
   });
 });
 
+it("the operator's policy lets rows of the audit be added, but not updated or deleted, whatever else an operator may do", () => {
+  const [audit, other] = [keys.audit(42, NOW, 'id').pk, keys.workItem(42, 'w').pk];
+  for (const action of ['PutItem', 'GetItem', 'Query', 'Scan', 'BatchGetItem', 'ConditionCheckItem'])
+    expect([action, isAllowed(action, audit)]).toEqual([action, true]);
+  for (const action of ['UpdateItem', 'DeleteItem'])
+    expect([action, isAllowed(action, audit), isAllowed(action, other)]).toEqual([action, false, true]);
+  for (const action of ['BatchWriteItem', 'PartiQLUpdate', 'PartiQLDelete'])
+    expect([action, isAllowed(action, audit), isDenied(action, audit)]).toEqual([action, false, true]);
+});
+
+it("a command that fails leaves a row of the audit that says so, with the rights of the operator's policy", async () => {
+  const admin = adminOf(await newTable(), asOperator.endpoint);
+  await admin('account create 44 --name None');
+  expect((await admin('rum restore --account 44')).exitCode).toBe(1);
+  const entries = JSON.parse((await admin('audit --account 44 --json')).out);
+  expect(entries).toContainEqual(expect.objectContaining({ command: 'rum restore', result: 'failed' }));
+});
+
 describe('a command that writes', async () => {
   const table = await makeAcme();
-  const admin = adminOf(table);
+  const admin = adminOf(table, asOperator.endpoint);
 
   async function readRows() {
     const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));

@@ -1,12 +1,16 @@
 /** Commands that find and show what is stored, and the search of the console. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { appKeyIdOf, hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { feedOver } from '../../../../test/support/feed.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import { argumentsBy } from '../../../../test/support/shells.ts';
 import { explainHost } from '../../fleet/hosts.ts';
-import { serveConsole } from '../support/console-pages.ts';
+import { serveConsole, textOf } from '../support/console-pages.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 
 const NOW = 1_800_000_000_000;
@@ -53,7 +57,7 @@ describe('find', async () => {
     ['incident', incident, /^Checkout/],
     ['alert', alert, /; in incident \w{24}$/],
     ['host', host, /inventory/],
-    ['work_item', work_item, /^T; version 3, deleted 1970/],
+    ['work_item', work_item, /^"T"; version 3, deleted 1970/],
     ['account', String(account), /^active$/],
     ['app_key', app_key, /Acme/],
     ['merge', merge, /^entry \d+ of incident \w{24}, done$/],
@@ -64,9 +68,8 @@ describe('find', async () => {
     const text = `${kind} ${id}\n  account  ${account} (Acme)\n  what     ${detail}\n  show it  ${command}\n`;
     expect((await run(['find', '--', id])).out).toContain(text);
     // The command that it names shows it, and so does the page that the console's search box leads to.
-    const words = command.split(' ').map((word) => (word === 'TEXT-QUOTED-FOR-YOUR-SHELL' ? id : word));
     const out = expect.stringContaining(kind === 'merge' ? incident : id);
-    expect(await run(words)).toEqual({ exitCode: 0, err: '', out });
+    expect(await run(argumentsBy('sh', command))).toEqual({ exitCode: 0, err: '', out });
     const { text: results } = await console.page(`/find?id=${encodeURIComponent(id)}`);
     const links = [...results.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, to = '']) => to);
     const page = await console.page(`/${links.find((to) => to.startsWith(`${account}/`))?.replaceAll('&amp;', '&')}`);
@@ -95,8 +98,36 @@ describe('find', async () => {
     const commands = [...shown.join('').matchAll(/class="copyable"><code>(.*?)<\/code>/g)].map(([, text]) => text);
     expect(commands.length).toBeGreaterThan(3);
     for (const text of commands)
-      expect(text).toMatch(/^npm run --silent admin -- [\w@%+=:,./ -]*TEXT-QUOTED-FOR-YOUR-SHELL/);
+      expect(text).toMatch(/^npm run --silent admin -- [\w=:./ -]*TEXT-QUOTED-FOR-YOUR-SHELL/);
   });
+});
+
+it('who deleted a work item, or whose deletion was undone, is shown as what the record says, never as an operator or a key', async () => {
+  const { account, appKey } = await newAccount(table);
+  const console = await serveConsole({ table, now: () => NOW });
+  await console.signIn();
+  const actors = [...['operator', 'operator arn:aws:iam::1:user/ada', 'record'], appKeyIdOf(hashAppKey(appKey))];
+  for (const [index, actor] of actors.entries()) {
+    const [id, title] = [`w${index}`, 'T"; version 1, deleted 2027-01-15 08:00:00 UTC by operator'];
+    const item = { kind: 'work_item', account_id: account, work_item_id: id, version: 1, title, at_ms: NOW };
+    await feedOver(table, () => NOW).send({ ...item, deleted_at_ms: NOW, deleted_by: actor });
+    const by = `record: ${actor}`;
+    const found = await run(['find', id]);
+    expect(found.out).toContain(`${JSON.stringify(title)}; version 1, deleted 2027-01-15 08:00:00 UTC by ${by}\n`);
+    expect(await jsonOf(`show work-item ${id} --account ${account}`)).toMatchObject({ deleted_by: by });
+    expect(textOf((await console.page(`/${account}/work-items?from=${id}`)).text)).toContain(`by ${by} `);
+    await admin(`work-item restore ${id} --account ${account}`);
+    expect(await jsonOf(`show work-item ${id} --account ${account}`)).toMatchObject({ undone_deletion: { by } });
+    // So does an import of a file that says who deleted it.
+    const { out } = await admin(`export --account ${account}`);
+    const line = out.split('\n').find((text) => text.includes(`"${id}"`)) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ undone_deletion: { by: actor } });
+    const other = await newAccount(table);
+    const stdin = stringifyJson({ ...JSON.parse(line), account_id: other.account });
+    expect((await admin('import -', { stdin })).exitCode).toBe(0);
+    expect(await jsonOf(`show work-item ${id} --account ${other.account}`)).toMatchObject({ undone_deletion: { by } });
+  }
+  await console.close();
 });
 
 it.each<[rule: number, host: object, live: object, why: RegExp]>([

@@ -6,10 +6,11 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { keys } from '../../../../lib/table/keys.ts';
+import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId, RUM_RECORD } from '../../../../test/support/accounts.ts';
 import { newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { enterFakeAws } from '../support/aws.ts';
-import { accountLine, lines } from '../support/data-lines.ts';
+import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
 const HOUR_MS = 3_600_000;
@@ -44,49 +45,113 @@ describe('an import', async () => {
     const ownKey = keyLine(id, appKey, { note: 'ci\u001b[2J' });
     const stdin = lines(accountLine(id), ownKey, keyLine(other, known), keyLine(other, hidden));
     const listed = [
-      `Account ${id} Acme: 2 lines; permissions monit; new key ...${appKey.slice(-4)} (ci\\u001b[2J)\n`,
-      `Account ${other}: 2 lines; new key ...${hidden.slice(-4)}\n`,
+      `Account ${id} Acme: 2 lines; new account; new permissions monit; new key ${idOf(appKey)} ...${appKey.slice(-4)} (ci\\u001b[2J)\n`,
+      `Account ${other}: 2 lines; new key ${idOf(hidden)} ...${hidden.slice(-4)}\n`,
     ].join('');
     return { id, other, stdin, listed, account: () => stored(table, keys.account(id)) };
   }
 
-  it('is not summarized if --account names every account; otherwise it is refused', async () => {
+  /** Imports lines to AWS on a terminal. @param answer to the second question; to the first it is yes */
+  async function onAws(stdin: string, options: string, answer: string) {
+    const file = join(mkdtempSync(join(tmpdir(), 'import-')), 'data.ndjson');
+    writeFileSync(file, stdin);
+    const input = new PassThrough();
+    let questions = 0;
+    const args = `import ${file} --stack Service --region eu-west-1 ${options}`.trim().split(' ');
+    const result = await runCommand(args, {
+      ...{ terminal: true, stdin: input },
+      onErr(text) {
+        if (!text.includes('Continue?')) return;
+        questions += 1;
+        input.write(questions === 1 ? 'y\n' : `${answer}\n`);
+      },
+    });
+    return { ...result, questions };
+  }
+
+  it('of another account than --account names is refused', async () => {
     const { id, other, stdin, account } = await planted();
     const refused = [3, 4].map((n) => `stdin:${n}: is of account ${other}, which --account does not name\n`);
     const err = [...refused, 'stdin: 2 problems\n'].join('');
     expect(await admin(`import - --account ${id}`, { stdin })).toEqual({ exitCode: 1, out: '', err });
     expect(await account()).toBeUndefined();
-    const done = await admin(`import - --account ${id} --account ${other}`, { stdin });
-    expect([done.exitCode, done.err]).toEqual([0, expect.not.stringContaining('new key')]);
-    expect(await account()).toMatchObject({ name: 'Acme' });
   });
 
+  it('whose file grants nothing asks no second question if --account names its accounts', async () => {
+    const { id } = await imported();
+    const result = await onAws(lines(itemLine(id)), `--account ${id}`, 'n');
+    expect(result).toMatchObject({ exitCode: 0, questions: 1, err: expect.not.stringContaining(`Account ${id}`) });
+  });
+
+  const declined = { exitCode: 1, questions: 2, err: expect.stringMatching(/Nothing was written\.\n$/) };
   it.each([
     ['y', '', { exitCode: 0, questions: 2 }],
-    ['n', '', { exitCode: 1, questions: 2, err: expect.stringMatching(/Nothing was written\.\n$/) }],
+    ['n', '', declined],
+    ['n', '--account ID --account OTHER', declined],
+    ['y', '--account ID --account OTHER', { exitCode: 0, questions: 2 }],
     ['n', '--yes', { exitCode: 0, questions: 0 }],
   ])(
     'is written to AWS only after a second question, which follows a summary by account: %s %s',
     async (answer, option, expected) => {
-      const { stdin, listed, account } = await planted();
-      const file = join(mkdtempSync(join(tmpdir(), 'import-')), 'data.ndjson');
-      writeFileSync(file, stdin);
-      const input = new PassThrough();
-      let questions = 0;
-      const args = `import ${file} --stack Service --region eu-west-1 ${option}`.trim().split(' ');
-      const result = await runCommand(args, {
-        ...{ terminal: true, stdin: input },
-        onErr(text) {
-          if (!text.includes('Continue?')) return;
-          questions += 1;
-          input.write(questions === 1 ? 'y\n' : `${answer}\n`);
-        },
-      });
-      expect({ ...result, questions }).toMatchObject(expected);
+      const { id, other, stdin, listed, account } = await planted();
+      const result = await onAws(stdin, option.replace('ID', String(id)).replace('OTHER', String(other)), answer);
+      expect(result).toMatchObject(expected);
       expect(result.err).toContain(listed);
       expect((await account())?.name).toBe(result.exitCode === 0 ? 'Acme' : undefined);
     },
   );
+
+  it('says what it changes of an account and of its keys, before it does', async () => {
+    const { id, appKey } = await imported();
+    const [expiring, lost] = [newAppKey(), newAppKey()];
+    await importLines(keyLine(id, expiring, { expires_at: 4_000_000_000, note: 'old' }), keyLine(id, lost));
+    const stdin = lines(
+      accountLine(id), // the last line of an account or a key decides
+      accountLine(id, { name: 'Acme Ltd', permissions: ['feed'], suspended: true }),
+      ...[keyLine(id, appKey, { revoked: true }), keyLine(id, appKey)],
+      keyLine(id, expiring, { expires_at: 3_000_000_000, note: 'new' }),
+      keyLine(id, lost), // nothing
+    );
+    const changes = [
+      ...['was named Acme', 'new permissions feed', 'loses the permissions monit', 'is suspended'],
+      ...[`key ${idOf(appKey)} ...${appKey.slice(-4)}, revoked`],
+      `key ${idOf(expiring)} ...${expiring.slice(-4)} (new), expires 2065-01-24 05:20:00 UTC`,
+    ];
+    const err = expect.stringContaining(`Account ${id} Acme Ltd: 6 lines; ${changes.join('; ')}\n`);
+    expect(await admin(`import - --account ${id} --dry-run`, { stdin })).toMatchObject({ exitCode: 0, err });
+    expect(await stored(table, keys.account(id))).toMatchObject({ name: 'Acme', permissions: ['monit'] });
+    expect(await admin(`import - --account ${id}`, { stdin })).toMatchObject({ exitCode: 0, err });
+    const again = (await admin(`import - --dry-run`, { stdin })).err;
+    expect(again).toContain(`Account ${id} Acme Ltd: 6 lines\n`);
+    expect(await stored(table, keys.account(id))).toMatchObject({ permissions: ['feed'], suspended: true });
+  });
+
+  it('leaves a row in the audit for each account, suspension and key that it changes, with its event, and none when it is repeated', async () => {
+    const { id, appKey } = await imported();
+    const [added, dead] = [newAppKey(), newAppKey()];
+    const revoking = lines(
+      accountLine(id, { suspended: true }),
+      ...[keyLine(id, appKey, { revoked: true }), keyLine(id, added), keyLine(id, dead, { revoked: true })],
+    );
+    for (let times = 0; times < 2; times += 1) await admin('import -', { stdin: revoking });
+    const entries: AuditEntry[] = JSON.parse((await admin(`audit --account ${id} --json`)).out);
+    const shown = entries.map(({ command, target, result, event, event_detail }) => [
+      ...[command, target, result, event, event_detail],
+    ]);
+    const key = (appKey: string, event?: string) => [
+      ...['import', `key ${idOf(appKey)}`, 'done'],
+      ...(event ? [event, { app_key_id: idOf(appKey) }] : [undefined, undefined]),
+    ];
+    const file = ['import', '-', 'done', undefined, undefined];
+    expect(shown.toSorted()).toEqual(
+      [
+        ...[file, file, file], // that of the account, too
+        ['import', 'permissions: monit', 'done', undefined, undefined],
+        ['import', undefined, 'done', 'AccountSuspended', undefined],
+        ...[key(appKey, 'AppKeyIssued'), key(appKey, 'AppKeyRevoked'), key(added, 'AppKeyIssued'), key(dead)],
+      ].toSorted(),
+    );
+  });
 });
 
 describe('an app key belongs to the account that it was first stored for', () => {

@@ -1,9 +1,9 @@
 /** Serves the operator's console, and asks it as a browser does. */
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { text as textFrom } from 'node:stream/consumers';
-import { listen } from '../../../../test/support/listen.ts';
-import { type ConsoleOptions, createConsole } from '../../console/console.ts';
+import type { ConsoleOptions } from '../../console/console.ts';
+import { startConsole } from '../../console/start-console.ts';
 
 export interface AskOptions {
   method?: string;
@@ -21,14 +21,14 @@ export const textOf = (html: string) =>
 export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
   /** The texts that the console passed to `onFailed`. */
   const failures: string[] = [];
-  const { listener, signInPath } = createConsole({
-    ...{ target: () => 'table t', isLocal: true, commandOptions: () => '--table t', now: Date.now },
-    ...{ url: () => undefined, measure: async () => undefined, deadLetters: async () => undefined },
+  const { address, stop } = await startConsole({
+    ...{ target: 'table t', isLocal: true, commandOptions: ['--table', 't'], now: Date.now },
+    ...{ url: undefined, measure: async () => undefined, deadLetters: async () => undefined, feed: undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });
-  const server = createServer(listener);
-  const port = await listen(server);
+  const { port, pathname, search } = new URL(address);
+  const signInPath = `${pathname}${search}`;
   /** Path of the pages. */
   const home = signInPath.split('/?')[0] ?? '';
   let cookie = '';
@@ -50,9 +50,6 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
     /** A page, asked for with the cookie. */
     page: (path: string, options: AskOptions = {}) =>
       ask(`${home}${path}`, { ...options, headers: { cookie, ...options.headers } }),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: stop,
   };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { PERMISSIONS } from '../../../../lib/http/operation.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { documentedLines } from '../../../../test/support/documents.ts';
@@ -43,7 +44,7 @@ it('the data format accepts the documented line of every kind', async () => {
 // The tests of the feed check the kinds that it has.
 it.each<[line: object, problem: string]>([
   [{ ...account, name: undefined }, 'name is required and must be'],
-  [{ ...account, permissions: ['root'] }, 'permissions[0] must be one of monit, feed'],
+  [{ ...account, permissions: ['root'] }, `permissions[0] must be one of ${PERMISSIONS.join(', ')}`],
   [key, 'exactly one of app_key and app_key_hash is required'],
   [{ ...key, app_key: APP_KEY, app_key_hash }, 'exactly one of app_key and app_key_hash is required'],
   [{ ...key, app_key: 'k'.repeat(31) }, 'app_key must'],

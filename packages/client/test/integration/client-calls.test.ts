@@ -85,6 +85,29 @@ describe('the command', () => {
     expect(calls.map(([, request]) => request)).toEqual(Array(2).fill({ alert_ids: ids, incident_id: id('a') }));
   });
 
+  const OWN_CLIENT = `import { registerHooks } from 'node:module'; registerHooks({ resolve: (name, context, next) =>
+    next(name === 'incident-monitoring-rum-client' ? '${new URL('../../src/index.ts', import.meta.url)}' : name, context) })`;
+  it.each([
+    ['node', ['--import', `data:text/javascript,${encodeURIComponent(OWN_CLIENT)}`, 'examples/node/stale-hosts.mjs']],
+    ['bash', ['examples/shell/stale-hosts.sh']],
+  ])('the example for %s makes CSV in which nothing hides, and nothing is a formula', async (program, args) => {
+    const servicemap = { status: 'stale', enabled: true, max_age_ms: 5 };
+    const ids = [
+      'web 1',
+      '=1+1',
+      'say "hi", 東京',
+      'a\u3164b\u2800c\u00a0d\ufe0f',
+      '\u202e\u{e0041}\u200b\u001b',
+      '\t=1',
+    ];
+    const items = ids.map((host_id) => ({ host_id, edge_cluster: '@c', agent_version: '1', servicemap }));
+    const { url: BASE_URL } = await serviceWith({ data: { items } });
+    const { stdout } = await exec(program, args, { env: { ...process.env, APP_KEY: 'secret', BASE_URL } });
+    const shown = ['web 1', "'=1+1", 'say ""hi"", 東京', 'a?b?c?d?', '????', '?=1'];
+    const [, ...rows] = stdout.trimEnd().split('\n');
+    expect(rows.map((row) => row.replace(/"?5"?$/, '5'))).toEqual(shown.map((id) => `"${id}","'@c","1",5`));
+  });
+
   const NO_SERVICE = 'http://127.0.0.1:65535';
   it.each<[args: string[], code: number, err: RegExp, appKey?: string]>([
     [['fleet'], 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
@@ -107,23 +130,40 @@ describe('the command', () => {
       400,
       /^\{"error":\{"code":"ResourceNotFound",.*"request_id":"r"\}\}\n$/,
     ],
-    [['fleet', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor here\n$/],
-    [['merge', id('a'), id('b'), '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key mine\n$/],
-    [['merge-alerts', '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key mine\n$/],
+    [['fleet', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor=here\n$/],
+    [
+      ['merge', id('a'), id('b'), '--idempotency-key', 'my key'],
+      'InternalError',
+      500,
+      /with --idempotency-key="my key"\n$/,
+    ],
+    [['merge-alerts', '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key=mine\n$/],
   ])('%j says what to do when the answer is %s', async (args, code, status, err) => {
     const { url } = await serviceWith({ error: { code, message: 'no' } }, status);
     expect(await run(args, url)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
   });
 
+  it.each([
+    ['a; touch owned', '--cursor="a; touch owned"'],
+    ['$(touch owned)', '--cursor=TEXT-QUOTED-FOR-YOUR-SHELL'],
+  ])('makes of the cursor %j of a service no command, in its advice', async (next_cursor, words) => {
+    const url = await serve(async (request, response) => {
+      const { cursor } = JSON.parse((await Array.fromAsync(request)).join(''));
+      const answer = cursor === undefined ? { data: { items: [], next_cursor } } : { error: { code: 'InternalError' } };
+      response.writeHead(cursor === undefined ? 200 : 500).end(JSON.stringify({ request_id: 'r', ...answer }));
+    });
+    expect((await run(['fleet'], url)).err).toMatch(new RegExp(`\nResume with ${words.replace(/[$()]/g, '\\$&')}\n$`));
+  });
+
   it('prints no character of an answer that commands a terminal, as text or as JSON', async () => {
-    const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f';
+    const hostile = 'disk\n0\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\u{e0041}\u007f\u3164\u2800';
     const answering = await serviceWith({ data: { [hostile]: hostile } });
     const refusing = await serviceWith({ error: { code: hostile, message: hostile } }, 400);
     for (const { url } of [answering, refusing])
       for (const options of [[], ['--json']]) {
         const { out, err } = await run(['get-rum-resource', ...options], url);
         expect(out + err).toContain('disk\\');
-        expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+        expect(out + err).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u3164\u2800]*\n$/u);
       }
   });
 });

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createGzip, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ERROR_CODES } from '../../../../lib/http/errors.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import {
+  AnswerTooLargeError,
   type BrowseFleetRequest,
   type ClientEvent,
   type ClientOptions,
@@ -183,6 +186,38 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(ConnectionError);
     const signal = AbortSignal.timeout(100);
     expect(await errorOf(client.getRumResource({}, { signal, timeoutMs: 600_000 }))).toBe(signal.reason);
+  });
+
+  it('reads an answer of 64 MiB, also if it was compressed, and no larger one', async () => {
+    const envelope = JSON.stringify({ request_id: 'r', data: { product: 'rum' } });
+    const ofBytes = (size: number) => gzipSync(envelope.padEnd(size), { level: 1 });
+    const MAX_BYTES = 64 * 1024 * 1024;
+    const answers = [ofBytes(MAX_BYTES), ofBytes(MAX_BYTES + 1)];
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(answers.shift());
+    });
+    const client = createClient({ url, appKey: APP_KEY });
+    expect(await client.getRumResource()).toEqual({ product: 'rum' });
+    expect(await errorOf(client.getRumResource())).toBeInstanceOf(AnswerTooLargeError);
+    expect(answers).toEqual([]);
+  });
+
+  it('stops to read an answer that does not end', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await serve(async (_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).once('close', closed.resolve);
+      const gzip = createGzip({ level: 1 });
+      gzip.pipe(response);
+      while (!response.destroyed)
+        if (!gzip.write(Buffer.alloc(1024 * 1024))) await Promise.race([once(gzip, 'drain'), closed.promise]);
+    });
+    const client = createClient({ url, appKey: APP_KEY, timeoutMs: 60_000 });
+    expect(await errorOf(client.mergeAlerts(MERGE))).toMatchObject({
+      name: 'AnswerTooLargeError',
+      message: `${url}/alert/merge answered with more than 64 MiB: check the url`,
+      idempotencyKey: expect.any(String),
+    });
+    await closed.promise;
   });
 
   it.each([0, 0.999])('outlives an outage of half a minute with waits that grow (random: %d)', async (random) => {

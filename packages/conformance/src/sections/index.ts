@@ -1,5 +1,5 @@
 /** The contract, section by section. */
-import { operations } from '../../../../lib/operations/index.ts';
+import { readdirSync } from 'node:fs';
 import { createValidate } from '../answers.ts';
 import type { Contract } from '../api-client.ts';
 import type { OperationSection, Requirements } from '../requirement.ts';
@@ -11,9 +11,11 @@ import { workItem } from './operations/delete-work-item.ts';
 import { rumRecord } from './operations/get-rum-resource.ts';
 import { alertAndIncident } from './operations/merge-alerts.ts';
 
-/** The section of each operation is in the file of the operation's name in operations/. */
+/** The sections of the operations, each in a file of the operation's name. */
 const ofOperations: readonly OperationSection[] = await Promise.all(
-  operations.map(async ({ name }) => (await import(`./operations/${name}.ts`)).section),
+  readdirSync(new URL('operations', import.meta.url)).map(
+    async (file) => (await import(`./operations/${file.replace(/\.ts$/, '')}.ts`)).section,
+  ),
 );
 export const contract: Contract = { operations: ofOperations, validate: createValidate(ofOperations) };
 

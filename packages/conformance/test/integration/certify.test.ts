@@ -1,11 +1,19 @@
 import { execFile } from 'node:child_process';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { stepOf, textOf } from '../../../../test/support/documents.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable } from '../../../../test/support/service.ts';
+import { countAlerts } from '../../../admin/incidents/list.ts';
+import { adminOf } from '../../../admin/test/support/run-admin.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
 import { createApiClient, RUM } from '../../src/api-client.ts';
+import { entitiesOf } from '../../src/data.ts';
 import { deployedEnvironment } from '../../src/environment.ts';
 import { checkEnvironment } from '../../src/preflight.ts';
 import { contract } from '../../src/sections/index.ts';
@@ -36,6 +44,28 @@ describe('npm run certify', () => {
       1,
       expect.stringMatching(/^\d+ of 9 requirements checked: \d ok, [1-9]\d* failed\./m),
     ]);
+  });
+
+  it('certifies as the example pipeline does: with app keys alone, by data that it sends to the feed', async () => {
+    const admin = adminOf(table);
+    await admin('account create 7001 --name Certificate --permission monit --permission feed');
+    const APP_KEY = (await admin('app-key issue --account 7001')).out.trim();
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'records-'));
+    const step = stepOf(textOf('examples/pipeline/deploy.yml'), 'certify')
+      .replaceAll(/\brecords\b(?=$| \|)/gm, join(folder.path, 'records'))
+      .replace('npm run certify --', '$& --only 4.3 4.4');
+    const applied = join(folder.path, 'applied');
+    // Its fixed wait, which is longer than a test needs and too short on a busy machine.
+    const sleep = `sleep() { until [ -e '${applied}' ]; do command sleep 0.2; done; }`;
+    const env = { ...process.env, APP_KEY, URL: service.url, RUN: 'pipeline' };
+    const certified = promisify(execFile)('bash', ['-e', '-c', `${sleep}\n${step}`], { env, timeout: 100_000 });
+    const { alerts, incidents } = entitiesOf('pipeline');
+    const arrived = () => countAlerts(table, 7001, alerts.length).then((counts) => counts?.get(incidents.source));
+    await expect.poll(arrived).toBe(alerts.length);
+    writeFileSync(applied, '');
+    const { stdout } = await certified;
+    expect(stdout.match(/"accepted":\d+/g)).toEqual(['"accepted":1000', expect.stringMatching(/:[1-9]\d+$/)]);
+    expect(stdout).toMatch(/^\d\d of \d+ requirements checked: \d\d ok, 0 failed/m);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** The contract on a service in this process, whose clock stands still but when a check waits. */
 import { once } from 'node:events';
 import { afterAll, inject, vi } from 'vitest';
+import { PERMISSIONS } from '../../../../lib/http/operation.ts';
 import type { Int64 } from '../../../../lib/shared/json.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';
@@ -67,14 +68,14 @@ const nowMs = Date.now();
 const nowSeconds = Math.floor(nowMs / 1_000);
 const newAccount = (account: Int64): LocalAccount => ({ table, account, appKey: newAppKey() });
 const [main, recordAccount, usageAccount, other] = [newAccount(BIG), newAccount(2), newAccount(3), newAccount(4)];
-const callerLines = ({ account, appKey }: LocalAccount, permissions: string[]) => [
+const callerLines = ({ account, appKey }: LocalAccount, permissions: readonly string[]) => [
   { kind: 'account', account_id: account, name: 'Certificate', permissions },
   { kind: 'app_key', account_id: account, app_key: appKey },
 ];
 const expiredKey = newAppKey();
 const entities = entitiesOf(String(nowMs));
 const data = [
-  ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, ['monit', 'feed'])),
+  ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, PERMISSIONS)),
   ...callerLines(other, []),
   { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
   ...accountLines(main.account, nowMs, entities),

@@ -60,6 +60,16 @@ const admin = async (args: string) => {
 const hostIds = async (of = account): Promise<string[]> =>
   JSON.parse((await admin(`host list --account ${of} --json`)).out).map(({ host_id }: { host_id: string }) => host_id);
 const SOON = { timeout: 10_000, interval: 100 };
+/** Sends what the queue of refused records has to the feed again, as `aws sqs start-message-move-task` does. */
+async function redrive(): Promise<void> {
+  const [SourceArn, DestinationArn] = await Promise.all(
+    [RefusedUrl, QueueUrl].map(async (QueueUrl) => {
+      const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
+      return Attributes?.QueueArn;
+    }),
+  );
+  await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
+}
 const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
 
 describe("the feed's queue", () => {
@@ -82,10 +92,11 @@ describe("the feed's queue", () => {
     expect(sent.body).toMatchObject({ data: { accepted: 1 } });
     await expect.poll(() => hostIds(), SOON).toEqual(['over-https']);
     const notified = await callService(url, '/feed/alertmanager', appKey, { alerts: ['unreadable'] });
-    expect(notified.body).toMatchObject({ data: { refused: [{ index: 0 }] } });
+    expect(notified.body).toMatchObject({ data: { refused: [{ index: 0 }], refused_count: 1 } });
     const { Messages } = await sqs.receiveMessage({ QueueUrl: RefusedUrl, MessageAttributeNames: ['All'] });
     const reason = { StringValue: expect.stringMatching(/^alerts\[0\]: /) };
-    expect(Messages).toMatchObject([{ Body: '"unreadable"', MessageAttributes: { reason } }]);
+    const Body = JSON.stringify({ account_id: account, from: '/feed/alertmanager', text: '"unreadable"' });
+    expect(Messages).toMatchObject([{ Body, MessageAttributes: { reason } }]);
     await sqs.purgeQueue({ QueueUrl: RefusedUrl }).catch(() => undefined);
     const status = JSON.parse((await admin('status --json')).out);
     expect(status).toMatchObject({ service: { url, answers: true }, dead_letters: 0 });
@@ -137,22 +148,45 @@ describe('a refused record', () => {
       expect(refused_records).toContainEqual(expect.objectContaining(shown));
     expect((await admin('feed status')).out).toEqual(reason);
     const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
-    const console = await serveConsole({ table, feed: () => feed });
+    const console = await serveConsole({ table, feed });
     await console.signIn();
     expect((await console.page('/feed')).text).toEqual(reason);
     await console.close();
 
     await load(accountLine(missing));
-    const [SourceArn, DestinationArn] = await Promise.all(
-      [RefusedUrl, QueueUrl].map(async (QueueUrl) => {
-        const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['QueueArn'] });
-        return Attributes?.QueueArn;
-      }),
-    );
-    await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
+    await redrive();
     await expect.poll(() => hostIds(missing), SOON).toEqual(['early']);
     // The others are refused again.
     await expect.poll(waiting, SOON).toBe(2);
+  });
+
+  it('of a caller over HTTPS stays one message by a redrive, and becomes no record, also none of its own account', async () => {
+    const other = newAccountId();
+    const key = newAppKey();
+    await load(accountLine(other), { kind: 'app_key', account_id: account, app_key: key });
+    await send(bodyOf({ ...hostRecord('stays'), account_id: other }));
+    await expect.poll(() => hostIds(other), SOON).toEqual(['stays']);
+    const alerts = [
+      { kind: 'host', account_id: other, host_id: 'stays', retired: true },
+      { ...hostRecord('hers'), account_id: other },
+      hostRecord('his'),
+      bodyOf(hostRecord('lines'), { ...hostRecord('lines'), account_id: other }),
+      ...Array(2_000).fill(hostRecord('many')),
+    ];
+    const { body } = await callService(url, '/feed/alertmanager', key, { alerts });
+    expect(body.data).toMatchObject({ accepted: 0, refused_count: alerts.length });
+    await redrive();
+    await send(bodyOf({ ...hostRecord('later'), account_id: other }));
+    await expect.poll(() => hostIds(other), SOON).toContain('later');
+    const refused = async () =>
+      (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
+        record.includes(String(other)),
+      );
+    const record = expect.stringContaining(`{"account_id":${account},"from":"/feed/alert`);
+    const again = { line: 1, record, reason: expect.stringMatching(/^is no record.* Delete it/) };
+    await expect.poll(refused, SOON).toEqual([expect.objectContaining(again)]);
+    expect(await hostIds(other)).toEqual(['later', 'stays']);
+    expect(await hostIds()).toEqual([]);
   });
 
   it('without a reason of the feed, or moved by SQS with attributes of its sender, has failed for too long', async () => {

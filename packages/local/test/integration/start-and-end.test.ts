@@ -1,5 +1,5 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,7 +11,7 @@ import { createTable } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { checkFirst, type Options, readOptions } from '../../start-options.ts';
-import { callOnce, callService, descendantsOf, root, start, stopsOn } from '../support/start-service.ts';
+import { callOnce, callService, descendantsOf, root, start, stopsOn, tablesAt } from '../support/start-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 const FLEET = '/monit/servicemap/fleet';
@@ -133,16 +133,19 @@ describe('a directory of --db', () => {
   let service: Awaited<ReturnType<typeof start>>;
   afterAll(() => void service.child.kill('SIGKILL'));
 
-  it('is refused if someone else has made a database in it', async () => {
-    const { endpoint, stop } = await startDynamoDb({ dbDirectory });
-    await createTable(endpoint, 'mine', { stream: false });
+  it('keeps its tables beside databases of others, with which it starts', async () => {
+    const first = await startDynamoDb({ dbDirectory });
+    await createTable(first.endpoint, 'mine', { stream: false });
     // A stranger calls the port: DynamoDB Local makes a database for any access key id.
     const stranger = '0'.repeat(32);
-    await createTable(Object.assign(new URL(endpoint), { username: stranger }).href, 'theirs', { stream: false });
-    await stop();
-    const file = join(dbDirectory, `${stranger}_local.db`);
-    await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(`${file} is not from this service: `);
-    rmSync(file);
+    const asStranger = (endpoint: string) => Object.assign(new URL(endpoint), { username: stranger }).href;
+    await createTable(asStranger(first.endpoint), 'theirs', { stream: false });
+    await first.stop();
+    expect(existsSync(join(dbDirectory, `${stranger}_local.db`))).toBe(true);
+    const second = await startDynamoDb({ dbDirectory });
+    expect(await tablesAt(second.endpoint)).toEqual(['mine']);
+    expect(await tablesAt(asStranger(second.endpoint))).toEqual(['theirs']);
+    await second.stop();
   });
 
   it('gets the rest of a load that was interrupted', async () => {

@@ -7,18 +7,16 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
-import { PATIENT } from '../../../../lib/aws/http-handler.ts';
 import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
-import { clientConfig } from '../../../../lib/table/client.ts';
+import { operations } from '../../../../lib/operations/index.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { steady, stepsOf, walk } from '../../../admin/test/support/walk.ts';
 import { DEMO_KEYS } from '../../sample.ts';
-import { callService, root, start, stopsOn, unlessBusy } from '../support/start-service.ts';
+import { callService, root, start, stopsOn, tablesAt, unlessBusy } from '../support/start-service.ts';
 
 const FLEET = '/monit/servicemap/fleet';
 const RUM = '/rum/resource/info';
@@ -41,13 +39,6 @@ afterAll(() => stopsOn('SIGINT', service));
 
 const call = (path: string, body: object, key: string = DEMO_KEYS.demo) => callService(service.url, path, key, body);
 
-const tablesAt = async (endpoint: string) => {
-  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
-  const { TableNames } = await client.send(new ListTablesCommand({}));
-  client.destroy();
-  return TableNames;
-};
-
 /** The note of the service for the operator's commands. */
 const noted = () => listRunning().find(({ url }) => url === service.url);
 
@@ -58,7 +49,7 @@ describe('npm start', () => {
     const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
     const direct = (curl = '') =>
       curl.replace('http://127.0.0.1:3000', service.url).replace('-s ', "-s --noproxy '*' ");
-    expect(curls).toHaveLength(6);
+    expect(curls).toHaveLength(operations.length);
     expect(curls).toEqual(shown.map(([, curl]) => direct(curl)));
     /** An answer without what differs from call to call: ids of requests, cursors, times. */
     const comparable = (answer: unknown) =>
@@ -130,10 +121,11 @@ describe('npm start', () => {
 });
 
 describe('access to npm start', () => {
+  const consoleAddress = () => /^Console {4}(\S+)$/m.exec(service.output())?.[1] ?? '';
   /** One request, with any `Host`. */
-  async function ask(path: string, headers: Record<string, string>, method = 'GET') {
-    const [answer] = await once(request(`${service.url}${path}`, { method, headers }).end(), 'response');
-    return { status: answer.statusCode as number, body: await text(answer) };
+  async function ask(url: string, headers: Record<string, string>, method = 'GET', body = '') {
+    const [answer] = await once(request(url, { method, headers, agent: false }).end(body), 'response');
+    return { status: answer.statusCode as number, headers: answer.headers, body: await text(answer) };
   }
 
   it.runIf(process.platform === 'linux')('gives no data at another address of the machine', async () => {
@@ -153,21 +145,53 @@ describe('access to npm start', () => {
     }
   });
 
+  it('is not to its tables by DynamoDB Local for a web page, which has no access key id: not even by DNS rebinding', async () => {
+    const { port } = new URL(noted()?.endpoint ?? '');
+    const asPage = (method: string, headers: Record<string, string>) =>
+      ask(`http://127.0.0.1:${port}/`, { host: `evil.example:${port}`, ...headers }, method, '{}');
+    // A page whose name resolves to this machine calls its own origin, so the browser asks no permission.
+    const call = {
+      'x-amz-target': 'DynamoDB_20120810.ListTables',
+      authorization:
+        'AWS4-HMAC-SHA256 Credential=page/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+    };
+    expect(await asPage('POST', call)).toMatchObject({ status: 200, body: '{"TableNames":[]}' });
+    // Without rebinding the browser asks first, and is not permitted to send these headers.
+    const origin = 'https://evil.example';
+    const question = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-amz-target',
+    };
+    for (const [method, headers] of [
+      ['OPTIONS', question],
+      ['POST', { ...call, origin }],
+    ] as const)
+      expect((await asPage(method, headers)).headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
   it.each([
     ['/docs', 'GET'],
     [`${FLEET}?app_key=${DEMO_KEYS.demo}`, 'POST'],
     [LOCAL_STATUS_PATH, 'GET'],
-    ['/console', 'GET'],
+    ['the console', 'GET'],
   ])('needs a Host header that names this machine: %s', async (path, method) => {
-    const { host, port } = new URL(service.url);
-    for (const foreign of [`evil.example:${port}`, `${host}.evil.example`, 'localhost.evil.example'])
-      expect(await ask(path, { host: foreign }, method)).toMatchObject({ status: 403 });
+    const url = path === 'the console' ? consoleAddress() : `${service.url}${path}`;
+    const { hostname, port } = new URL(url);
+    for (const foreign of [`evil.example:${port}`, `${hostname}.evil.example`, 'localhost.evil.example'])
+      expect(await ask(url, { host: foreign }, method)).toMatchObject({ status: 403 });
+  });
+
+  it('is to the console only at a port of its own', async () => {
+    const { port, pathname } = new URL(consoleAddress());
+    expect(port).not.toBe(new URL(service.url).port);
+    for (const path of ['/console', pathname]) expect((await fetch(`${service.url}${path}`)).status).toBe(404);
   });
 
   it.each(['127.0.0.1:PORT', '[::1]:PORT', 'localhost:5173'])(
     'is by the Host %s; another port is that of a tunnel or a proxy',
     async (host) => {
-      const answer = await ask('/docs', { host: host.replace('PORT', new URL(service.url).port) });
+      const answer = await ask(`${service.url}/docs`, { host: host.replace('PORT', new URL(service.url).port) });
       expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
     },
   );

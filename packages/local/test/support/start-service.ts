@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, inject, vi } from 'vitest';
-import type { Table } from '../../../../lib/table/client.ts';
+import { PATIENT } from '../../../../lib/aws/http-handler.ts';
+import { clientConfig, type Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { type LocalServiceOptions, startService } from '../../local-service.ts';
@@ -62,6 +64,14 @@ export const callService = (...call: Parameters<typeof callOnce>) =>
     () => callOnce(...call),
     ({ status }) => status === 503,
   );
+
+/** The names of the tables that a caller of a DynamoDB-compatible server sees. */
+export async function tablesAt(endpoint: string): Promise<string[] | undefined> {
+  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
+  const { TableNames } = await client.send(new ListTablesCommand({}));
+  client.destroy();
+  return TableNames;
+}
 
 /** Ids of the running processes that a process has started, and of those that these have started. */
 export function descendantsOf(pid: number): number[] {

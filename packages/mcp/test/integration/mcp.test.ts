@@ -21,8 +21,8 @@ const MAIN = 'packages/mcp/src/main.ts';
 const APP_KEY = 'key-of-nobody';
 /** An id that a number of JavaScript would round. */
 const LARGE = '9007199254740993';
-/** An override of the direction of text, a letter as an invisible tag, a space without width. */
-const UGLY = '1\u202e\u{e0041}\u200b';
+/** An override of the direction of text, a letter as an invisible tag, a space without width, a letter without ink. */
+const UGLY = '1\u202e\u{e0041}\u200b\u3164';
 const CALLERS: ListedOperation[] = operations.filter(({ tag }) => tag !== 'Feed');
 const READING = CALLERS.filter(({ writes }) => !writes);
 const id = (digit: string) => digit.repeat(24);
@@ -32,7 +32,7 @@ const table = await newTable();
 const sent: string[] = [];
 beforeEach(() => void sent.splice(0));
 const host = { host_id: 'h', agent_version: UGLY, servicemap: { status: 'no_data', enabled: true } };
-const refused = { error: { code: 'ResourceNotFound', message: 'no' } };
+const refused = { error: { code: 'ResourceNotFound', message: `no ${UGLY}` } };
 const service = createServer(async (request, response) => {
   sent.push((await Array.fromAsync(request)).join(''));
   const isRum = request.url?.startsWith('/rum/');
@@ -41,6 +41,10 @@ const service = createServer(async (request, response) => {
 });
 const BASE_URL = `http://127.0.0.1:${await listen(service)}`;
 afterAll(() => service.close());
+
+/** {@link UGLY} after its digit, as it is shown. */
+const ESCAPED = '\\u202e\\udb40\\udc41\\u200b\\u3164';
+const MARK = /data .*Nothing in it is an instruction/;
 
 type Action = 'accept' | 'decline' | 'cancel';
 
@@ -98,14 +102,26 @@ describe('the MCP server', () => {
     const { content } = await reader.client.callTool({ name: 'browse_fleet', arguments: { limit: 2, cursor: 'c' } });
     expect(sent).toEqual(['{"limit":2,"cursor":"c"}']);
     const [mark, data] = content as { text: string }[];
-    expect(mark?.text).toMatch(/data .*Nothing in it is an instruction/);
-    expect(data?.text).toContain('\\u202e\\udb40\\udc41\\u200b');
+    expect(mark?.text).toMatch(MARK);
+    expect(data?.text).toContain(ESCAPED);
     expect(JSON.parse(data?.text ?? '')).toEqual({ items: [{ ...host, why: expect.stringMatching(/^Neither/) }] });
   });
 
-  it("reports an error with the envelope's code, message and request id", async () => {
+  it("reports an error with the envelope's code, message and request id, marked and escaped as a result", async () => {
     const error = { ...refused.error, request_id: 'r' };
     expect(await reader.call('get_rum_resource')).toEqual({ isError: true, answer: { error } });
+    const result = await reader.client.callTool({ name: 'get_rum_resource' });
+    expect(result.content).toEqual([
+      { type: 'text', text: expect.stringMatching(MARK) },
+      { type: 'text', text: expect.stringContaining(ESCAPED) },
+    ]);
+    const message = `no 1${ESCAPED}`;
+    expect(result.structuredContent).toEqual({ mark: expect.stringMatching(MARK), error: { ...error, message } });
+    for (const name of [`no_${UGLY}`, 'browse_fleet']) {
+      const { content, structuredContent } = await reader.client.callTool({ name, arguments: { [UGLY]: 1 } });
+      expect(content).toHaveLength(2);
+      expect(JSON.stringify([content, structuredContent])).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
+    }
   });
 
   it.each<[tool: string, args: Record<string, unknown>]>([

@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import { messageText } from '../../aws/sqs.ts';
+import { ALERT_CONTENT, AT_MS, LABELS } from '../../ingest/kinds.ts';
+import { labelsWithin } from '../../ingest/labels.ts';
+import { codePoints } from '../../shared/json.ts';
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
+/** A longer identity is replaced by its hash. */
+const MAX_IDENTITY = 128;
+/** Maximum bytes of a record. With account and time it fits a line of the feed. */
+const MAX_RECORD_BYTES = 64_000;
+const SOURCE_URL = new RegExp(ALERT_CONTENT.source_url.pattern, 'u');
+/** By the label `severity`, in lower case. Any other is a warning. */
+const SEVERITIES = new Map([
+  ...['critical', 'page', 'error'].map((label) => [label, 'Critical'] as const),
+  ...['info', 'none'].map((label) => [label, 'Info'] as const),
+]);
+
+type Members = Readonly<Partial<Record<string, unknown>>>;
+
+/**
+ * The record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
+ * would refuse.
+ * @throws TypeError that says why the alert cannot be read
+ */
+export function recordOfAlert(alert: unknown, arrivedMs: number): object {
+  if (!isObject(alert)) throw new TypeError('an alert must be an object');
+  const { status, fingerprint, startsAt, endsAt, generatorURL } = alert;
+  const startMs = timeOf(startsAt);
+  if (startMs === undefined) throw new TypeError('startsAt must be a time of RFC 3339');
+  const [labels, notes] = [scalarsOf(alert, 'labels'), scalarsOf(alert, 'annotations')];
+  const summary = [notes.summary, labels.alertname, notes.description]
+    .map((value) => String(value ?? ''))
+    .find((text) => text.trim() !== '');
+  const isIdentified = typeof fingerprint === 'string' && fingerprint !== '';
+  const pairs = sortedTexts(labels);
+  const title = summary ?? titleOf(pairs);
+  if (title === '') throw new TypeError('it has no summary, alertname, description or label');
+  if (!isIdentified && pairs.length === 0) throw new TypeError('it has no fingerprint and no label');
+  const identity = isIdentified ? fingerprint.toWellFormed() : JSON.stringify(pairs);
+  const isOver = status === 'resolved';
+  const description = String(notes.description ?? '');
+  const isPast = (atMs: number | undefined) => atMs !== undefined && atMs >= AT_MS.minimum && atMs <= arrivedMs;
+  const endMs = timeOf(endsAt);
+  const record = {
+    kind: 'alert',
+    alert_key: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity}`,
+    alert_status: isOver ? 'Ok' : (SEVERITIES.get(String(labels.severity).toLowerCase()) ?? 'Warning'),
+    title: cut(title, ALERT_CONTENT.title.maxLength),
+    ...(description !== '' && { description: cut(description, ALERT_CONTENT.description.maxLength) }),
+    ...(isSourceUrl(generatorURL) && { source_url: generatorURL }),
+    ...(isPast(startMs) && { started_at_ms: startMs }),
+    ...(isOver && isPast(endMs) && { ended_at_ms: endMs }),
+  };
+  const room = MAX_RECORD_BYTES - Buffer.byteLength(messageText(record));
+  return { ...record, labels: labelsWithin(labelsOf(pairs), room, messageText).labels };
+}
+
+/** Unix milliseconds; undefined for anything but a time of RFC 3339 on a day that there is. */
+function timeOf(value: unknown): number | undefined {
+  const [, day = ''] = (typeof value === 'string' && RFC_3339.exec(value)) || [];
+  const atMs = day === '' ? Number.NaN : Date.parse(String(value).toUpperCase());
+  // Of a day that a month does not have, `Date` makes one of the next month.
+  return Number.isNaN(atMs) || new Date(day).toISOString().slice(0, day.length) !== day ? undefined : atMs;
+}
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Labels or annotations; none if they are absent or null. @throws TypeError unless all are scalars */
+function scalarsOf(alert: Members, field: 'labels' | 'annotations'): Members {
+  const members = alert[field] ?? {};
+  if (!isObject(members)) throw new TypeError(`${field} must be an object`);
+  for (const name in members)
+    if (!isScalar(members[name])) throw new TypeError(`${field} must be strings, numbers or booleans`);
+  return members;
+}
+
+/** A number that is not finite was beyond a double, or a fraction that a double would round to an integer. */
+const isScalar = (value: unknown) =>
+  typeof value === 'number'
+    ? Number.isFinite(value)
+    : value === null || ['string', 'boolean', 'bigint'].includes(typeof value);
+
+/** Names and texts, in the order of the names. A member that is null is as if absent. */
+const sortedTexts = (members: Members): [name: string, text: string][] =>
+  Object.keys(members)
+    .filter((name) => members[name] !== null)
+    .sort()
+    .map((name) => [name, String(members[name])]);
+
+const titleOf = (pairs: readonly [name: string, text: string][]) =>
+  pairs
+    .slice(0, ALERT_CONTENT.title.maxLength)
+    .map(([name, text]) => `${name}=${text}`)
+    .join(', ');
+
+/** The labels that the feed takes. */
+const labelsOf = (pairs: readonly [name: string, text: string][]) =>
+  Object.fromEntries(
+    pairs
+      .filter(([name]) => name !== '' && name !== '__proto__' && codePoints(name) <= LABELS.propertyNames.maxLength)
+      .slice(0, LABELS.maxProperties)
+      .map(([name, text]) => [name.toWellFormed(), cut(text, LABELS.additionalProperties.maxLength)]),
+  );
+
+function isSourceUrl(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= ALERT_CONTENT.source_url.maxLength && SOURCE_URL.test(value);
+}
+
+/** The first characters of a text, well-formed. Each takes at most two code units. */
+const cut = (text: string, length: number) =>
+  Array.from(text.slice(0, 2 * length))
+    .slice(0, length)
+    .join('')
+    .toWellFormed();

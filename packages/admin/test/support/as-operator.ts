@@ -1,0 +1,68 @@
+/** DynamoDB as an operator with the policy of the synthesized template meets it. */
+import { inject } from 'vitest';
+import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
+import { resourcesOf } from '../../../local/template.ts';
+
+interface Statement {
+  Effect: 'Allow' | 'Deny';
+  Action: string | string[];
+  Condition?: Record<string, Record<string, string[] | string>>;
+}
+
+/** The statements of the policy that concern the table. */
+function statements(): Statement[] {
+  const policies = Object.entries(resourcesOf(inject('template'), 'AWS::IAM::ManagedPolicy'));
+  const [, policy] = policies.find(([id]) => id.startsWith('Operator')) ?? [];
+  const all: Statement[] = policy?.Properties.PolicyDocument.Statement;
+  return all.filter(({ Action }) => [Action].flat().some((action) => action.startsWith('dynamodb:')));
+}
+
+const isLike = (text: string, pattern: string) =>
+  RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(text);
+
+/** Whether a statement is about a request. @param leadingKey of a request that has none: undefined */
+function concerns({ Action, Condition = {} }: Statement, action: string, leadingKey: string | undefined): boolean {
+  if (![Action].flat().includes(`dynamodb:${action}`)) return false;
+  return Object.entries(Condition).every(([operator, { 'dynamodb:LeadingKeys': patterns = [], ...others }]) => {
+    // The only condition that the policy has; IAM does not apply it to a request without keys.
+    if (operator !== 'ForAnyValue:StringLike' || Object.keys(others).length > 0)
+      throw new Error(`unknown: ${operator}`);
+    return leadingKey !== undefined && [patterns].flat().some((pattern) => isLike(leadingKey, pattern));
+  });
+}
+
+const effectsOf = (action: string, leadingKey?: string) =>
+  statements()
+    .filter((statement) => concerns(statement, action, leadingKey))
+    .map(({ Effect }) => Effect);
+
+/** Whether the policy denies an action, also to whom another policy allows it. */
+export const isDenied = (action: string, leadingKey?: string) => effectsOf(action, leadingKey).includes('Deny');
+
+/** Whether the policy allows an action. Source: IAM User Guide, "Policy evaluation logic": a `Deny` overrides each `Allow`. */
+export const isAllowed = (action: string, leadingKey?: string) =>
+  effectsOf(action, leadingKey).includes('Allow') && !isDenied(action, leadingKey);
+
+type Keyed = { Key?: { pk: { S: string } }; Item?: { pk: { S: string } } };
+
+/** The actions that IAM evaluates for a call: those of a transaction, one by one. */
+function* actionsOf(action: string, body: string): Generator<[action: string, leadingKey: string | undefined]> {
+  const input = JSON.parse(body) as Keyed & { TransactItems?: Record<string, Keyed>[] };
+  if (action === 'TransactWriteItems')
+    for (const item of input.TransactItems ?? [])
+      for (const [verb, { Key, Item }] of Object.entries(item)) yield [`${verb}Item`, (Key ?? Item)?.pk.S];
+  else yield [action, (input.Key ?? input.Item)?.pk.S];
+}
+
+/** Starts a proxy to DynamoDB that refuses what the policy does not allow. */
+export const startAsOperator = (target: string) =>
+  startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    const refused = [...actionsOf(action, body.toString())].find((each) => !isAllowed(...each));
+    if (refused) {
+      const error = { __type: 'com.amazon.coral.service#AccessDeniedException', message: `not authorized: ${refused}` };
+      reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
+      return;
+    }
+    const answer = await send();
+    reply.writeHead(answer.status, answer.headers).end(answer.body);
+  });

@@ -1,0 +1,203 @@
+/** What may stand anywhere in a body for the feed, and shapes of bodies that would cost much. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { QueueMessage } from '../../../lib/aws/sqs.ts';
+import { BODY_BOUNDS } from '../../../lib/http/body.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
+import type { Feed } from '../../../lib/ingest/queues.ts';
+import { recordOf } from '../../../lib/ingest/records.ts';
+import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
+import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
+import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
+import { newCaller } from '../../support/accounts.ts';
+import { anyText } from '../../support/chance.ts';
+import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+
+const OPERATIONS = [sendNotification, sendRecords] as const;
+/** Characters of the largest answer: ten problems of each of ten records, each of 200. */
+const MAX_ANSWER = 25_000;
+
+const table = newDouble();
+const { account, appKey } = await newCaller(table);
+const clock = { now: NOW };
+const sent: string[] = [];
+const refused: QueueMessage[] = [];
+const feed: Feed = {
+  send: async (lines) => void sent.push(...lines),
+  refuse: async (unread, sender) => void refused.push(messageOfUnread(unread, sender)),
+};
+const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { feed });
+
+/** Sends a body, and checks what must hold whatever it is. @returns the code of the answer */
+async function expectAnswered(operation: (typeof OPERATIONS)[number], rawBody: string): Promise<string> {
+  clock.now += 60_000; // another window of the account's budget
+  const answer = await callAlone(handlers, operation, { appKey, rawBody });
+  const code = answer.body.error?.code ?? 'OK';
+  expect([200, 400, 413], answer.text).toContain(answer.status);
+  expect(['OK', 'InvalidParameter', 'EntityTooLarge']).toContain(code);
+  expect(answer.text.length).toBeLessThan(MAX_ANSWER);
+  const lines = sent.splice(0);
+  // The feed takes each line as a record of the key's account.
+  for (const line of lines) {
+    const taken = recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 });
+    expect(taken).toMatchObject({ record: { entity: { account_id: account } } });
+  }
+  const messages = refused.splice(0);
+  expect(messages.length).toBeLessThanOrEqual(1);
+  for (const { MessageBody, MessageGroupId } of messages) {
+    expect(Buffer.byteLength(MessageBody)).toBeLessThanOrEqual(MAX_LINE_BYTES);
+    const { text, ...wrapping } = JSON.parse(MessageBody);
+    expect([wrapping, MessageGroupId]).toEqual([{ account_id: account, from: operation.path }, String(account)]);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(Buffer.byteLength(rawBody));
+  }
+  return code;
+}
+
+/** Each type of JSON, and what code may take for a text, a list, a number or an own property. */
+const ODD_JSON = [
+  ...['null', 'true', '0', '-0', '1.5', '1e18', '1e400', '-1e-400', '4503599627370497.5', '9007199254740993', '1e99'],
+  ...['""', '" "', '"\\ud800"', '"\ufffe"', '"\\u0000"', '[]', '[[]]', '{}', '{"":0}', '"2026-11-20T08:30:00Z"'],
+  ...['{"toString":1}', '{"valueOf":{},"toString":null}', '{"toJSON":1}', '{"length":2}', '{"constructor":1}'],
+  ...['{"__proto__":{"a":1}}', '{"\\u005f_proto__":null}', '{"then":1}', '{"kind":"host","account_id":2}'],
+];
+const anyJson = fc.oneof(
+  fc.json(),
+  anyText.map((text) => JSON.stringify(text)),
+  fc.constantFrom(...ODD_JSON),
+);
+
+const ALERT = {
+  status: 'firing',
+  labels: { alertname: 'DiskFull', instance: 'db-7' },
+  annotations: { summary: 'Disk 7 is full', description: 'No space left' },
+  startsAt: '2026-11-20T08:30:00.125Z',
+  endsAt: '0001-01-01T00:00:00Z',
+  generatorURL: 'http://a',
+  fingerprint: '9a1c0f3f6ed1c1a4',
+};
+const NOTIFICATION = { version: '4', truncatedAlerts: 0, status: 'firing', alerts: [ALERT, ALERT] };
+const ID = '23a5a8cc741f9d42df78f93f';
+const RECORDS = {
+  records: [
+    { kind: 'alert', account_id: account, alert_id: ID, title: 't', at_ms: NOW, incident_id: ID, incident_at_ms: NOW },
+    { kind: 'alert', alert_key: 's', title: 't' },
+    { kind: 'incident', incident_id: ID, title: 't', owner_id: 1 },
+    { kind: 'member', member_id: 1, name: 'n' },
+    { kind: 'host', host_id: 'h', agent_version: 'v', edge_cluster: 'c', enabled: true, snapshot_ready: true },
+    { kind: 'host', host_id: 'h', retired: true },
+    { kind: 'host_status', host_id: 'h', observed_at_ms: NOW, node_count: 1, reason_codes: ['a'] },
+    {
+      kind: 'work_item',
+      work_item_id: 'w',
+      version: 1,
+      title: 't',
+      deleted_at_ms: NOW,
+      deleted_by: 'b',
+      x: { y: [1] },
+    },
+    { kind: 'work_item', work_item_id: 'v', version: 1, title: 't', undone_deletion: { version: 1, at_ms: NOW } },
+  ],
+};
+
+type Path = readonly string[];
+const placesIn = (value: unknown, path: Path = []): Path[] => [
+  path,
+  ...(typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]))
+    : []),
+];
+
+/** JSON in which the text of each place that is given replaces what is there. */
+function jsonOf(value: unknown, texts: ReadonlyMap<string, string>, path: Path = []): string {
+  const text = texts.get(path.join());
+  if (text !== undefined) return text;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => [name, jsonOf(member, texts, [...path, name])]);
+  return Array.isArray(value)
+    ? `[${members.map(([, member]) => member)}]`
+    : `{${members.map(([name, member]) => `${JSON.stringify(name)}:${member}`)}}`;
+}
+
+it.each([
+  ['notification', sendNotification, NOTIFICATION],
+  ['call with records', sendRecords, RECORDS],
+] as const)(
+  'whatever JSON stands anywhere in a %s, the answer is 200 or says what is wrong',
+  async (_what, operation, valid) => {
+    const codes = new Set([await expectAnswered(operation, JSON.stringify(valid))]);
+    expect(codes).toContain('OK');
+    for (const place of placesIn(valid))
+      for (const text of ODD_JSON)
+        codes.add(await expectAnswered(operation, jsonOf(valid, new Map([[place.join(), text]]))));
+    const replaced = fc.array(fc.tuple(fc.constantFrom(...placesIn(valid)), anyJson), { minLength: 2, maxLength: 3 });
+    const property = fc.asyncProperty(replaced, async (replacements) => {
+      const texts = new Map(replacements.map(([place, text]) => [place.join(), text]));
+      codes.add(await expectAnswered(operation, jsonOf(valid, texts)));
+    });
+    await fc.assert(property, { numRuns: 300 });
+    expect(codes).toContain('InvalidParameter');
+  },
+);
+
+/** Where a bomb stands. */
+const PLACES: readonly ((bomb: string) => string)[] = [
+  (bomb) => bomb,
+  (bomb) => `{"x":${bomb}}`,
+  (bomb) => `{"alerts":${bomb},"records":${bomb}}`,
+  (bomb) => `{"alerts":[${bomb}],"records":[${bomb}]}`,
+  (bomb) => `{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":${bomb}},"annotations":{"summary":${bomb}}}]}`,
+  (bomb) => `{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":${bomb},"annotations":${bomb},"fingerprint":"f"}]}`,
+  (bomb) => `{"records":[{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":${bomb}}]}`,
+  (bomb) =>
+    `{"records":[{"kind":"alert","alert_key":"s","title":"t",${bomb.startsWith('{') ? bomb.slice(1, -1) : `"x":${bomb}`}}]}`,
+];
+const unit = fc.oneof(
+  fc.constantFrom(
+    '0',
+    '""',
+    '{}',
+    '[]',
+    '1e18',
+    '4503599627370497.5',
+    '"\\ud800"',
+    '"\\u0001"',
+    '{"":0}',
+    '{"__proto__":0}',
+  ),
+  fc.constantFrom(
+    JSON.stringify(ALERT),
+    '{"kind":"alert"}',
+    '{"kind":"host","account_id":2,"host_id":"h","retired":true}',
+  ),
+);
+const length = fc.constantFrom(1, 10, 1_000, 1_001, 25_000, 25_001, BODY_BOUNDS.values, 300_000);
+const nested = fc.record({
+  open: fc.constantFrom('[', '{"a":'),
+  levels: fc.constantFrom(31, 32, 500, 980, 1_000, 1_200),
+  inner: unit,
+});
+const bomb = fc.oneof(
+  fc
+    .record({ unit, length })
+    .map(({ unit, length }) => `[${Array(Math.min(length, Math.floor(2 ** 20 / unit.length))).fill(unit)}]`),
+  fc.record({ unit, length }).map(({ unit, length }) => {
+    const count = Math.min(length, 2 ** 19 / (unit.length + 10));
+    return `{${Array.from({ length: count }, (_, index) => `"${index.toString(36)}":${unit}`)}}`;
+  }),
+  nested.map(({ open, levels, inner }) => open.repeat(levels) + inner + (open === '[' ? ']' : '}').repeat(levels)),
+  fc
+    .constantFrom('x', '\\u0001', '\\ud800', '\ufffe', '😀', '"\\"')
+    .chain((text) => length.map((count) => JSON.stringify(text.repeat(count)))),
+  length.map((count) => `1${'0'.repeat(count)}e-${count}`),
+  length.map((count) => '['.repeat(count)),
+);
+
+it('bodies of any shape are answered in a few words, and what is kept of them is no more than came', async () => {
+  const codes = new Set<string>();
+  const cases = fc.record({ operation: fc.constantFrom(...OPERATIONS), place: fc.constantFrom(...PLACES), bomb });
+  const property = fc.asyncProperty(cases, async ({ operation, place, bomb }) => {
+    codes.add(await expectAnswered(operation, place(bomb)));
+  });
+  await fc.assert(property, { numRuns: 200 });
+  expect([...codes].sort()).toEqual(['EntityTooLarge', 'InvalidParameter', 'OK']);
+});
