@@ -4,9 +4,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
 import { codePoints, exceededBound, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import { AT_MS } from './alert-fields.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
-  AT_MS,
   type Entity,
   KEYED_ONLY,
   type Kind,

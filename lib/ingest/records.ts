@@ -1,5 +1,6 @@
+import { AT_MS } from './alert-fields.ts';
 import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
-import { AT_MS, type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
+import { type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
 import { type Origin, orderOf, timeOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */

@@ -69,7 +69,7 @@ const call = {
 const SIZES: Partial<Record<FunctionName, number>> = {
   'delete-work-item': 278,
   'send-records': 452,
-  'send-notification': 318,
+  'send-notification': 311,
   'finish-merges': 237,
   'ingest-records': 430,
   relay: 280,
