@@ -6,7 +6,7 @@ export const getAlert = {
   name: 'get-alert',
   method: 'POST',
   path: '/alert/info',
-  summary: 'Read an alert',
+  summary: 'Read an alert by its id',
   description: 'The alert, open or not. Its incident is behind while a large merge moves its alerts.',
   tag: 'Incidents',
   throttle: THROTTLE,

@@ -593,7 +593,7 @@ export interface PlainMethods {
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
   /** List open alerts. */
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
-  /** Read an alert. */
+  /** Read an alert by its id. */
   getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
 }
 
@@ -605,7 +605,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
   "send-records": {"method":"sendRecords","summary":"Send records to the feed","fields":{"records":"json"},"isIdempotent":false},
   "list-alerts": {"method":"listAlerts","summary":"List open alerts","fields":{"limit":"integer","search_after_ctx":"text","asc":"flag","is_active":"flag","alert_severity":"text","alert_ids":"texts","alert_keys":"texts"},"isIdempotent":false},
-  "get-alert": {"method":"getAlert","summary":"Read an alert","fields":{"alert_id":"text"},"isIdempotent":false},
+  "get-alert": {"method":"getAlert","summary":"Read an alert by its id","fields":{"alert_id":"text"},"isIdempotent":false},
   "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","fields":{"alert_ids":"texts","incident_id":"text","comment":"text","owner_id":"integer","title":"text"},"isIdempotent":true},
 };
 

@@ -99,18 +99,6 @@ it('an alert without a key has no status, and one in an incident that is not the
   expect((await list({ alert_ids: [alert_id.toUpperCase()] })).items).toEqual([item]);
 });
 
-it('an alert that does not exist, or belongs to another account, is ResourceNotFound', async () => {
-  const [a, b] = [await newCaller(), await newCaller()];
-  await a.send({ alert_key: 'k' });
-  const id = await a.idOf('k');
-  for (const answer of [await b.info(id), await a.info('a'.repeat(24))])
-    expect(errorOf(answer)).toEqual({
-      code: 'ResourceNotFound',
-      message: expect.stringMatching(/^Alert [0-9a-f]{24} does not exist\.$/),
-    });
-  expect((await b.list({ alert_ids: [id], alert_keys: ['k'] })).items).toEqual([]);
-});
-
 describe('the list', () => {
   it('has the open alerts, the latest start first, or the earliest; those of some severities', async () => {
     const { send, keysOf } = await newCaller();
