@@ -76,7 +76,8 @@ const MORE: Partial<Record<FunctionName, string[]>> = {
 const rolePolicies = FUNCTIONS.map((name) => {
   const grants = GRANTS[name].map(({ actions, on, attributes }) =>
     textOf({
-      ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`), Resource: 'Table.Arn' },
+      ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`) },
+      Resource: on.includes('openAlerts') ? 'Table.Arn/index/open-alerts' : 'Table.Arn',
       Condition: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
