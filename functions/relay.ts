@@ -1,6 +1,6 @@
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
-import { messageText } from '../lib/aws/sqs.ts';
 import { createDestinations } from '../lib/events/destinations.ts';
+import { eventMessage, mergeMessage } from '../lib/events/messages.ts';
 import { createPublisher, createRelay } from '../lib/events/relay.ts';
 import { createDeps } from '../lib/shared/deps.ts';
 import { optionalVariable, requiredVariable } from '../lib/shared/settings.ts';
@@ -10,13 +10,20 @@ const { send, publish } = createDestinations({
   region: requiredVariable('AWS_REGION'),
   endpoint: optionalVariable('EVENTS_ENDPOINT'),
 });
-const queue = (variable: string) => send.bind(undefined, requiredVariable(variable));
-const sendEvents = queue('EVENTS_URL');
+const [mergeQueueUrl, eventsUrl, deadLettersUrl] = [
+  requiredVariable('MERGE_QUEUE_URL'),
+  requiredVariable('EVENTS_URL'),
+  requiredVariable('RELAY_DEAD_LETTERS_URL'),
+];
 
 const relay = createRelay(await createDeps({ connections: 0, patient: true }), {
-  merges: queue('MERGE_QUEUE_URL'),
-  events: (events) => sendEvents(events.map(messageText)),
-  deadLetters: queue('RELAY_DEAD_LETTERS_URL'),
+  merges: (keys) => send(mergeQueueUrl, keys.map(mergeMessage)),
+  events: (events) => send(eventsUrl, events.map(eventMessage)),
+  deadLetters: (bodies) =>
+    send(
+      deadLettersUrl,
+      bodies.map((MessageBody) => ({ MessageBody })),
+    ),
 });
 const publishEvents = createPublisher(publish);
 

@@ -3,7 +3,7 @@ import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { operations } from '../lib/operations/index.ts';
+import type { ListedOperation } from '../lib/operations/index.ts';
 import { chunksOf } from '../lib/shared/concurrency.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 
@@ -60,17 +60,18 @@ export function addLineCount(
 const PATHS_PER_FILTER = 10;
 
 /** Counts calls to operations in the access log, all or those that `pattern` matches. @returns the metric with their number */
-export const addOperationLineCount = (
+export const addCallCount = (
   scope: Construct,
   logGroup: ILogGroup,
   metricName: string,
+  called: readonly ListedOperation[],
   pattern?: JsonPattern,
 ): Metric =>
   addLineCount(
     scope,
     logGroup,
     metricName,
-    ...chunksOf(operations, PATHS_PER_FILTER).map((some) => {
+    ...chunksOf(called, PATHS_PER_FILTER).map((some) => {
       const lines = FilterPattern.any(...some.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path)));
       return pattern ? FilterPattern.all(lines, pattern) : lines;
     }),

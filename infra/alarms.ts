@@ -73,6 +73,21 @@ export class Alarms {
     });
   }
 
+  /** A part that is raised when the metric has no data in all of these periods. */
+  partWithoutData(
+    name: string,
+    { metric, description, periods }: Required<Pick<Condition, 'metric' | 'description' | 'periods'>>,
+  ): Alarm {
+    return new Alarm(this.scope, name, {
+      alarmDescription: description,
+      metric,
+      threshold: 0,
+      evaluationPeriods: periods,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
+    });
+  }
+
   private add(urgency: 'page' | 'ticket', name: string, condition: Condition | CompositeCondition): void {
     const description = `${condition.description}. What to do: ${this.runbookUrl}#${name.toLowerCase()}`;
     const alarm: AlarmBase =

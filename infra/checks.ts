@@ -52,15 +52,16 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
     paths: /^relay\/Role\/DefaultPolicy\/Resource$/,
     reason: 'dynamodb:ListStreams allows nothing on a single stream.',
   },
-  ...[
-    '*',
-    'arn:<AWS::Partition>:apigateway:<AWS::Region>::/apikeys/*',
-    'arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/*',
-  ].map((resource) => ({
-    rule: `IAM5[Resource::${resource}]`,
+  {
+    rule: 'IAM5[Resource::*]',
     paths: /^Operator\/Resource$/,
-    reason: "API Gateway names a key when it is made. CloudWatch's actions have no resources.",
-  })),
+    reason: 'These actions of CloudWatch and CloudWatch Logs have no resources, or are for lists.',
+  },
+  {
+    rule: 'IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/usageplans/<ServiceApiAccountPlan81B3919F>/keys/*]',
+    paths: /^Operator\/Resource$/,
+    reason: "The accounts' gateway keys, which API Gateway names when they are made.",
+  },
   {
     rule: 'IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:/<Stack>/*]',
     paths: /^Operator\/Resource$/,

@@ -19,7 +19,7 @@ export interface DashboardProps {
 
 export function addDashboard(
   scope: Construct,
-  { api, table, functions, mergeQueue, ingestQueues: { queue, failedMessages } }: DashboardProps,
+  { api, table, functions, mergeQueue, ingestQueues: { queue, events } }: DashboardProps,
 ): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
@@ -42,7 +42,7 @@ export function addDashboard(
         ]),
       ],
       [
-        graph('Feed: messages sent, messages failed', [queue.metricNumberOfMessagesSent(), failedMessages]),
+        graph('Feed: messages sent, messages failed', [queue.metricNumberOfMessagesSent(), events.failed]),
         graph('Feed: age of the oldest message, s', [queue.metricApproximateAgeOfOldestMessage()]),
         graph(
           'Feed: records, late, refused, failed',

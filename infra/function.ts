@@ -6,6 +6,7 @@ import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime }
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
 import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './replaced-modules.ts';
@@ -102,7 +103,7 @@ const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
     ({ actions, on, attributes }) =>
       new PolicyStatement({
         actions: actions.map((action) => `dynamodb:${action}`),
-        resources: [tableArn],
+        resources: [on.includes('openAlerts') ? `${tableArn}/index/${OPEN_ALERTS_INDEX.name}` : tableArn],
         conditions: {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
           ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),

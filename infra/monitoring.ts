@@ -1,42 +1,34 @@
-import { type Dashboard, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib';
+import type { IBackupVault } from 'aws-cdk-lib/aws-backup';
+import { type Dashboard, type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { METRICS } from '../lib/shared/log.ts';
-import { addLineCount, answeredWith } from './access-log.ts';
+import { operations } from '../lib/operations/index.ts';
+import { addCallCount, addLineCount, answeredWith } from './access-log.ts';
 import { Alarms } from './alarms.ts';
-import { addDashboard, type DashboardProps } from './dashboard.ts';
-import type { Relay } from './relay.ts';
+import { addDashboard } from './dashboard.ts';
+import { addFeedAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
-import { PERIOD, serviceMetric, sumOf, throttleEvents } from './stack-metrics.ts';
+import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
 
-const MAX_INGEST_AGE_SECONDS = 300;
-/**
- * A message that fails comes again after at most 15 minutes. One alone raises FeedFailing when it fails twice within this time, usually
- * after ten seconds, and after six minutes if the function crashes.
- */
-const FEED_FAILING_MINUTES = 20;
-/**
- * Finishing a merge takes seconds, and a failed attempt is repeated after five and a half minutes. So a merge that is pending after six
- * minutes has had a failed attempt.
- */
-const PENDING_MINUTES = 6;
-/** A change is usually relayed within two seconds. */
-const RELAY_LATE_MS = 60_000;
-/** An event that fails comes again after six minutes, so one alone raises RelayLate then. */
-const RELAY_LATE_MINUTES = 20;
-/** Alarm at this share of the account's concurrent executions. */
+/** Alarm at this share of the account's concurrent executions, and of the table's write units. */
 const NEAR_LIMIT = 0.8;
 /** Alarm at this many refused calls a minute: half of what the throttle of one route without a gateway key allows. */
 const FLOOD = 3_000;
+/** Alarm at this share of the authorizer's calls. */
+const MAX_FAILED_SHARE = 0.05;
+/** Alarm at this share of the calls that send to the feed. */
+const MAX_REFUSED_SHARE = 0.1;
+const FEED_CALLS_PERIOD = Duration.minutes(5);
 
-export interface MonitoringProps extends DashboardProps {
+export interface MonitoringProps extends QueueAlarmsProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl'>;
-  readonly relay: Relay;
+  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl' | 'maxWriteUnits' | 'writesFrozen'>;
+  /** The vault of the table's backups, if there are any. */
+  readonly backups: IBackupVault | undefined;
 }
 
 /** The dashboard, and the alarms, each with a runbook in docs/operate.md. */
@@ -51,14 +43,60 @@ export class Monitoring extends Construct {
     addCallAlarms(alarms, props, refused);
     addMergeAlarms(alarms, props);
     addFeedAlarms(alarms, props);
+    addSourceAlarm(alarms, props);
+    this.addFeedCallAlarm(alarms, props.accessLog);
+    if (props.backups) addBackupAlarm(alarms, props.backups);
     this.dashboard = addDashboard(this, props);
+  }
+
+  /** Senders such as Alertmanager drop what is refused. */
+  private addFeedCallAlarm(alarms: Alarms, accessLog: ILogGroup): void {
+    const feed = operations.filter(({ tag }) => tag === 'Feed');
+    const period = FEED_CALLS_PERIOD;
+    const calls = addCallCount(this, accessLog, 'FeedCalls', feed).with({ period });
+    const refused = addCallCount(this, accessLog, 'RefusedFeedCalls', feed, answeredWith('4*')).with({ period });
+    alarms.ticket('FeedCallsRefused', {
+      description: 'A tenth of the calls that send records or alerts are refused',
+      metric: failedShare(refused, calls, { label: 'Refused, a share of all', period }),
+      threshold: MAX_REFUSED_SHARE,
+      periods: 3,
+    });
   }
 }
 
-function addCallAlarms(alarms: Alarms, { table, functions }: MonitoringProps, refused: IMetric): void {
+function addBackupAlarm(alarms: Alarms, { backupVaultName: BackupVaultName }: IBackupVault): void {
+  const count = (jobs: string) =>
+    new Metric({
+      namespace: 'AWS/Backup',
+      metricName: `NumberOf${jobs}`,
+      dimensionsMap: { BackupVaultName },
+      statistic: Stats.SUM,
+      period: Duration.hours(1),
+    });
+  alarms.ticket('BackupsFailed', {
+    description: 'A backup of the table, or its copy, failed',
+    metric: sumOf(
+      'Failed jobs',
+      {
+        backups: count('BackupJobsFailed'),
+        copies: count('CopyJobsFailed'),
+        aborted: count('BackupJobsAborted'),
+        expired: count('BackupJobsExpired'),
+      },
+      Duration.hours(1),
+    ),
+  });
+}
+
+function addCallAlarms(alarms: Alarms, { table, functions, settings }: MonitoringProps, refused: IMetric): void {
+  const authorizer = functions['usage-key-authorizer'];
   alarms.page('AuthorizerFailures', {
     description: 'The authorizer fails',
-    metric: functions['usage-key-authorizer'].metricErrors({ period: PERIOD }),
+    metric: failedShare(authorizer.metricErrors({ period: PERIOD }), authorizer.metricInvocations({ period: PERIOD }), {
+      label: 'Failed, a share of all',
+      period: PERIOD,
+    }),
+    threshold: MAX_FAILED_SHARE,
     periods: 2,
   });
   addThrottleAlarm(alarms, functions);
@@ -78,6 +116,12 @@ function addCallAlarms(alarms: Alarms, { table, functions }: MonitoringProps, re
     metric: sumOf('Throttled rows', { reads: throttleEvents(table, 'Read'), writes: throttleEvents(table, 'Write') }),
     periods: 2,
   });
+  alarms.ticket('WritesNearLimit', {
+    description: 'The table comes near its maximum of write units',
+    metric: table.metricConsumedWriteCapacityUnits({ period: PERIOD, statistic: Stats.SUM }),
+    threshold: NEAR_LIMIT * settings.maxWriteUnits * PERIOD.toSeconds(),
+    periods: 5,
+  });
   alarms.ticket('Flood', {
     description: 'Over 50 calls a second are refused',
     metric: refused,
@@ -85,60 +129,3 @@ function addCallAlarms(alarms: Alarms, { table, functions }: MonitoringProps, re
     periods: 3,
   });
 }
-
-function addMergeAlarms(alarms: Alarms, { mergeQueue: { queue, deadLetters }, relay }: MonitoringProps): void {
-  alarms.page('MergesPending', {
-    description: 'A merge is pending for over six minutes',
-    // Does not use the age of the oldest message, since that metric omits messages that were received three times.
-    metric: sumOf('Merges pending', {
-      waiting: visibleIn(queue),
-      inFlight: queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
-    }),
-    periods: PENDING_MINUTES,
-  });
-  alarms.ticket('DeadLetters', { description: 'A merge could not be finished', metric: visibleIn(deadLetters) });
-  alarms.page('RelayLate', {
-    description: 'Large merges or events wait',
-    metric: new MathExpression({
-      expression: `FILL(failed, 0) + (FILL(age, 0) >= ${RELAY_LATE_MS})`,
-      usingMetrics: {
-        failed: relay.failedEvents,
-        age: relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM }),
-      },
-      period: PERIOD,
-    }),
-    periods: RELAY_LATE_MINUTES,
-    datapoints: 2,
-  });
-  alarms.ticket('RelayDeadLetters', {
-    description: 'A change could not be relayed',
-    metric: visibleIn(relay.deadLetters),
-  });
-}
-
-function addFeedAlarms(alarms: Alarms, { ingestQueues, functions }: MonitoringProps): void {
-  const { queue, failedMessages } = ingestQueues;
-  alarms.page('FeedBehind', {
-    description: 'Records of the feed wait for over five minutes',
-    // This metric, too, omits messages that were received three times: they raise FeedFailing.
-    metric: queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM }),
-    threshold: MAX_INGEST_AGE_SECONDS,
-    periods: 2,
-  });
-  alarms.page('FeedFailing', {
-    description: 'Records of the feed fail',
-    metric: sumOf('Failures', {
-      records: serviceMetric(METRICS.failed),
-      messages: failedMessages,
-      crashed: functions['ingest-records'].metricErrors({ period: PERIOD }),
-    }),
-    periods: FEED_FAILING_MINUTES,
-    datapoints: 2,
-  });
-  alarms.ticket('FeedRefused', {
-    description: 'Records of the feed are refused',
-    metric: serviceMetric(METRICS.refused),
-  });
-}
-
-const visibleIn = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });

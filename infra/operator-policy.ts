@@ -12,12 +12,14 @@ export interface OperatorPolicyProps {
   readonly sources: readonly IQueue[];
   /** The queues of failed or refused messages, which an operator reads, redrives or empties. */
   readonly deadLetters: readonly IQueue[];
+  /** The usage plan of the accounts' gateway keys. */
+  readonly accountPlanId: string;
 }
 
 /** What the admin command, and AWS's redrive of its queues, may do with this stack; `restore` needs rights of its own (docs/operate.md). */
 export function createOperatorPolicy(
   scope: Construct,
-  { table, sources, deadLetters }: OperatorPolicyProps,
+  { table, sources, deadLetters, accountPlanId }: OperatorPolicyProps,
 ): ManagedPolicy {
   const stack = Stack.of(scope);
   const { partition, region, stackId } = stack;
@@ -55,12 +57,14 @@ export function createOperatorPolicy(
         ],
         arnsOf(deadLetters),
       ),
+      // account create, import. To read or delete a key outside of the plan is not allowed: other teams have keys in the region, too.
+      allow(['apigateway:POST'], [apiGateway('apikeys')]),
       allow(
-        ['apigateway:DELETE', 'apigateway:GET', 'apigateway:POST'], // account create, gateway-keys, import
-        [apiGateway('apikeys'), apiGateway('apikeys/*'), apiGateway('usageplans'), apiGateway('usageplans/*')],
+        ['apigateway:GET', 'apigateway:POST'],
+        ['keys', 'keys/*'].map((keys) => apiGateway(`usageplans/${accountPlanId}/${keys}`)),
       ),
       allow(
-        ['logs:FilterLogEvents'], // logs, status
+        ['logs:FilterLogEvents', 'logs:StartQuery'], // logs, status, Logs Insights
         // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
         [
           stack.formatArn({
@@ -71,8 +75,14 @@ export function createOperatorPolicy(
         ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
-      // For status. They have no resources of their own.
-      allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
+      // For status, and for Logs Insights. They have no resources of their own.
+      allow(
+        [
+          ...['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'],
+          ...['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'],
+        ],
+        ['*'],
+      ),
     ],
   });
 }

@@ -1,11 +1,10 @@
 /** The queues of large merges and of the records that other systems send. The queue of events is in `relay.ts`. */
 
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { AccountPrincipal, ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type Function as LambdaFunction, MetricType } from 'aws-cdk-lib/aws-lambda';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -13,14 +12,17 @@ import type { QueueName } from '../lib/http/operation.ts';
 import { MAX_MESSAGE_BYTES } from '../lib/ingest/queues.ts';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
-import { failedDeliveries } from './stack-metrics.ts';
+import { COUNTED, type EventCounts, eventCounts } from './stack-metrics.ts';
 
-/** Creates a queue that keeps its messages as long as SQS allows. */
+/** A dead letter keeps the age that it had in its source, so it is kept longer, as long as SQS allows. */
+const RETENTION = { source: Duration.days(10), deadLetters: Duration.days(14) } as const;
+
+/** Creates a queue: one without dead letters of its own is for those of others. */
 export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
   new Queue(scope, id, {
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
-    retentionPeriod: Duration.days(14),
+    retentionPeriod: options.deadLetterQueue ? RETENTION.source : RETENTION.deadLetters,
     ...options,
   });
 
@@ -54,6 +56,7 @@ export interface MergeQueueProps {
 export class MergeQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
+  readonly events: EventCounts;
 
   constructor(scope: Construct, id: string, { create, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
@@ -64,7 +67,9 @@ export class MergeQueue extends Construct {
       visibilityTimeout: MERGES.timeout.plus(MERGES.retryDelay),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
     });
-    finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
+    const source = new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency, ...COUNTED });
+    finishMerges.addEventSource(source);
+    this.events = eventCounts(source);
     new Rule(this, 'Sweep', {
       description: 'Finish merges whose message was lost',
       schedule: Schedule.rate(MERGES.sweepInterval),
@@ -109,7 +114,7 @@ export class IngestQueues extends Construct {
   readonly queue: Queue;
   /** Records that ingest-records refused, with the reasons, and messages that failed `maxReceiveCount` times. */
   readonly refused: Queue;
-  readonly failedMessages: Metric;
+  readonly events: EventCounts;
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules and SNS topics of this account do not need it. */
   readonly writersPolicy: ManagedPolicy;
 
@@ -146,11 +151,11 @@ export class IngestQueues extends Construct {
       batchSize: RECORDS.batchSize,
       maxBatchingWindow: RECORDS.batchWindow,
       reportBatchItemFailures: true,
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      ...COUNTED,
       ...options,
     });
     ingestRecords.addEventSource(source);
-    this.failedMessages = failedDeliveries(source);
+    this.events = eventCounts(source);
   }
 
   /** Lets a function send to a queue, and gives it the queue's address. */

@@ -1,15 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { type Function as LambdaFunction, MetricType, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { CreateFunction } from './function.ts';
 import { createQueue } from './queues.ts';
-import { failedDeliveries } from './stack-metrics.ts';
+import { COUNTED, type EventCounts, eventCounts } from './stack-metrics.ts';
 
 const ANY_VALUE = [{ exists: true }];
 
@@ -51,7 +50,10 @@ export class Relay extends Construct {
   readonly deadLetters: Queue;
   /** Events that wait for the bus. */
   readonly eventsQueue: Queue;
-  readonly failedEvents: Metric;
+  /** Of the queue of events. */
+  readonly events: EventCounts;
+  /** Of the table's stream. */
+  readonly changes: EventCounts;
 
   constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
     super(scope, id);
@@ -84,23 +86,24 @@ export class Relay extends Construct {
     for (const queue of [mergeQueue, this.eventsQueue, this.deadLetters]) queue.grantSendMessages(this.lambda);
     // On the stream's ARN, as `DynamoEventSource` grants it, this action allows nothing.
     this.lambda.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
-    this.lambda.addEventSource(
-      new DynamoEventSource(table, {
-        // LATEST would miss changes that are made before a new mapping starts to read.
-        startingPosition: StartingPosition.TRIM_HORIZON,
-        filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
-        bisectBatchOnError: true,
-        reportBatchItemFailures: true,
-        maxRecordAge: MAX_RETRY,
-        onFailure: new SqsDlq(this.deadLetters),
-      }),
-    );
-    const source = new SqsEventSource(this.eventsQueue, {
+    const changes = new DynamoEventSource(table, {
+      // LATEST would miss changes that are made before a new mapping starts to read.
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      maxRecordAge: MAX_RETRY,
+      onFailure: new SqsDlq(this.deadLetters),
+      ...COUNTED,
+    });
+    this.lambda.addEventSource(changes);
+    this.changes = eventCounts(changes);
+    const events = new SqsEventSource(this.eventsQueue, {
       maxConcurrency: 2,
       reportBatchItemFailures: true,
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      ...COUNTED,
     });
-    this.lambda.addEventSource(source);
-    this.failedEvents = failedDeliveries(source);
+    this.lambda.addEventSource(events);
+    this.events = eventCounts(events);
   }
 }

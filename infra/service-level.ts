@@ -2,7 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import { AlarmRule, AlarmState, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { addOperationLineCount, answeredWith } from './access-log.ts';
+import { operations } from '../lib/operations/index.ts';
+import { addCallCount, answeredWith } from './access-log.ts';
 import type { Alarms } from './alarms.ts';
 import { operationalEventMetric } from './stack-metrics.ts';
 
@@ -24,8 +25,8 @@ const MIN_FAILURES = 5;
  */
 export function addServiceLevelAlarms(alarms: Alarms, scope: Construct, accessLog: ILogGroup): void {
   const usingMetrics = {
-    answered: addOperationLineCount(scope, accessLog, 'AnsweredCalls'),
-    failed: addOperationLineCount(scope, accessLog, 'FailedCalls', answeredWith('5*')),
+    answered: addCallCount(scope, accessLog, 'AnsweredCalls', operations),
+    failed: addCallCount(scope, accessLog, 'FailedCalls', operations, answeredWith('5*')),
   };
   const failures = '(failed - FILL(switchedOff, 0))';
   for (const { id, urgency, rate, long, short } of BURN_RATES) {

@@ -3,7 +3,8 @@
 import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import type { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { MetricType } from 'aws-cdk-lib/aws-lambda';
+import type { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { METRICS, type OperationalEvent, SERVICE } from '../lib/shared/log.ts';
 
 export const PERIOD = Duration.minutes(1);
@@ -33,26 +34,51 @@ export const operationalEventMetric = (event: OperationalEvent) => serviceMetric
 export const throttleEvents = (table: ITableV2, access: 'Read' | 'Write') =>
   table.metric(`${access}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
 
-/**
- * Counts each delivery of a message that a function reported as failed, or for which it could not be called. Lambda counts them only for a
- * source with `EVENT_COUNT` in its `metricsConfig`.
- */
-export const failedDeliveries = ({ eventSourceMappingId }: SqsEventSource): Metric =>
-  new Metric({
-    namespace: 'AWS/Lambda',
-    metricName: 'FailedInvokeEventCount',
-    dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
-    statistic: Stats.SUM,
-    period: PERIOD,
+/** What the alarms read of an event source mapping: Lambda counts it only for a source with this in its options. */
+export const COUNTED = { metricsConfig: { metrics: [MetricType.EVENT_COUNT] } };
+
+/** Counts the events of a source that is {@link COUNTED}. */
+export const eventCounts = ({ eventSourceMappingId }: SqsEventSource | DynamoEventSource) => {
+  const count = (metricName: string, period: Duration) =>
+    new Metric({
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { EventSourceMappingUUID: eventSourceMappingId },
+      statistic: Stats.SUM,
+      period,
+    });
+  return {
+    /** Each delivery of a message that the function reported as failed, or for which it could not be called. */
+    failed: count('FailedInvokeEventCount', PERIOD),
+    /** Events read from the source: 0 if it has none, no data if the mapping does not read it. */
+    polled: count('PolledEventCount', Duration.minutes(5)),
+  };
+};
+export type EventCounts = ReturnType<typeof eventCounts>;
+
+/** Fewer failures in a period count as none, so that one or two in a quiet minute raise no alarm. */
+const MIN_FAILURES = 5;
+
+/** The share of what failed. */
+export const failedShare = (failed: IMetric, all: IMetric, { label, period }: { label: string; period: Duration }) =>
+  new MathExpression({
+    expression: `IF(FILL(failed, 0) >= ${MIN_FAILURES}, failed / all, 0)`,
+    usingMetrics: { failed, all },
+    label,
+    period,
   });
 
 /** The sum of metrics. One without data counts as 0. An alarm can read at most ten metrics. */
-export const sumOf = (label: string, usingMetrics: Record<string, IMetric>): MathExpression =>
+export const sumOf = (
+  label: string,
+  usingMetrics: Record<string, IMetric>,
+  period: Duration = PERIOD,
+): MathExpression =>
   new MathExpression({
     expression: Object.keys(usingMetrics)
       .map((name) => `FILL(${name}, 0)`)
       .join(' + '),
     usingMetrics,
     label,
-    period: PERIOD,
+    period,
   });

@@ -12,6 +12,8 @@ const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545
 
 const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
 const EMAIL_OR_TOPIC = /^([^@\s]+@[^@\s]+|arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+)$/;
+/** A queue's policy has at most 50 principals, and three of them are not accounts. */
+const FEED_ACCOUNTS = /^\d{12}(,\d{12}){0,46}$/;
 const CERTIFICATE_ARN = /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/;
 const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[\w-]+:\d{12}:regional\/webacl\/[\w/-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
@@ -67,13 +69,14 @@ export function readDeploymentSettings(context: StageContext) {
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
+    maxWriteUnits: integer('maxWriteUnits', 4000, 1, 1_000_000),
     pageTo: text('pageTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     ticketTo: text('ticketTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     runbookUrl:
       text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md') ??
       'docs/operate.md',
     feedAccounts:
-      text('feedAccounts', /^\d{12}(,\d{12})*$/, 'ids of AWS accounts, separated by commas')?.split(',') ?? [],
+      text('feedAccounts', FEED_ACCOUNTS, 'at most 47 ids of AWS accounts, separated by commas')?.split(',') ?? [],
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
     domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),
@@ -98,6 +101,18 @@ export function readDeploymentSettings(context: StageContext) {
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }
+
+/**
+ * The settings that a deployment must not change by mistake, and their values in the stack's parameters, by the parameter's name: another
+ * table has other data, and the end of a freeze during a restore loses what is written then.
+ */
+export const keptSettings = ({
+  adoptTable,
+  writesFrozen,
+}: Pick<DeploymentSettings, 'adoptTable' | 'writesFrozen'>): Record<string, { setting: string; value: string }> => ({
+  AdoptedTable: { setting: 'adoptTable', value: adoptTable ?? 'none' },
+  WritesFrozen: { setting: 'writesFrozen', value: String(writesFrozen) },
+});
 
 const tagsOf = (text: string | undefined): Record<string, string> | undefined =>
   text && Object.fromEntries(text.split(',').map((tag) => tag.split('=')));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Duration, Names, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
@@ -7,6 +7,7 @@ import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { type CreateFunction, createFunction } from './function.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
+import { addKeptSettings } from './kept-settings.ts';
 import { Monitoring } from './monitoring.ts';
 import { createOperatorPolicy } from './operator-policy.ts';
 import { addNotices, addOutputs } from './outputs.ts';
@@ -30,8 +31,10 @@ export class ServiceStack extends Stack {
     this.terminationProtection = !settings.ephemeral;
     for (const [name, value] of Object.entries(settings.tags ?? {})) Tags.of(this).add(name, value);
     addNotices(this, settings);
+    addKeptSettings(this, settings);
     const table = createServiceTable(this, settings);
-    if (settings.backupVaultArn !== undefined) addBackups(this, table, settings.backupVaultArn);
+    const backups =
+      settings.backupVaultArn === undefined ? undefined : addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
     // throttle. API Gateway requires 20 to 128 letters and digits, and a value that is unique in the region.
     const sharedGatewayKey = createHash('sha256')
@@ -76,8 +79,13 @@ export class ServiceStack extends Stack {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
+      accountPlanId: accountPlan.usagePlanId,
     });
-    const parts = { table, functions, accessLog, mergeQueue, ingestQueues, relay };
+    // Others attach these policies, and an attached policy cannot be deleted: a destroy would fail.
+    if (!settings.ephemeral)
+      for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
+        policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+    const parts = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
     addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }

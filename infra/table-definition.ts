@@ -25,6 +25,8 @@ export const LEADING_KEYS = {
   incidents: 'ACCOUNT#*#INCIDENTS',
   alerts: 'ACCOUNT#*#ALERTS#*',
   alertKeys: 'ACCOUNT#*#ALERT_KEYS#*',
+  /** Of the index of open alerts. */
+  openAlerts: 'ACCOUNT#*#OPEN_ALERTS#*',
   members: 'ACCOUNT#*#MEMBERS',
   /** `FEED` is what the contract calls an incident's history, not the queue of records. */
   history: 'ACCOUNT#*#FEED#*',

@@ -18,7 +18,11 @@ import { TABLE } from './table-definition.ts';
 /** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
 export function createServiceTable(
   scope: Construct,
-  { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,
+  {
+    adoptTable: adopted,
+    ephemeral,
+    maxWriteUnits,
+  }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral' | 'maxWriteUnits'>,
 ): ITableV2 {
   if (adopted !== undefined) {
     requireSameAccountAndRegion(adopted, Stack.of(scope));
@@ -40,7 +44,7 @@ export function createServiceTable(
     ],
     timeToLiveAttribute: TABLE.timeToLive,
     dynamoStream: StreamViewType[TABLE.streamView],
-    billing: Billing.onDemand(),
+    billing: Billing.onDemand({ maxWriteRequestUnits: maxWriteUnits }),
     encryption: TableEncryptionV2.awsManagedKey(),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: !ephemeral,
@@ -71,8 +75,9 @@ const COPY_RETENTION = Duration.days(35);
 /**
  * Daily backups of the table, which outlive the stack. Copies in a vault of another account outlive the loss of the account.
  * @param copyVaultArn vault, in another account or region, that receives a copy of each backup
+ * @returns the vault of the backups themselves
  */
-export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): void {
+export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: string): BackupVault {
   const backups = new Construct(scope, 'Backups');
   const rule = new BackupPlanRule({
     ruleName: 'daily',
@@ -89,4 +94,5 @@ export function addBackups(scope: Construct, table: ITableV2, copyVaultArn: stri
   const backupVault = new BackupVault(backups, 'Vault');
   const plan = new BackupPlan(backups, 'Plan', { backupVault, backupPlanRules: [rule] });
   plan.addSelection('Table', { resources: [BackupResource.fromArn(table.tableArn)] });
+  return backupVault;
 }

@@ -122,9 +122,16 @@ async function tryFreeze(): Promise<void> {
     const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
     return (await fetch(`${urlOf()}${path}?app_key=${appKey}`, request)).status;
   };
-  await deploy('-c writesFrozen=true');
+  await refused('This deployment changes writesFrozen', '-c writesFrozen=true');
+  await deploy('-c writesFrozen=true --parameters WritesFrozen=true');
   assert.equal(await status('/incident/work-item/delete', { work_item_id: 'frozen', version: 1 }), 503);
   assert.equal(await status('/rum/resource/info', {}), 200);
+  await refused('This deployment changes writesFrozen');
+}
+
+/** Deploys, which CloudFormation must refuse with these words. */
+async function refused(words: string, context = ''): Promise<void> {
+  await assert.rejects(deploy(context), ({ message }: Error) => message.includes(words));
 }
 
 async function walk(): Promise<void> {
@@ -133,7 +140,7 @@ async function walk(): Promise<void> {
   await step('account, app key, data', addAccount);
   await step('freeze writes', tryFreeze);
   // The certificate expects the default size.
-  await step('update, which ends the freeze', () => deploy());
+  await step('update, which ends the freeze', () => deploy('--parameters WritesFrozen=false'));
   await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certifyWrites);
   const previewTable = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
@@ -149,6 +156,7 @@ async function walk(): Promise<void> {
     for (const name of [table, previewTable]) await removeGatewayKey(name);
   });
   await step('adopt the table', async () => deploy(`-c adoptTable=${(await describe(table))?.LatestStreamArn}`));
+  await step('a deployment without the table is refused', () => refused('This deployment changes adoptTable'));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
   await step('smoke test', smoke);
   await step('destroy', () => cdk('destroy --force'));

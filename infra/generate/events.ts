@@ -104,7 +104,11 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     cause: REQUEST,
     required: {
       ...historyEntry,
-      alerts: { ...count, description: 'How many alerts moved; if the merge is not complete, how many it will move' },
+      alerts: {
+        ...count,
+        description:
+          'How many alerts moved; if the merge is not complete, how many it will move, unless other merges have moved some meanwhile',
+      },
       alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
       complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
     },

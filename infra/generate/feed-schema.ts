@@ -12,6 +12,7 @@ import {
   MAX_ACTOR_LENGTH,
   MAX_DELETABLE_VERSION,
 } from '../../lib/ingest/kinds.ts';
+import { NO_INCIDENT } from '../../lib/shared/json.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
@@ -61,6 +62,7 @@ const DEFINITIONS = {
   ...Object.fromEntries(VALUES),
 };
 
+const NAMES_INCIDENT = { not: { required: ['incident_id'], properties: { incident_id: { const: NO_INCIDENT } } } };
 /** The rules of a kind that `check-line.ts` has beside its schema. */
 const RULES: Readonly<Record<string, object>> = {
   alert: {
@@ -71,7 +73,9 @@ const RULES: Readonly<Record<string, object>> = {
       },
       { required: ['alert_key'], properties: { alert_id: false } },
     ],
+    ...NAMES_INCIDENT,
   },
+  incident: NAMES_INCIDENT,
   work_item: {
     propertyNames: { ...ref('name'), not: { enum: RESERVED_WORK_ITEM_FIELDS } },
     additionalProperties: ref(`value${MAX_DEPTH - 1}`),

@@ -3,7 +3,7 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { createHttpHandler, PATIENT } from '../aws/http-handler.ts';
 import { createSigner } from '../aws/signer.ts';
-import { createSqsClient, LOCAL_CREDENTIALS, sendMessages } from '../aws/sqs.ts';
+import { createSqsClient, LOCAL_CREDENTIALS, type QueueMessage, sendMessages } from '../aws/sqs.ts';
 import { batchesOf } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
@@ -19,7 +19,7 @@ const TIME_BYTES = 14;
 
 export interface Destinations {
   /** @returns for each message, in the same order, whether the queue accepted it */
-  send(queueUrl: string, bodies: readonly string[]): Promise<boolean[]>;
+  send(queueUrl: string, messages: readonly QueueMessage[]): Promise<boolean[]>;
   /** @returns for each event, in the same order, whether the bus accepted it */
   publish(events: readonly ServiceEvent[]): Promise<boolean[]>;
 }
@@ -43,12 +43,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
 
   // A failed call is not thrown, since others may have succeeded: none of its messages or events counts as accepted.
   return {
-    send: (queueUrl, bodies) =>
-      sendMessages(
-        sqs,
-        queueUrl,
-        bodies.map((MessageBody) => ({ MessageBody })),
-      ),
+    send: (queueUrl, messages) => sendMessages(sqs, queueUrl, messages),
     async publish(events) {
       const accepted: boolean[] = [];
       const entries = events.map(({ type, detail }) => ({

@@ -24,7 +24,7 @@ interface EventCommon {
   account: Int64;
   atMs: number;
   by: string;
-  /** Unique among the account's events of the type. */
+  /** Identifies the commit that the event tells, among all that the account's events of the type tell. */
   dedupKey: string;
   /** The API call, the operator's command, or `record`: a record of the feed or of an import. */
   cause: { request_id: string } | { command: string };
@@ -55,26 +55,36 @@ export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: Dyn
 export const replacedRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.OldImage && table.unmarshall<Key>(decoded(dynamodb.OldImage));
 
-/** The event that reports the write of a stream record; undefined if there is none. */
+/**
+ * The event that reports the write of a stream record; undefined if there is none, also because the row before the write said the same
+ * already.
+ */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = writtenRowOf(table, record);
+  const before = replacedRowOf(table, record);
   const { kind: rowKind, account } = (row && parseKey(row)) ?? {};
   if (!row || account === undefined) return undefined;
   switch (rowKind) {
-    // An entry is updated when it is finished. A later write of another row repeats its event with the same id, which is harmless.
+    // An entry is updated when it is finished.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
     case 'mergeOrder': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
-      return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
+      return completedEvent(
+        table,
+        account,
+        row as Stored<'mergeOrder'>,
+        before as Stored<'mergeOrder'> | undefined,
+        atMs,
+      );
     }
     case 'workItem':
-      return deletedEvent(account, row as Stored<'workItem'>);
+      return deletedEvent(account, row as Stored<'workItem'>, before as Stored<'workItem'> | undefined);
     case 'alert':
       return alertEvent(account, row as Stored<'alert'>);
     case 'audit':
-      return operatorEvent(account, row as Stored<'audit'>);
+      return operatorEvent(account, row as Stored<'audit'>, before as Stored<'audit'> | undefined);
     default:
       return undefined;
   }
@@ -84,8 +94,8 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
   const { entry, moves } = entryOf(row);
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
-  // The origins of a large merge are not known yet, nor which of its alerts are in the incident already: so all are counted.
-  const moved = kind === 'merge' && large ? moves : moves.filter(isMoved);
+  // Those of a large merge as it has read them: an entry that was committed since may have moved some, which MergeCompleted knows.
+  const moved = moves.filter(isMoved);
   const alerts = moved.length;
   if (kind === 'merge_undone')
     return createEvent('MergeUndone', common, {
@@ -111,9 +121,10 @@ async function completedEvent(
   table: Table,
   account: Int64,
   { completed }: Stored<'mergeOrder'>,
+  before: Stored<'mergeOrder'> | undefined,
   atMs: number,
 ): Promise<ServiceEvent | undefined> {
-  if (!completed) return undefined;
+  if (!completed || completed.sequence === before?.completed?.sequence) return undefined;
   const { incident_id, sequence } = completed;
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
   // An undo has only the event at its commit.
@@ -127,11 +138,19 @@ async function completedEvent(
 /** `command` of a deletion that a record made, not a call; and `by`, unless the record says by whom: then the row has `record: ` and that. */
 const RECORD = 'record';
 
-function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {
+/** A deletion is told when it is committed. A later record that deletes the item once more, as of another time, is not. */
+function deletedEvent(
+  account: Int64,
+  row: Stored<'workItem'>,
+  before: Stored<'workItem'> | undefined,
+): ServiceEvent | undefined {
   const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by = RECORD, deleted_request_id: request_id } = row;
-  if (atMs === undefined) return undefined;
+  if (atMs === undefined || before?.deleted_at_ms !== undefined) return undefined;
   const cause = request_id === undefined ? { command: RECORD } : { request_id };
-  const common = { account, atMs, by, dedupKey: `${work_item_id}\n${atMs}`, cause };
+  // A restored item may be deleted again as of the same time. A record deletes it at most once, and a call raises its version.
+  const committedBy = request_id ?? Buffer.from(row.deletion_order ?? []).toString('hex');
+  const dedupKey = [work_item_id, atMs, version, committedBy].join('\n');
+  const common = { account, atMs, by, dedupKey, cause };
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
@@ -154,9 +173,13 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
 
 const secondsOf = (atMs = 0) => Math.floor(atMs / 1_000);
 
-function operatorEvent(account: Int64, row: Stored<'audit'>): ServiceEvent | undefined {
+function operatorEvent(
+  account: Int64,
+  row: Stored<'audit'>,
+  before: Stored<'audit'> | undefined,
+): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
-  if (type === undefined || result !== 'done') return undefined;
+  if (type === undefined || result !== 'done' || before?.result === 'done') return undefined;
   return createEvent(
     type,
     { account, atMs: at_ms, by: `operator ${by}`, dedupKey: id, cause: { command } },

@@ -18,7 +18,7 @@ type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
 /** What `relay` sends to. */
 export interface RelayTargets {
   /** Takes the keys of large entries, merges and undos, for finish-merges. */
-  readonly merges: Send<string>;
+  readonly merges: Send<Key>;
   readonly events: Send<ServiceEvent>;
   /** Takes stream records that can never be relayed. */
   readonly deadLetters: Send<string>;
@@ -35,14 +35,14 @@ type Outgoing<Payload> = { index: number; payload: Payload };
 export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets: RelayTargets) {
   return async function relay({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
     const failed = new Set<number>();
-    const mergeKeys: Outgoing<string>[] = [];
+    const mergeKeys: Outgoing<Key>[] = [];
     const events: Outgoing<ServiceEvent>[] = [];
     const deadLetters: Outgoing<string>[] = [];
 
     async function classify(record: DynamoDBRecord, index: number): Promise<void> {
       try {
         const key = largeMergeKeyOf(table, record);
-        if (key) mergeKeys.push({ index, payload: JSON.stringify(key) });
+        if (key) mergeKeys.push({ index, payload: key });
         const event = await eventOf(table, record);
         if (event) events.push({ index, payload: event });
         const replacement = auditReplacementOf(table, record);

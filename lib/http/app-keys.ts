@@ -42,30 +42,38 @@ interface AppKeysOptions {
   recordsUse?: boolean;
 }
 
+/** The row of a key, and when its look-up began. */
+interface LookUp {
+  row: MaybeRow;
+  since: Moment;
+}
+
 /**
- * Looks app keys up, with a cache. Concurrent calls share the lookup of a key. A key that exists is cached for 30 s from the
- * start of its lookup, an unknown one for three.
+ * Looks app keys up, with a cache. Concurrent calls share the look-up of a key. A key that exists is trusted for 30 s from the start of its
+ * look-up, an unknown one is remembered for three.
  */
 export function createAppKeys(
-  { table, now, timeLimits }: Pick<Deps, 'table' | 'now' | 'timeLimits'>,
-  { lookupMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
+  deps: Pick<Deps, 'table' | 'now' | 'monotonicNow' | 'timeLimits'>,
+  { lookupMs = deps.timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
 ) {
+  const { table, now } = deps;
   const lifetimeMs = (row: MaybeRow) => (row ? KEY_MS : UNKNOWN_KEY_MS);
-  const cache = new QuickLRU<string, { row: MaybeRow; sinceMs: number }>({ maxSize: CACHE_SIZE });
-  const pending = new Map<string, Promise<MaybeRow>>();
+  const cache = new QuickLRU<string, LookUp>({ maxSize: CACHE_SIZE });
+  const pending = new Map<string, Promise<LookUp>>();
 
-  async function lookUp(hash: string): Promise<MaybeRow> {
-    const sinceMs = now();
-    // Not the call's signal, since other calls may share the lookup.
+  async function lookUp(hash: string): Promise<LookUp> {
+    const since = momentOf(deps);
+    // Not the call's signal, since other calls may share the look-up.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
-    cache.set(hash, { row, sinceMs });
-    if (recordsUse && row && isValid(row, sinceMs)) await recordUse(table, hash, row, sinceMs);
-    return row;
+    const found = { row, since };
+    cache.set(hash, found);
+    if (recordsUse && row && isValid(row, since.unixMs)) await recordUse(table, hash, row, since.unixMs);
+    return found;
   }
 
-  function rowOf(hash: string): MaybeRow | Promise<MaybeRow> {
+  function find(hash: string): LookUp | Promise<LookUp> {
     const cached = cache.get(hash);
-    if (cached && isCurrent(cached.sinceMs, lifetimeMs(cached.row), now())) return cached.row;
+    if (cached && isCurrent(cached.since, lifetimeMs(cached.row), deps)) return cached;
     let promise = pending.get(hash);
     if (!promise) {
       promise = lookUp(hash).finally(() => pending.delete(hash));
@@ -74,16 +82,24 @@ export function createAppKeys(
     return promise;
   }
 
+  /** The row of a key. A process that was frozen may end a look-up long after it began: then it looks the key up again. */
+  async function rowOf(hash: string, call: { readonly signal: AbortSignal } | undefined): Promise<MaybeRow> {
+    for (;;) {
+      const found = find(hash);
+      const { row, since } = await (found instanceof Promise && call ? untilAborted(call.signal, found) : found);
+      if (isCurrent(since, KEY_MS, deps)) return row;
+    }
+  }
+
   return {
     /**
      * The caller that an app key identifies; undefined if the key is unknown, expired or revoked, or its account is suspended.
-     * A lookup does the same work in all of these cases, so that its duration does not tell why.
-     * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
+     * A look-up does the same work in all of these cases, so that its duration does not tell why.
+     * @param call its signal ends the wait for a look-up; the look-up continues, since other calls may wait for it
      */
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
       const hash = hashAppKey(appKey);
-      const found = rowOf(hash);
-      const row = await (found instanceof Promise && call ? untilAborted(call.signal, found) : found);
+      const row = await rowOf(hash, call);
       if (!row || !isValid(row, now())) return undefined;
       return {
         accountId: row.account_id,
@@ -166,11 +182,26 @@ function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParam
   return all;
 }
 
+/** A moment by both clocks of a process, in milliseconds. */
+export interface Moment {
+  readonly unixMs: number;
+  readonly monotonicMs: number;
+}
+
+type Clocks = Pick<Deps, 'now' | 'monotonicNow'>;
+
+export const momentOf = ({ now, monotonicNow }: Clocks): Moment => ({ unixMs: now(), monotonicMs: monotonicNow() });
+
 /**
- * Whether a value cached at `sinceMs` is still current. If the clock was set back to before `sinceMs`, the age is unknown, and the value is
- * not current.
- * @param sinceMs Unix milliseconds
- * @param nowMs Unix milliseconds
+ * Milliseconds since a moment. No clock alone tells: the time of day may be set back, and while Lambda freezes a process, its monotonic clock
+ * may stand still. So the older of the ages by both clocks counts.
  */
-export const isCurrent = (sinceMs: number, lifetimeMs: number, nowMs: number) =>
-  nowMs >= sinceMs && nowMs - sinceMs < lifetimeMs;
+export const ageOf = ({ unixMs, monotonicMs }: Moment, { now, monotonicNow }: Clocks): number =>
+  Math.max(now() - unixMs, monotonicNow() - monotonicMs);
+
+/**
+ * Whether what a warm process has read at a moment is still current. It is not if the clock was set back to before the moment: then the age is
+ * unknown.
+ */
+export const isCurrent = (since: Moment, lifetimeMs: number, clocks: Clocks): boolean =>
+  clocks.now() >= since.unixMs && ageOf(since, clocks) < lifetimeMs;

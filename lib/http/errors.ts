@@ -48,6 +48,8 @@ const REFUSALS = {
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
   /** `problems`: the first, each with its record; `more`: how many other records have problems. */
   invalidRecords: 'InvalidParameter' as CodeWith<{ problems: readonly string[]; more: number }>,
+  alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
+  endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
   /** `named`: the ids that the message names; `more`: how many others there are. */
   alertsTooLarge: 'BadRequest' as CodeWith<{ named: readonly string[]; more: number }>,

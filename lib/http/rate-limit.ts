@@ -9,7 +9,7 @@ import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
-import { callerOf, isCurrent } from './app-keys.ts';
+import { callerOf } from './app-keys.ts';
 import { refusal } from './errors.ts';
 import type { ApiEvent, Operation, RateWindow } from './operation.ts';
 
@@ -153,7 +153,7 @@ const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - a
 
 /** Whether the window has begun and not ended. */
 const isOpen = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
-  isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
+  atMs >= endsMs - seconds * 1000 && atMs < endsMs;
 
 /** How a call of an operation counts. */
 export interface Admission {

@@ -31,7 +31,7 @@ export async function writeAlert(table: Table, records: readonly FeedRecord[], l
 }
 
 /** What a record replaces: the content and, until a merge has taken the alert (`moved_sequence`), its incident. */
-function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
+function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
   const { title, description, labels, source_url, alert_id, incident_id, incident_at_ms = atMs } = fieldsOf(entity);
   const content = {
     title,
@@ -42,8 +42,9 @@ function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
     ...(alert_id !== undefined && { alert_id }),
   };
   const parts: Part[] = [{ orderAttribute: 'feed_order', order, fields: content }];
-  if (incident_id === undefined) return parts;
-  const incidentOrder = orderAt(Number(incident_at_ms), order);
+  // A merge, or its undo, may have left the alert in none, which an export says by its order.
+  if (incident_id === undefined && !orders?.incident_order) return parts;
+  const incidentOrder = orders?.incident_order ?? orderAt(Number(incident_at_ms), order);
   const incident = { orderAttribute: 'incident_order', order: incidentOrder, endedBy: 'moved_sequence' };
   return [...parts, { ...incident, fields: { incident_id, event: undefined } }];
 }
@@ -158,8 +159,9 @@ const changeEndedAlert: Writer = async (table, record, { alert_id, feed_order })
 
 /** Writes an alert that was exported, under its id. It is the last one of its key unless the key has a later one, or one that is open. */
 async function restoreAlert(table: Table, record: FeedRecord): Promise<boolean> {
-  const { account_id, alert_key, alert_id, alert_order } = record.entity;
-  const [id, order] = [String(alert_id).toLowerCase(), Buffer.from(String(alert_order), 'hex')];
+  const { account_id, alert_key, alert_id } = record.entity;
+  const id = String(alert_id).toLowerCase();
+  const order = record.orders?.key_order as Order;
   for (;;) {
     const key = await getRow(table, alertKeyOf(record));
     const row = (await getRow(table, keys.alert(account_id, id), ORDERS)) ?? {};

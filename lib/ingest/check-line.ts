@@ -3,10 +3,18 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import { catalog as en } from '../http/messages/en.ts';
-import { codePoints, exceededBound, isInt64, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import {
+  codePoints,
+  exceededBound,
+  isInt64,
+  NO_INCIDENT,
+  parseJson,
+  positionOf,
+  syntaxErrorAt,
+} from '../shared/json.ts';
+import { AT_MS } from './alert-fields.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import {
-  AT_MS,
   type Entity,
   KEYED_ONLY,
   type Kind,
@@ -44,21 +52,29 @@ function validatorOf(schema: LineSchema): ValidateFunction {
 }
 
 /** The schema of a line of this kind. */
-export function schemaOf(line: { kind: Kind; retired?: unknown; alert_order?: unknown }): LineSchema {
-  if (line.kind === 'host' && line.retired === true) return LINES.retired_host;
-  return LINES[line.kind === 'alert' && line.alert_order !== undefined ? 'exported_alert' : line.kind];
-}
+export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineSchema =>
+  LINES[kind === 'host' && retired === true ? 'retired_host' : kind];
+
+/** Whether a line has what only the export of an alert with a key has: its id beside its key. */
+export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
 /** The entity of a line, if that has no problems. @param kinds those that are accepted */
 export function entityOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
 ): { problems: string[]; entity?: Entity<OfKind> } {
-  if (Buffer.byteLength(text) > MAX_LINE_BYTES) return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
-  let parsed: unknown;
+  const { problems, line } = parseLine(text, MAX_LINE_BYTES);
+  if (problems.length === 0) problems.push(...problemsOf(line, kinds));
+  return problems.length === 0 ? { problems, entity: line as Entity<OfKind> } : { problems };
+}
+
+/** Parses a line. The result is what JSON says, of any type, unless there are problems. */
+export function parseLine(text: string, maxBytes: number): { problems: string[]; line?: unknown } {
+  if (Buffer.byteLength(text) > maxBytes) return { problems: [`is longer than ${maxBytes} bytes`] };
+  let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
-    parsed = parseJson(text, () => {
+    line = parseJson(text, () => {
       hasProto = true;
     });
   } catch {
@@ -67,8 +83,7 @@ export function entityOf<OfKind extends Kind>(
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     return { problems: [`is not valid JSON (column ${column})`] };
   }
-  const problems = hasProto ? [`a line ${NAME_PROBLEM}`] : problemsOf(parsed, kinds);
-  return problems.length === 0 ? { problems, entity: parsed as Entity<OfKind> } : { problems };
+  return hasProto ? { problems: [`a line ${NAME_PROBLEM}`] } : { problems: [], line };
 }
 
 /** The first problems of a parsed line; none if it is an entity of one of the kinds. */
@@ -83,12 +98,11 @@ export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
-  const { kind, retired, alert_order, from } = line as Partial<Record<'retired' | 'alert_order' | 'from', unknown>> & {
-    kind?: Kind;
-  };
+  const { kind, retired, from } = line as { kind?: Kind; retired?: unknown; from?: unknown };
   if (kind === undefined && from !== undefined) return yield UNREAD_PROBLEM;
   if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
-  const schema = schemaOf({ kind, retired, ...(kinds.includes('account') && { alert_order }) });
+  const isExported = kind === 'alert' && isExportedAlert(line) && kinds.includes('account');
+  const schema = isExported ? LINES.exported_alert : schemaOf({ kind, retired });
   const fields = schema.properties as Fields;
   const validate = validatorOf(schema);
   validate(line);
@@ -98,6 +112,8 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> 
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     yield 'exactly one of app_key and app_key_hash is required';
   if (schema === LINES.alert) yield* alertProblems(line);
+  if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
+    yield 'incident_id must not be all zeros: merges store that for no incident';
   if (kind === 'work_item') yield* workItemProblems(line);
   if (!Object.keys(line).every(isStorableName)) yield `a line ${NAME_PROBLEM}`;
   for (const [field, value] of Object.entries(line))

@@ -78,15 +78,18 @@ const SNAPSHOT = {
 const HEALTH = { orderAttribute: 'health_order', fields: { health_at_ms: undefined } };
 
 /** What a report replaces. */
-function partsOf({ entity, atMs, order }: FeedRecord): Part[] {
+function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
   const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
   const ttl = ttlOf(order, STATUS_DAYS);
   const parts: Part[] = [{ orderAttribute: 'feed_order', order, fields: { reason_codes, ttl } }];
-  if (health_at_ms !== undefined) parts.push({ ...HEALTH, order, fields: { health_at_ms, ttl } });
+  if (health_at_ms !== undefined)
+    parts.push({ ...HEALTH, order: orders?.health_order ?? order, fields: { health_at_ms, ttl } });
   if (SNAPSHOT_FIELDS.every((name) => fields[name] === undefined)) return parts;
   const hasSnapshot = ['observed_at_ms', 'node_count', 'edge_count'].some((name) => fields[name] !== undefined);
-  const received_at_ms = hasSnapshot ? (fields.received_at_ms ?? atMs) : undefined;
-  return [...parts, { ...SNAPSHOT, order, fields: { ...SNAPSHOT.fields, ...fields, received_at_ms, ttl } }];
+  // An export has the counts of 0 of a report without a snapshot, too.
+  const received_at_ms = hasSnapshot ? (fields.received_at_ms ?? (orders ? undefined : atMs)) : undefined;
+  const snapshot = { ...SNAPSHOT.fields, ...fields, received_at_ms, ttl };
+  return [...parts, { ...SNAPSHOT, order: orders?.snapshot_order ?? order, fields: snapshot }];
 }
 
 export function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {

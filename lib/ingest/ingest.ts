@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
+import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Deps } from '../shared/deps.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
@@ -21,6 +22,8 @@ const CONCURRENCY = { small: 32, large: 2 } as const;
 /** Characters of a large record. */
 const LARGE = 8_192;
 const MAX_KNOWN_ACCOUNTS = 10_000;
+/** How long the records of an account are accepted after it was looked up, and so after its suspension. */
+const ACCOUNT_MS = 30_000;
 /** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
@@ -45,18 +48,27 @@ interface Line {
 
 /**
  * Applies the records of a batch of messages of the ingest queue to the table. A record that cannot be applied as it is, or whose account
- * does not exist, goes to the queue of refused records. If applying one fails, its whole message fails, and is received again after a growing delay.
+ * does not exist or is suspended, goes to the queue of refused records. If applying one fails, its whole message fails, and is received again after a growing delay.
  */
-export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
-  /** Accounts that exist. The cache has no expiry, since accounts are never deleted. */
-  const knownAccounts = new QuickLRU<string, true>({ maxSize: MAX_KNOWN_ACCOUNTS });
+export function createIngestRecords(
+  deps: Pick<Deps, 'table' | 'log' | 'metrics' | 'now' | 'monotonicNow'>,
+  queues: Queues,
+) {
+  const { table, log, metrics } = deps;
+  /** Accounts whose records are accepted, and when each was looked up. */
+  const acceptedAccounts = new QuickLRU<string, Moment>({ maxSize: MAX_KNOWN_ACCOUNTS });
 
-  async function hasAccount(table: Table, account: Int64): Promise<boolean> {
+  /** Why the records of an account are refused; undefined if they are accepted. */
+  async function refusalReason(table: Table, account: Int64): Promise<string | undefined> {
     const name = String(account);
-    if (knownAccounts.has(name)) return true;
-    const row = await getRow(table, keys.account(account), ['account_id']);
-    if (row) knownAccounts.set(name, true);
-    return row !== undefined;
+    const now = momentOf(deps);
+    const since = acceptedAccounts.get(name);
+    if (since && isCurrent(since, ACCOUNT_MS, deps)) return undefined;
+    const row = await getRow(table, keys.account(account), ['account_id', 'suspended']);
+    if (!row) return `account ${account} does not exist: create it, ${SEND_AGAIN}`;
+    if (row.suspended) return `account ${account} is suspended: end that, ${SEND_AGAIN}`;
+    acceptedAccounts.set(name, now);
+    return undefined;
   }
 
   /** Applies the records of some messages, and counts them. */
@@ -84,8 +96,9 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     const byAccount = Map.groupBy(lines.keys(), ({ entity }) => entity.account_id);
     await forEach(byAccount, ([account, records]) =>
       attempt(records, async (table) => {
-        if (await hasAccount(table, account)) ofAccounts.push(records);
-        else for (const record of records) refuse(lineOf(record), unknownAccount(account));
+        const reason = await refusalReason(table, account);
+        if (reason === undefined) ofAccounts.push(records);
+        else for (const record of records) refuse(lineOf(record), reason);
       }),
     );
     const { small = [], large = [] } = Object.groupBy(byRow(ofAccounts.flat()), (records) =>
@@ -141,8 +154,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
   };
 }
 
-const unknownAccount = (account: Int64) =>
-  `account ${account} does not exist: create it, then send the record again, for example by the redrive of this queue`;
+const SEND_AGAIN = 'then send the record again, for example by the redrive of this queue';
 
 function delayAfter(receives: number): number {
   const seconds = Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receives - 1));

@@ -7,7 +7,8 @@ import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
 import { SEVERITIES } from '../table/rows.ts';
-import type { Order } from './order.ts';
+import { ALERT_CONTENT, AT_MS } from './alert-fields.ts';
+import type { Order, Orders } from './order.ts';
 
 /** Maximum length of the name of an account or a member, in code points. */
 export const MAX_NAME_LENGTH = 512;
@@ -22,8 +23,6 @@ const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
-/** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number may be in seconds, a larger one in microseconds. */
-export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
 /** A week. */
 const MAX_INTERVAL_MS = 604_800_000;
 /** Shorter app keys can be guessed. */
@@ -53,24 +52,6 @@ const host = {
 } as const;
 const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms: AT_MS };
 
-export const LABELS = {
-  type: 'object',
-  maxProperties: 64,
-  propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
-  additionalProperties: { type: 'string', maxLength: 1_024 },
-} as const;
-/** What an alert record says of the alert, whether it has an id or a key. */
-export const ALERT_CONTENT = {
-  title: { type: 'string', minLength: 1, maxLength: 512 },
-  description: { type: 'string', maxLength: 4_096 },
-  labels: LABELS,
-  // Without blanks and control characters; the last range is that of half a surrogate pair.
-  source_url: {
-    type: 'string',
-    maxLength: 2_048,
-    pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
-  },
-} as const;
 /** Fields that an alert record without a key cannot have. */
 export const KEYED_ONLY = ['alert_status', 'started_at_ms', 'ended_at_ms'] as const;
 const alertFields = {
@@ -85,12 +66,10 @@ const alertFields = {
 } as const;
 /** An alert that an export has written: only import takes it. */
 const exportedAlert = {
-  required: ['title', 'alert_id', 'alert_key', 'alert_status', 'alert_order', 'started_at_ms'],
+  required: ['title', 'alert_id', 'alert_key', 'alert_status', 'started_at_ms'],
   properties: {
     ...alertFields,
     alert_severity: { type: 'string', enum: SEVERITIES },
-    /** In hexadecimal: see `order.ts`. */
-    alert_order: { type: 'string', minLength: 34, maxLength: 48, pattern: '^([0-9a-f]{2})+$' },
   },
 } as const;
 
@@ -186,6 +165,8 @@ export interface FeedRecord {
   /** When the change happened, in Unix milliseconds. */
   atMs: number;
   order: Order;
+  /** Of a line that an export has written: the orders of its row, which its parts get in place of `order`. */
+  orders?: Orders;
   /** Whether it removes a host from the fleet. */
   retired: boolean;
 }

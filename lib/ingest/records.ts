@@ -1,9 +1,12 @@
+import { AT_MS } from './alert-fields.ts';
 import { entityOf, MAX_LINE_BYTES, problemsOf, schemaOf } from './check-line.ts';
-import { AT_MS, type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
-import { type Origin, orderOf, timeOf } from './order.ts';
+import { type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
+import { type Orders, type Origin, orderOf, timeOf } from './order.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
+/** How far the clock of the queue may be behind API Gateway's: so much less a sender over HTTPS may be ahead, since the queue checks again. */
+const CLOCK_MARGIN_MS = 60_000;
 
 /** A record, or why it is refused. */
 type Checked = { problem: string } | { record: FeedRecord };
@@ -18,37 +21,42 @@ export function recordOf(line: string, origin: Origin): Checked {
 }
 
 /**
- * Why the feed would refuse a record that is parsed; undefined if it would not.
+ * Why the feed would refuse a record that is parsed, by any clock; undefined if it would not.
  * @param line its text, which may lack what was wrong: a number that is not finite becomes null
  */
 export function problemOf(record: object, line: string, origin: Origin): string | undefined {
   if (Buffer.byteLength(line) > MAX_LINE_BYTES) return `is longer than ${MAX_LINE_BYTES} bytes`;
   const problems = problemsOf(record, FEED_KINDS);
   if (problems.length > 0) return problems.join('; ');
-  const checked = recordOfChecked(record as Entity<FeedKind>, origin);
+  const checked = recordOfChecked(record as Entity<FeedKind>, origin, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
   return 'problem' in checked ? checked.problem : undefined;
 }
 
 /** The record of an entity that has no problems of its own. */
-export function recordOfChecked(entity: Entity<FeedKind>, origin: Origin): Checked {
+function recordOfChecked(entity: Entity<FeedKind>, origin: Origin, maxAheadMs = MAX_CLOCK_AHEAD_MS): Checked {
   const { properties } = schemaOf(entity);
-  const timeIn = (name: string, value: unknown) => {
-    if (name === 'alert_order') return timeOf(Buffer.from(String(value), 'hex'));
-    return properties[name] === AT_MS ? Number(value) : 0;
-  };
   for (const [name, value] of Object.entries(entity)) {
-    const aheadMs = timeIn(name, value) - origin.sentMs;
-    if (aheadMs > MAX_CLOCK_AHEAD_MS)
+    const aheadMs = properties[name] === AT_MS ? Number(value) - origin.sentMs : 0;
+    if (aheadMs > maxAheadMs)
       return { problem: `${name} is ${aheadMs} ms after the record was sent: set the clock that it is from` };
   }
   return { record: recordOfEntity(entity, origin) };
 }
 
-/** The record of an entity. The time of its change is by default when it was sent. */
-export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin): FeedRecord {
-  const atMs = Number(at_ms ?? origin.sentMs);
+/**
+ * The record of an entity. The time of its change is by default when it was sent.
+ * @param orders of a line that an export has written
+ */
+export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin, orders?: Orders): FeedRecord {
+  const atMs = orders?.feed_order ? timeOf(orders.feed_order) : Number(at_ms ?? origin.sentMs);
   const record = entity as Entity<FeedKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
-  return { entity: record, atMs, order: orderOf(atMs, origin), retired };
+  return {
+    entity: record,
+    atMs,
+    order: orders?.feed_order ?? orderOf(atMs, origin),
+    retired,
+    ...(orders && { orders }),
+  };
 }

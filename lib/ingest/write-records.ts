@@ -50,8 +50,6 @@ const replaceRow: Writer = async (table, _records, latest) =>
 
 interface StoredItem extends WorkItemRow {
   feed_order?: Order;
-  /** The order of the latest record that deleted the item. */
-  deletion_order?: Order;
 }
 
 /**
@@ -70,7 +68,8 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
 const NO_UNDONE_DELETION = expression`attribute_not_exists(undone_deletion)`;
 
 async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
-  const { order, atMs } = record;
+  const { atMs, orders } = record;
+  const order = orders?.deletion_order ?? record.order;
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
   const isNotByCaller = expression`attribute_not_exists(deleted_request_id)`;
   const isLatest = all(NO_UNDONE_DELETION, isBelow('deletion_order', order));
@@ -81,7 +80,7 @@ async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
 async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
-  const { entity, order, atMs } = record;
+  const { entity, order, atMs, orders } = record;
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
   for (let stored: StoredItem | undefined; ; ) {
@@ -95,7 +94,8 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
     const condition = stored
       ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
       : all(isAlive, NO_UNDONE_DELETION, isBelow('feed_order', order));
-    const { done, row: found } = await putRow(table, { ...rowOf(record), ...kept }, condition, RETURN_STORED);
+    const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
+    const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
@@ -106,11 +106,13 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
   }
 }
 
-/** Replaces title and owner, each unless a merge changed it later: a merge's sequence is its time in milliseconds, stored as the order. */
-const writeIncident: Writer = (table, _records, { entity, order }) => {
+/** Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. */
+const writeIncident: Writer = (table, _records, { entity, order, orders: { title_order, owner_order } = {} }) => {
   const { owner_id, ...fields } = fieldsOf(entity);
-  const title = { orderAttribute: 'title_order', order, fields };
-  return writeParts(table, keyOf(entity), [title, { orderAttribute: 'owner_order', order, fields: { owner_id } }]);
+  return writeParts(table, keyOf(entity), [
+    { orderAttribute: 'title_order', order: title_order ?? order, fields },
+    { orderAttribute: 'owner_order', order: owner_order ?? order, fields: { owner_id } },
+  ]);
 };
 
 const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {

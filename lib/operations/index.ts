@@ -5,7 +5,9 @@
 import type { Operation } from '../http/operation.ts';
 import { browseFleet } from './browse-fleet/schema.ts';
 import { deleteWorkItem } from './delete-work-item/schema.ts';
+import { getAlert } from './get-alert/schema.ts';
 import { getRumResource } from './get-rum-resource/schema.ts';
+import { listAlerts } from './list-alerts/schema.ts';
 import { mergeAlerts } from './merge-alerts/schema.ts';
 import { sendNotification } from './send-notification/schema.ts';
 import { sendRecords } from './send-records/schema.ts';
@@ -16,6 +18,8 @@ export const operations = [
   deleteWorkItem,
   sendNotification,
   sendRecords,
+  listAlerts,
+  getAlert,
   mergeAlerts,
 ] as const satisfies Operation[];
 

@@ -12,6 +12,8 @@ export interface Deps {
   readonly table: Table;
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** Milliseconds of a clock that is never set back. */
+  readonly monotonicNow: () => number;
   /** A random id of at least 122 bits. */
   readonly newId: () => string;
   readonly log: Log;
@@ -49,6 +51,7 @@ export async function createDeps({
   return {
     table,
     now: Date.now,
+    monotonicNow: performance.now.bind(performance),
     newId: randomUUID,
     log: settings.quiet ? { info: noop, warn: printCause, error: log.error } : log,
     metrics,

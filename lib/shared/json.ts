@@ -207,6 +207,8 @@ export const flag = { type: 'boolean' } as const;
 export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
 export const codes = { type: 'array', items: text } as const;
 export const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
+/** Stored in place of an incident's id where an alert is in none. */
+export const NO_INCIDENT = '0'.repeat(24);
 export const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 // Fields of responses.

@@ -232,6 +232,7 @@ export type KeyKind =
   | 'incidents'
   | 'alerts'
   | 'alertKeys'
+  | 'openAlerts'
   | 'members'
   | 'history'
   | 'mergeOrder'

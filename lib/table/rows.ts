@@ -84,6 +84,8 @@ export interface WorkItemRow {
   deleted_by?: string;
   /** Id of the API call that deleted it. Absent if a record did. */
   deleted_request_id?: string;
+  /** The order of the latest record that deleted the item. */
+  deletion_order?: Uint8Array;
   /** The latest deletion that was undone; `version` is the item's version after that deletion. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
@@ -93,7 +95,7 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** The order of the record that last set the title, or of the time that is the sequence of the merge. */
+  /** The order of the record that last set the title, or the time of the merge. */
   title_order?: Uint8Array;
   owner_order?: Uint8Array;
 }

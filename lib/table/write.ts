@@ -259,8 +259,13 @@ export async function putUncontestedRow(table: Table, row: Row): Promise<void> {
 async function findRow(table: Table, put: Row | undefined): Promise<object | undefined> {
   if (!put) return undefined;
   const stored: Readonly<Record<string, unknown>> | undefined = await getRow(table, { pk: put.pk, sk: put.sk });
-  return Object.entries(put).every(([name, value]) => isDeepStrictEqual(stored?.[name], value)) ? stored : undefined;
+  return Object.entries(put).every(([name, value]) => isDeepStrictEqual(stored?.[name], asRead(value)))
+    ? stored
+    : undefined;
 }
+
+/** Bytes as they are read: a `Buffer`, as orders are made, is of another class, which counts as a difference. */
+const asRead = (value: unknown) => (value instanceof Uint8Array ? Uint8Array.from(value) : value);
 
 /** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {

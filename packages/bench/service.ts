@@ -35,6 +35,7 @@ export function benchHandlers(table: Table) {
   const deps: Deps = {
     table,
     now: () => Date.now() + aheadMs,
+    monotonicNow: performance.now.bind(performance),
     newId: randomUUID,
     log: { info: ignore, warn: ignore, error: ignore },
     metrics: { call: ignore, event: ignore, records: ignore },

@@ -1,6 +1,7 @@
-/** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
+/** Sample data: two accounts, a fleet in all seven statuses, open incidents, alerts of each severity. Deterministic except for times. */
 import { createHash } from 'node:crypto';
 import { PERMISSIONS } from '../../lib/http/operation.ts';
+import { orderOf } from '../../lib/ingest/order.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 
@@ -169,7 +170,28 @@ const INCIDENTS = [
 ] as const;
 const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
 
-function incidentLines(): string[] {
+/** Statuses of the first alerts, which have keys. */
+const STATUSES = ['Critical', 'Warning', 'Info', 'Ok'] as const;
+
+/** What an alert with a key has. With its order, as in an export, it keeps the id of the sample. */
+function keyedFields(index: number, title: string, nowMs: number): object {
+  const status = STATUSES[index];
+  if (status === undefined) return {};
+  const started_at_ms = nowMs - (index + 1) * 480_000;
+  const cluster = CLUSTERS[index];
+  const order = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
+  return {
+    alert_key: title,
+    alert_status: status,
+    alert_order: Buffer.from(order).toString('hex'),
+    labels: { cluster, team: 'network' },
+    source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
+    started_at_ms,
+    ...(status === 'Ok' && { alert_severity: 'Warning', ended_at_ms: nowMs - 60_000 }),
+  };
+}
+
+function incidentLines(nowMs: number): string[] {
   const incidents = INCIDENTS.map((title, index) => {
     const owner = index % 3 !== 2 && { owner_id: 101 + (index % 4) };
     return line('incident', { incident_id: sampleId(`incident ${index}`), title, ...owner });
@@ -177,7 +199,12 @@ function incidentLines(): string[] {
   const alerts = Array.from({ length: 60 }, (_, index) => {
     const title = `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`;
     const incident = index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) };
-    return line('alert', { alert_id: sampleId(`alert ${index}`), title, ...incident });
+    return line('alert', {
+      alert_id: sampleId(`alert ${index}`),
+      title,
+      ...incident,
+      ...keyedFields(index, title, nowMs),
+    });
   });
   return [...incidents, ...alerts];
 }
@@ -234,7 +261,7 @@ export function sampleData(nowMs: number, { reporting = false } = {}): string[] 
     line('app_key', { app_key: DEMO_KEYS.revoked, revoked: true }),
     ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, name })),
     ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs, intervalMs)).flat(),
-    ...incidentLines(),
+    ...incidentLines(nowMs),
     ...Array.from({ length: 12 }, (_, index) =>
       line('work_item', {
         work_item_id: `wi-${1001 + index}`,

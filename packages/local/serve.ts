@@ -47,7 +47,8 @@ export async function serve(
   if (options.inspect && !inspector.url())
     throw new CliError("The debugger's port 9229 is in use: stop the process that uses it.");
   const [{ endpoint, table }, template] = await Promise.all([preparing, readTemplate()]);
-  const demo = await createAppKeys({ table, now: Date.now, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const clocks = { now: Date.now, monotonicNow: performance.now.bind(performance) };
+  const demo = await createAppKeys({ table, ...clocks, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = demo && DEMO_KEYS.demo; // absent from a table with the user's own data
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);

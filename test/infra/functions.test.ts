@@ -1,8 +1,11 @@
 /** Each function as it is deployed, with its log, and how functions share Lambda's concurrency. */
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { MIN_RESERVED, reservedExecutions, totalReserved } from '../../infra/function-settings.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { allowedMethods, type ListedOperation, operations } from '../../lib/operations/index.ts';
+import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
+import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf, readable } from './stack.ts';
 import type { Variant } from './templates.ts';
@@ -68,6 +71,16 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
     ...Object.fromEntries(FUNCTIONS.map(([name]) => [`${idOfFunction(name)}Logs`, kept(name)])),
     ServiceAccessLog: kept('access'),
   });
+});
+
+it('docs/deploy.md says how many executions the merges of one account can hold, and when that is their whole share', () => {
+  const held = mergeAlerts.throttle.rate * (TIME_LIMITS.callMs / 1_000);
+  const enough = Array.from({ length: 1_000 }, (_, reserved) => reserved).find(
+    (reserved) => (reservedExecutions('merge-alerts', reserved) ?? 0) >= held,
+  );
+  const text = readFileSync('docs/deploy.md', 'utf8').replace(/\s+/g, ' ');
+  expect(text).toContain(`merges of one account hold ${held} executions`);
+  expect(text).toContain(`below ${enough} all of their share`);
 });
 
 it('of the reserved executions each share is at least 1, and all are what is counted, no more than there are', () => {

@@ -20,7 +20,8 @@ const alarmsOf = (variant?: Variant) =>
   );
 const alarms = alarmsOf();
 /** Parts of composite alarms notify nobody. */
-const isPart = (id: string) => /^ErrorBudget\w+(Long|Short)$|^FunctionsThrottled\d$/.test(id);
+const isPart = (id: string) =>
+  /^ErrorBudget\w+(Long|Short)$|^FunctionsThrottled\d$|^(Feed|Merges|Events|Changes)NotRead$/.test(id);
 
 interface Metric {
   Namespace: string;
@@ -37,8 +38,6 @@ const metricText = (statistic: string, { Namespace, MetricName, Dimensions = [] 
 function conditionOf(alarm: (typeof alarms)[string]) {
   if ('AlarmRule' in alarm) return alarm.AlarmRule;
   const { Metrics, Threshold, EvaluationPeriods: periods, DatapointsToAlarm: datapoints = periods } = alarm;
-  // The lack of data raises no alarm.
-  expect(alarm.TreatMissingData).toBe('notBreaching');
   let [metric, seconds] = [metricText(alarm.Statistic, alarm), alarm.Period];
   if (Metrics) {
     const [{ Expression }, ...parts] = Metrics;
@@ -50,8 +49,17 @@ function conditionOf(alarm: (typeof alarms)[string]) {
       metric = metric.replaceAll(new RegExp(`\\b${Id}\\b`, 'g'), metricText(MetricStat.Stat, MetricStat.Metric));
     }
   }
-  expect(alarm.ComparisonOperator).toBe('GreaterThanOrEqualToThreshold');
-  return `${metric} >= ${Number(Threshold.toFixed(6))}, ${datapoints} of ${periods} × ${seconds} s`;
+  const period = `${datapoints} of ${periods} × ${seconds} s`;
+  if (alarm.TreatMissingData === 'breaching') {
+    expect([alarm.ComparisonOperator, Threshold]).toEqual(['LessThanThreshold', 0]);
+    return `${metric} has no data, ${period}`;
+  }
+  // Otherwise the lack of data raises no alarm.
+  expect(alarm).toMatchObject({
+    TreatMissingData: 'notBreaching',
+    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+  });
+  return `${metric} >= ${Number(Threshold.toFixed(6))}, ${period}`;
 }
 
 const inQueue = (queue: string, which = '') => `Maximum ApproximateNumberOfMessages${which}Visible ${queue}.QueueName`;
@@ -62,6 +70,18 @@ const enoughFailed = `IF(${failures} >= 5, ${failedShare}, 0)`;
 const bothWindows = (id: string) => `(ALARM("Watch${id}Long.Arn") AND ALARM("Watch${id}Short.Arn"))`;
 /** A sum in which a metric without data counts as 0. */
 const sum = (...metrics: string[]) => metrics.map((metric) => `FILL(${metric}, 0)`).join(' + ');
+/** The event source mappings. */
+const SOURCES = {
+  feed: 'ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7',
+  merges: 'finishmergesFunctionSqsEventSourceServiceMergesQueue2CB08CF4',
+  events: 'relayFunctionSqsEventSourceServiceRelayEvents4DAE153D',
+  changes: 'relayFunctionDynamoDBEventSourceServiceTable91BB1E3D',
+};
+/** A mapping that is disabled reads nothing, and has no data; an idle one reads 0 events. */
+const notRead = (source: string) => `Sum PolledEventCount ${source} has no data, 3 of 3 × 300 s`;
+const ageIn = (queue: string) => `Maximum ApproximateAgeOfOldestMessage ${queue}.QueueName`;
+/** A share of which fewer than five count as none. */
+const share = (part: string, whole: string) => `IF(FILL(${part}, 0) >= 5, ${part} / ${whole}, 0)`;
 const failedMessages = (source: string) => `Sum FailedInvokeEventCount ${source}`;
 /** The throttles of the others are meant to limit callers without a key. */
 const watched = [...functionsOf(template).keys()].filter((name) => !/fallback-route|openapi-document/.test(name));
@@ -73,6 +93,9 @@ const throttledShares = (names: string[]) => {
   });
   return `MAX([${shares.join(', ')}]) >= 0.05, 2 of 2 × 60 s`;
 };
+
+/** Four fifths of maxWriteUnits, in each of five minutes. */
+const writesOver = (units: number) => `Sum ConsumedWriteCapacityUnits Table >= ${0.8 * 60 * units}, 5 of 5 × 60 s`;
 
 const CONDITIONS = {
   // The objective is 99.9 %. Its error budget burns 14.4 (or 6) times too fast in a long window, and still does in a short one.
@@ -99,21 +122,36 @@ const CONDITIONS = {
     ),
   ),
   TableThrottled: `${sum('Sum ReadThrottleEvents Table', 'Sum WriteThrottleEvents Table')} >= 1, 2 of 2 × 60 s`,
-  AuthorizerFailures: 'Sum Errors usagekeyauthorizerFunction >= 1, 2 of 2 × 60 s',
+  AuthorizerFailures: `${share('Sum Errors usagekeyauthorizerFunction', 'Sum Invocations usagekeyauthorizerFunction')} >= 0.05, 2 of 2 × 60 s`,
   Flood: 'Sum RefusedCalls >= 3000, 3 of 3 × 60 s',
 
-  // Messages that wait and messages that were tried.
-  MergesPending: `${sum(inQueue('MergesQueue'), inQueue('MergesQueue', 'Not'))} >= 1, 6 of 6 × 60 s`,
+  // A failed merge comes again after 5.5 minutes: one alone has failed twice and waits for over six minutes. Merges that only follow each other raise nothing.
+  MergesPending: `${sum(failedMessages(SOURCES.merges), 'Sum Errors finishmergesFunction')} + (${sum(ageIn('MergesQueue'))} >= 360) >= 1, 3 of 20 × 60 s`,
   DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 of 1 × 60 s`,
-  RelayLate: `${sum(failedMessages('relayFunctionSqsEventSourceServiceRelayEvents4DAE153D'))} + (${sum('Maximum IteratorAge relayFunction')} >= 60000) >= 1, 2 of 20 × 60 s`,
+  RelayLate: `${sum(failedMessages(SOURCES.events))} + (${sum('Maximum IteratorAge relayFunction')} >= 60000) + (${sum(ageIn('RelayEvents'))} >= 300) >= 1, 2 of 20 × 60 s`,
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 of 1 × 60 s`,
-  FeedBehind: 'Maximum ApproximateAgeOfOldestMessage FeedQueue.QueueName >= 300, 2 of 2 × 60 s',
+  // One tenant's backlog makes its group a noisy one, and delays no other.
+  FeedBehind:
+    `IF(${sum('Maximum ApproximateNumberOfNoisyGroups FeedQueue.QueueName')} > 0, ${sum(`${ageIn('FeedQueue')}InQuietGroups`)}, ${sum(ageIn('FeedQueue'))}) >= 300, 2 of 2 × 60 s`.replaceAll(
+      ' FeedQueue.QueueNameInQuietGroups',
+      'InQuietGroups FeedQueue.QueueName',
+    ),
+  FeedBacklog: `${ageIn('FeedQueue')} >= 3600, 5 of 5 × 60 s`,
+  WritesNearLimit: writesOver(4_000),
   FeedFailing: `${sum(
     'Sum FailedRecords service=incident-monitoring-rum',
-    failedMessages('ingestrecordsFunctionSqsEventSourceServiceFeedQueue6F865DE7'),
+    failedMessages(SOURCES.feed),
     'Sum Errors ingestrecordsFunction',
   )} >= 1, 2 of 20 × 60 s`,
-  FeedRefused: 'Sum RefusedRecords service=incident-monitoring-rum >= 1, 1 of 1 × 60 s',
+  // Refused records, and messages that failed a hundred times.
+  FeedRefused: `${inQueue('FeedRefused')} >= 1, 1 of 1 × 60 s`,
+  FeedCallsRefused: `${share('Sum RefusedFeedCalls', 'Sum FeedCalls')} >= 0.1, 3 of 3 × 300 s`,
+
+  SourceNotRead: `(${['Feed', 'Merges', 'Events', 'Changes'].map((source) => `ALARM("Watch${source}NotRead.Arn")`).join(' OR ')})`,
+  FeedNotRead: notRead(SOURCES.feed),
+  MergesNotRead: notRead(SOURCES.merges),
+  EventsNotRead: notRead(SOURCES.events),
+  ChangesNotRead: notRead(SOURCES.changes),
 };
 
 it('docs/cost.md has the price of the alarms', () => {
@@ -125,7 +163,7 @@ it('docs/cost.md has the price of the alarms', () => {
   // Each operation has two.
   const others = metrics - 2 * operations.length;
   expect(readFileSync('docs/cost.md', 'utf8')).toContain(
-    `${others} metrics at 0.10, three composite ones at 0.50 | ${(others * 0.1 + 3 * 0.5).toFixed(2)} |`,
+    `${others} metrics at 0.10, four composite ones at 0.50 | ${(others * 0.1 + 4 * 0.5).toFixed(2)} |`,
   );
 });
 
@@ -136,18 +174,32 @@ describe('the alarms', () => {
     expect(alarmsOf('ephemeral')).toEqual({});
   });
 
-  const TICKETS =
-    /^(ErrorBudgetSlow|ConcurrencyNearLimit|TableThrottled|Flood|DeadLetters|RelayDeadLetters|FeedRefused)$/;
+  it('depend on the settings: while writes are frozen, the feed waits; failed backups and copies are told', () => {
+    const changed = alarmsOf('changed');
+    expect(conditionOf(changed.WritesNearLimit)).toBe(writesOver(500));
+    const jobs = ['Backup', 'Copy'].map((kind) => `Sum NumberOf${kind}JobsFailed BackupsVault.BackupVaultName`);
+    const others = ['Aborted', 'Expired'].map((state) => `Sum NumberOfBackupJobs${state} BackupsVault.BackupVaultName`);
+    expect(conditionOf(changed.BackupsFailed)).toBe(`${sum(...jobs, ...others)} >= 1, 1 of 1 × 3600 s`);
+    const missing = Object.keys(alarms).filter((id) => !(id in changed));
+    expect(missing).toEqual(['FeedBehind', 'FeedBacklog', 'FeedNotRead']);
+  });
+
+  const [, listed = ''] =
+    /Tickets, which can wait, are ([\w\s,]+); others\s+page/.exec(readFileSync('docs/operate.md', 'utf8')) ?? [];
+  const tickets = listed.split(/,? and |,\s+|\s+and\s+/);
   it.each<[to: string, variant?: Variant, page?: string, ticket?: string]>([
     ['nobody'],
     ['a page and tickets', 'changed', 'WatchPage', TOPIC],
     ['a page only', 'adopting', TOPIC, TOPIC],
-  ])('tell of their begin and end, except parts of composite alarms: %s', (_to, variant, page, ticket) => {
-    for (const [id, { AlarmActions, OKActions }] of Object.entries(alarmsOf(variant))) {
-      const to = isPart(id) ? undefined : TICKETS.test(id) ? ticket : page;
-      expect([id, AlarmActions, OKActions]).toEqual([id, to && [to], to && [to]]);
-    }
-  });
+  ])(
+    'tell of their begin and end, tickets as docs/operate.md lists them, except parts of composite alarms: %s',
+    (_to, variant, page, ticket) => {
+      for (const [id, { AlarmActions, OKActions }] of Object.entries(alarmsOf(variant))) {
+        const to = isPart(id) ? undefined : tickets.includes(id) ? ticket : page;
+        expect([id, AlarmActions, OKActions]).toEqual([id, to && [to], to && [to]]);
+      }
+    },
+  );
 
   it('are sent by e-mail if the setting is an address, and make no topic of their own otherwise', () => {
     const mailed = { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchPage' };
@@ -186,7 +238,9 @@ it('the dashboard reads metrics that the functions write: integration/http/emitt
 
 it('calls are counted in the access log, whether a function or API Gateway answered them', () => {
   // Patterns are limited to 1,024 characters: many-operations.test.ts.
-  const lines = operations.map(({ path }) => `($.resource = "${path}")`).join(' || ');
+  const linesOf = (paths: string[]) => paths.map((path) => `($.resource = "${path}")`).join(' || ');
+  const lines = linesOf(operations.map(({ path }) => path));
+  const feedLines = linesOf(['/feed/alertmanager', '/feed/records']);
   const counted = (MetricName: string, FilterPattern: string) => ({
     FilterPattern,
     LogGroupName: 'ServiceAccessLog',
@@ -196,5 +250,7 @@ it('calls are counted in the access log, whether a function or API Gateway answe
     counted('AnsweredCalls', `{ ${lines} }`),
     counted('FailedCalls', `{ (${lines}) && ($.status = "5*") }`),
     counted('RefusedCalls', '{ $.status = "4*" }'),
+    counted('FeedCalls', `{ ${feedLines} }`),
+    counted('RefusedFeedCalls', `{ (${feedLines}) && ($.status = "4*") }`),
   ]);
 });

@@ -76,7 +76,8 @@ const MORE: Partial<Record<FunctionName, string[]>> = {
 const rolePolicies = FUNCTIONS.map((name) => {
   const grants = GRANTS[name].map(({ actions, on, attributes }) =>
     textOf({
-      ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`), Resource: 'Table.Arn' },
+      ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`) },
+      Resource: on.includes('openAlerts') ? 'Table.Arn/index/open-alerts' : 'Table.Arn',
       Condition: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
@@ -88,9 +89,8 @@ const rolePolicies = FUNCTIONS.map((name) => {
 });
 const ONLY_TLS = 'if Bool aws:SecureTransport false';
 const deadLetters = 'FeedRefused.Arn MergesDeadLetters.Arn RelayDeadLetters.Arn';
-const apiGateway = ['apikeys', 'apikeys/*', 'usageplans', 'usageplans/*'].map(
-  (path) => `arn:AWS::Partition:apigateway:AWS::Region::/${path}`,
-);
+const apiGateway = (path: string) => `arn:AWS::Partition:apigateway:AWS::Region::/${path}`;
+const planKeys = ['keys', 'keys/*'].map((keys) => apiGateway(`usageplans/ServiceApiAccountPlan/${keys}`));
 const toFeed = (principal: string, source: string) =>
   `Allow sqs:SendMessage on FeedQueue.Arn to ${principal}.amazonaws.com if ArnLike aws:SourceArn arn:AWS::Partition:${principal}:${source}`;
 
@@ -105,12 +105,15 @@ const POLICIES: Record<string, string[]> = {
   FeedWriters: ['Allow sqs:SendMessage on FeedQueue.Arn'],
   // What the admin command does with this stack, and nothing that deletes or changes it; it runs with these rights in the tests of packages/admin.
   Operator: [
-    `Allow apigateway:DELETE apigateway:GET apigateway:POST on ${words(apiGateway)}`,
+    // Of all API keys of the region it reads and attaches only those of this stack's plan, and deletes none.
+    `Allow apigateway:GET apigateway:POST on ${words(planKeys)}`,
+    `Allow apigateway:POST on ${apiGateway('apikeys')}`,
     'Allow cloudformation:DescribeStacks on AWS::StackId',
-    'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData on *',
+    // They have no resources.
+    'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData logs:DescribeLogGroups logs:GetQueryResults logs:StopQuery on *',
     'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
     'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
-    'Allow logs:FilterLogEvents on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
+    'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
     'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',

@@ -10,13 +10,14 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 const timeoutOf = (name: string) => Number(functionsOf(template).get(name)?.Properties.Timeout);
 
-it('all queues are encrypted and keep messages for 14 days, also dead letters', () => {
+it('all queues are encrypted and keep messages for ten days, dead letters for 14, since these keep their age', () => {
   const retention = { MessageRetentionPeriod: 14 * DAY, SqsManagedSseEnabled: true };
   const redriven = (to: string, maxReceiveCount: number) => ({
+    MessageRetentionPeriod: 10 * DAY,
     RedrivePolicy: { deadLetterTargetArn: `${to}.Arn`, maxReceiveCount },
   });
   expect(queues).toEqual({
-    // A call answers within 3 s. 160 attempts take 15 hours; a dead letter keeps the age of its message.
+    // A call answers within 3 s. 160 attempts take 15 hours.
     MergesQueue: {
       ...{ ...retention, DelaySeconds: 5, ...redriven('MergesDeadLetters', 160) },
       VisibilityTimeout: timeoutOf('finish-merges') + 30,
@@ -43,12 +44,18 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
   const mappings = Object.values(propertiesOf('Lambda::EventSourceMapping', deployed(variant)));
   const reported = { FunctionResponseTypes: ['ReportBatchItemFailures'] };
   const limited = (MaximumConcurrency: number) => ({ ScalingConfig: { MaximumConcurrency } });
-  // For the alarms FeedFailing and RelayLate.
+  // For alarms.
   const counted = { MetricsConfig: { Metrics: ['EventCount'] } };
   expect(mappings).toHaveLength(4);
   expect(mappings).toEqual(
     expect.arrayContaining([
-      { EventSourceArn: 'MergesQueue.Arn', FunctionName: 'finishmergesFunction', BatchSize: 1, ...limited(merges) },
+      {
+        EventSourceArn: 'MergesQueue.Arn',
+        FunctionName: 'finishmergesFunction',
+        BatchSize: 1,
+        ...limited(merges),
+        ...counted,
+      },
       {
         ...{ EventSourceArn: 'FeedQueue.Arn', FunctionName: 'ingestrecordsFunction', Enabled },
         ...{ BatchSize: 100, MaximumBatchingWindowInSeconds: 1, ...limited(batches), ...reported, ...counted },
@@ -58,7 +65,7 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
         ...limited(2),
       },
       {
-        ...{ EventSourceArn: stream, FunctionName: 'relayFunction', BatchSize: 100, ...reported },
+        ...{ EventSourceArn: stream, FunctionName: 'relayFunction', BatchSize: 100, ...reported, ...counted },
         // It also reads what was written before the mapping existed.
         ...{ StartingPosition: 'TRIM_HORIZON', BisectBatchOnFunctionError: true },
         // Longer than an outage of six hours; then there is still time to replay the stream, which keeps a day.

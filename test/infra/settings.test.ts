@@ -14,6 +14,7 @@ it('docs/deploy.md has the default of each setting', () => {
 });
 
 const { domainName, certificateArn } = DOMAIN;
+const accountIds = (count: number) => Array.from({ length: count }, (_, index) => 111_122_223_333 + index).join();
 
 it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['stackName', ['a', `A${'-'.repeat(63)}`], 'my stack', '1a', 'a'.repeat(65)],
@@ -27,6 +28,7 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['stageRate', ['1', '10000'], '0', '10001'],
   ['mergeConcurrency', ['2', '1000'], '1', '1001'],
   ['feedConcurrency', ['2', '1000'], '1', '1001'],
+  ['maxWriteUnits', ['1', '1000000'], '0', '1000001'],
   // The smallest share of less would be 0.
   ['reservedConcurrency', ['0', '20', '1000000'], '1', '19', '1000001'],
   ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],
@@ -39,7 +41,8 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['certificateArn', [certificateArn], `${certificateArn}/`, `x${certificateArn}`],
   ['webAclArn', [WEB_ACL], WEB_ACL.replace('regional', 'global'), `x${WEB_ACL}`, `${WEB_ACL} `],
   ['tags', [], 'team', 'a=b,', '=b', 'a=b=c'],
-  ['feedAccounts', [], '111122223333,1', '1111222233334'],
+  // A queue's policy has at most 50 principals: EventBridge, SNS and everybody without TLS are three.
+  ['feedAccounts', [accountIds(47)], accountIds(48), '111122223333,1', '1111222233334'],
 ])('%s may be %j, and nothing else, which an error explains', (name, right, ...wrong) => {
   // These two require each other.
   const other = { domainName: { certificateArn }, certificateArn: { domainName } }[name];

@@ -98,6 +98,24 @@ it('synthesis prints how many executions are reserved for what', () => {
   expect(notice).toMatch('100 reserved, 30 of them for the authorizer and at most 20 for merges');
 });
 
+it.each<[context: Record<string, string>, kept: Record<string, string>]>([
+  [{}, { AdoptedTable: 'none', WritesFrozen: 'false' }],
+  [
+    { adoptTable: OLD_STREAM, writesFrozen: 'true' },
+    { AdoptedTable: OLD_STREAM, WritesFrozen: 'true' },
+  ],
+])('a deployment with %j requires the parameters of the one before, which CDK repeats, to be %j', (context, kept) => {
+  const { Parameters, Rules } = synthesize({ ...context }) as unknown as Record<string, Record<string, object>>;
+  for (const [name, value] of Object.entries(kept)) {
+    // The first deployment has no parameters yet.
+    expect(Parameters?.[name]).toMatchObject({ Type: 'String', Default: value });
+    const AssertDescription = expect.stringContaining(`--parameters ${name}=${value}`);
+    expect(Rules?.[`Keep${name}`]).toEqual({
+      Assertions: [{ Assert: { 'Fn::Equals': [{ Ref: name }, value] }, AssertDescription }],
+    });
+  }
+});
+
 it('a stack is protected against a destroy, unless it is ephemeral', () => {
   expect(stackOf().stack.terminationProtection).toBe(true);
   expect(stackOf({ ephemeral: 'true' }).stack.terminationProtection).toBe(false);

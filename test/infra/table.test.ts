@@ -21,6 +21,8 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
       },
     ],
     BillingMode: 'PAY_PER_REQUEST',
+    // All tenants together can write no more.
+    WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 4_000 },
     SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
     StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
     TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
@@ -32,6 +34,8 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
       },
     ],
   });
+  const { WriteOnDemandThroughputSettings: limited } = only('DynamoDB::GlobalTable', deployed('changed')).Properties;
+  expect(limited).toEqual({ MaxWriteRequestUnits: 500 });
   const { Replicas } = only('DynamoDB::GlobalTable', deployed('ephemeral')).Properties;
   expect(Replicas).toMatchObject([
     {
@@ -47,16 +51,24 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
 
 const ACCESS_LOG_ROLE = ['ServiceApiAccount', 'ServiceApiCloudWatchRole'];
 it.each<[variant: Variant | undefined, kept: string[]]>([
-  [undefined, [...ACCESS_LOG_ROLE, 'Table']],
-  ['changed', ['BackupsVault', 'Table']],
+  // An attached policy would block the destroy.
+  [undefined, ['FeedWriters', 'Operator', ...ACCESS_LOG_ROLE, 'Table']],
+  ['changed', ['BackupsVault', 'FeedWriters', 'Operator', 'Table']],
   ['ephemeral', ACCESS_LOG_ROLE],
-])('a destroyed stack leaves behind its data and the role for access logs: %s', (variant, kept) => {
-  const found = Object.entries(deployed(variant).Resources).flatMap(([id, { DeletionPolicy, UpdateReplacePolicy }]) => {
-    const policies = `${DeletionPolicy ?? 'Delete'} ${UpdateReplacePolicy ?? 'Delete'}`;
-    return policies === 'Delete Delete' ? [] : `${shortId(id)} ${policies}`;
-  });
-  expect(found.sort()).toEqual(kept.map((id) => `${id} Retain Retain`));
-});
+])(
+  'a destroyed stack leaves behind its data, the role for access logs, and the policies that others attach: %s',
+  (variant, kept) => {
+    const found = Object.entries(deployed(variant).Resources).flatMap(
+      ([id, { DeletionPolicy, UpdateReplacePolicy }]) => {
+        const policies = `${DeletionPolicy ?? 'Delete'} ${UpdateReplacePolicy ?? 'Delete'}`;
+        return policies === 'Delete Delete' ? [] : `${shortId(id)} ${policies}`;
+      },
+    );
+    expect(found.map((text) => text.replace('RetainExceptOnCreate', 'Retain')).sort()).toEqual(
+      kept.map((id) => `${id} Retain Retain`),
+    );
+  },
+);
 
 it('backups are made each day with a copy in another account, if the setting names its vault', () => {
   const changed = deployed('changed');
@@ -83,6 +95,6 @@ it('two stages share no name that must be unique in a region, and no gateway key
         .map(([key, value]) => `${id} ${key} ${value}`),
     );
   expect(namesIn('ephemeral').filter((name) => namesIn(undefined).includes(name))).toEqual([]);
-  // The API, the shared gateway key, three composite alarms, the dashboard and the bus, and logs.
-  expect(namesIn(undefined).filter((name) => !name.includes(' LogGroupName '))).toHaveLength(7);
+  // The API, the shared gateway key, four composite alarms, the dashboard and the bus, and logs.
+  expect(namesIn(undefined).filter((name) => !name.includes(' LogGroupName '))).toHaveLength(8);
 });

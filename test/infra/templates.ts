@@ -28,6 +28,7 @@ const VARIANTS = {
     reservedConcurrency: '50',
     mergeConcurrency: '3',
     feedConcurrency: '4',
+    maxWriteUnits: '500',
     feedAccounts: '111122223333,444455556666',
     pageTo: 'ops@example.com',
     ticketTo: TOPIC,

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { enterFakeAws } from '../../packages/admin/test/support/aws.ts';
 import { steady, stepsOf, walk } from '../../packages/admin/test/support/walk.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
 import { resourcesOf } from '../../packages/local/template.ts';
 import { deployed } from '../infra/stack.ts';
+import { VAULT } from '../infra/templates.ts';
 import { textOf } from '../support/documents.ts';
 
 const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
@@ -18,8 +20,9 @@ const sections = new Map(
 
 const template = deployed();
 /** The descriptions of the alarms that notify somebody: parts of a composite alarm notify nobody. */
-const descriptions = ['Alarm', 'CompositeAlarm']
-  .flatMap((type) => Object.values(resourcesOf(template, `AWS::CloudWatch::${type}`)))
+const descriptions = [template, synthesize({ backupVaultArn: VAULT })]
+  .flatMap((stack) => ['Alarm', 'CompositeAlarm'].map((type) => resourcesOf(stack, `AWS::CloudWatch::${type}`)))
+  .flatMap((found) => Object.values(found))
   .map(({ Properties }) => String(Properties.AlarmDescription))
   .filter((text) => !text.startsWith('Part of '));
 

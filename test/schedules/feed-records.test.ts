@@ -155,7 +155,7 @@ function withOthers(
         .map(({ atMs }) => atMs),
     );
     // A record of a later time may have come before the merge or after it.
-    const isMerges = latest < entry.sequence || stored.get(name)?.title === entry.new_title;
+    const isMerges = latest < entry.at_ms || stored.get(name)?.title === entry.new_title;
     if (entry.new_title !== undefined && isMerges) Object.assign(model.get(name) ?? {}, { title: entry.new_title });
   }
   const item = stored.get('work_item w');

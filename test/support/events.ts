@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { createRelay } from '../../lib/events/relay.ts';
 import type { Table } from '../../lib/table/client.ts';
+import type { Key } from '../../lib/table/keys.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
 import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
@@ -22,10 +23,10 @@ export async function recordsForRelay(table: Table, account: number): Promise<Dy
 export async function relayed(
   table: Table,
   Records: DynamoDBRecord[],
-  accepts: (messageOrEvent: string | ServiceEvent) => boolean = () => true,
+  accepts: (sent: Key | string | ServiceEvent) => boolean = () => true,
 ) {
-  const sent = { merges: [] as string[], events: [] as ServiceEvent[], deadLetters: [] as string[] };
-  const sendTo = (name: keyof typeof sent) => async (payloads: (string | ServiceEvent)[]) => {
+  const sent = { merges: [] as Key[], events: [] as ServiceEvent[], deadLetters: [] as string[] };
+  const sendTo = (name: keyof typeof sent) => async (payloads: (Key | string | ServiceEvent)[]) => {
     (sent[name] as typeof payloads).push(...payloads.filter(accepts));
     return payloads.map(accepts);
   };

@@ -36,7 +36,7 @@ export const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = 
 
 /** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
 export function feedOver(table: Table, now: () => number = Date.now, replacement?: FeedDeps) {
-  const deps = testDeps(table);
+  const deps = testDeps(table, { now });
   const sum = (name: keyof RecordCounts) =>
     deps.metrics.recordCounts.reduce((total, counts) => total + counts[name], 0);
   const refused: ShownRefusal[] = [];

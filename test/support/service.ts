@@ -90,11 +90,15 @@ export interface TestDeps extends Deps {
 /** What production gives its handlers, but with a log and metrics that keep everything, and time limits for a busy machine. */
 export function testDeps(
   table: Table,
-  { settings, ...rest }: { now?: () => number; settings?: Partial<Settings>; timeLimits?: TimeLimits } = {},
+  {
+    settings,
+    ...rest
+  }: { now?: () => number; monotonicNow?: () => number; settings?: Partial<Settings>; timeLimits?: TimeLimits } = {},
 ): TestDeps {
   return {
     table,
     now: Date.now,
+    monotonicNow: performance.now.bind(performance),
     newId: randomUUID,
     log: recordingLog(),
     metrics: recordingMetrics(),

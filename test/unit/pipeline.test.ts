@@ -22,15 +22,16 @@ const runsOf = (part: string) =>
 it('lets no package but the CDK run where credentials of AWS are to be had, and stores none', () => {
   expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
   expect(head).toMatch(/^permissions:\n {2}contents: read\nconcurrency/m);
-  expect(trusted.map(([name]) => name)).toEqual(['staging', 'production-diff', 'production']);
+  expect(trusted.map(([name]) => name)).toEqual(['staging', 'production-diff', 'production', 'production-back']);
   for (const [name, part] of trusted) {
     const [before = '', after = ''] = part.split('configure-aws-credentials');
     const packages = /\b(?:npm|npx|node|yarn|pnpm)\b.*/g;
     expect(runsOf(before).join('').match(packages)).toEqual(
       name === 'production-diff' ? null : ['npm ci --ignore-scripts'],
     );
-    const deploy = [`npx cdk deploy --app cdk.out/${name} --require-approval never --outputs-file outputs.json`];
-    expect(runsOf(after).join('').match(packages)).toEqual(name === 'production-diff' ? null : deploy);
+    const outputs = name === 'production-back' ? '' : ' --outputs-file outputs.json';
+    const deploy = `npx cdk deploy --app cdk.out/${name.replace('-back', '')} --require-approval never${outputs}`;
+    expect(runsOf(after).join('\n').match(packages)).toEqual(name === 'production-diff' ? null : [deploy]);
     expect(part).not.toContain('secrets.');
   }
   for (const [name, part] of jobs)
@@ -46,12 +47,45 @@ it('deploys what it tested, production after its diff was shown and approved', (
     staging: 'build',
     'staging-check': 'staging',
     'production-diff': '[build, staging-check]',
-    production: '[build, production-diff]',
+    production: '[build, last-good, production-diff]',
+    'last-good': 'build',
     'production-check': 'production',
+    'production-back': '[last-good, production, production-check]',
   });
-  for (const [, part] of trusted) expect(part).toMatch(/artifact-ids: '\$\{\{ needs\.build\.outputs\.artifact \}\}'/);
+  const ofThisBuild = trusted.filter(([name]) => name !== 'production-back');
+  for (const [, part] of ofThisBuild)
+    expect(part).toMatch(/artifact-ids: '\$\{\{ needs\.build\.outputs\.artifact \}\}'/);
   // Only this environment has reviewers.
   expect([...text.matchAll(/environment: production\b(?!-).*/g)]).toHaveLength(1);
+});
+
+it('goes back by itself, to the build of the last run that passed, when the check of production fails', () => {
+  const back = job('production-back');
+  const [, condition] = /^ {4}if: (.*)$/m.exec(back) ?? [];
+  expect(condition).toBe(
+    "failure() && needs.production-check.result == 'failure' && needs.last-good.outputs.run != ''",
+  );
+  expect(back).toMatch(/run-id: '\$\{\{ needs\.last-good\.outputs\.run \}\}'/);
+  // This environment has no reviewers.
+  expect(/^ {4}environment: (\S+)/m.exec(back)?.[1]).toBe('production-back');
+});
+
+it.each([
+  ['the last run', '{"workflow_runs":[{"id":7},{"id":6}]}', 'run=7\n'],
+  ['none, if none has passed', '{"workflow_runs":[]}', 'run=\n'],
+])('finds as the build to go back to that of %s', (_what, answer, output) => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'runs-'));
+  const file = (name: string) => join(folder.path, name);
+  writeFileSync(file('answer'), answer);
+  const stub = `gh() { echo "$*" >asked; shift 2; [ "$1" = --jq ] && jq -r "$2" answer; }`;
+  const { status } = spawnSync('bash', ['-e', '-c', `${stub}\n${stepOf(text, 'find')}`], {
+    cwd: folder.path,
+    env: { ...process.env, GITHUB_REPOSITORY: 'owner/name', GITHUB_OUTPUT: file('output') },
+  });
+  expect([status, readFileSync(file('output'), 'utf8')]).toEqual([0, output]);
+  expect(readFileSync(file('asked'), 'utf8')).toContain(
+    'repos/owner/name/actions/workflows/deploy.yml/runs?branch=main&status=success',
+  );
 });
 
 it.each([
@@ -71,6 +105,12 @@ it.each([
   const summary = readFileSync(file('summary'), 'utf8');
   expect([status, summary]).toEqual([0, expect.stringMatching(/^```diff\n.*\n```\n$/s)]);
   expect([summary, stdout]).toEqual([expect.stringContaining(shown), summary]);
+});
+
+it('may assume only those roles of the bootstrap that a deployment needs, of this account, region and qualifier', () => {
+  const roles = [...textOf('examples/pipeline/deploy-role.yaml').matchAll(/:role\/(\S+)'/g)].map(([, name]) => name);
+  const named = (role: string) => `cdk-\${Qualifier}-${role}-role-\${AWS::AccountId}-\${AWS::Region}`;
+  expect(roles).toEqual(['deploy', 'file-publishing'].map(named));
 });
 
 it('has commands that bash can parse, and names every action by its commit', () => {

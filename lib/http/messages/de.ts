@@ -11,6 +11,8 @@ function range(min: Bound, max: Bound, unit = ''): string {
 function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `einer der Werte ${values.join(', ')}`;
   if (format === 'objectid') return 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern';
+  if (format === 'filtered-cursor')
+    return 'ein search_after_ctx, den dieser Dienst diesem Konto für dieselbe Liste geliefert hat (für die erste Seite weglassen)';
   if (format === 'cursor')
     return 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)';
   switch (type) {
@@ -100,6 +102,9 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
     invalidRecords: ({ problems, more }) => `${problems.join('; ')}${andMore(more)}. Kein Datensatz wurde übernommen.`,
+    alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
+    endedAlertsUnnamed: () =>
+      'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Nicht gefunden: ${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,

@@ -11,6 +11,8 @@ const plural = (count: number | undefined, noun: string) => ` ${noun}${count ===
 function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `one of ${values.join(', ')}`;
   if (format === 'objectid') return 'an ObjectID: a string of 24 hexadecimal digits';
+  if (format === 'filtered-cursor')
+    return 'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)';
   if (format === 'cursor')
     return 'a next_cursor that this service returned to this account (leave it out for the first page)';
   switch (type) {
@@ -98,6 +100,9 @@ export const catalog: Catalog = {
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     invalidRecords: ({ problems, more }) =>
       `${problems.join('; ')}${more > 0 ? `; and ${more} more records` : ''}. No record was taken.`,
+    alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
+    endedAlertsUnnamed: () =>
+      'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Not found: ${named.map(({ kind, id }) => `${kind} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,

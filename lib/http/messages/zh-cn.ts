@@ -17,6 +17,7 @@ function integer(min: Bound, max: Bound): string {
 function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `以下值之一：${values.join('、')}`;
   if (format === 'objectid') return 'ObjectID，即 24 位十六进制字符串';
+  if (format === 'filtered-cursor') return '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）';
   if (format === 'cursor') return '本服务返回给该账户的 next_cursor（查询第一页时请省略）';
   switch (type) {
     case 'boolean':
@@ -100,6 +101,8 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     invalidRecords: ({ problems, more }) =>
       `${problems.join('；')}${more > 0 ? `；另有 ${more} 条记录` : ''}。未接收任何记录。`,
+    alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
+    endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `不存在：${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,

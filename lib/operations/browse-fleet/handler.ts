@@ -1,7 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { callerOf } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
+import { openCursor, sealCursor } from '../../http/cursor.ts';
 import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
@@ -13,6 +13,8 @@ import validate from './validate-browse-fleet.ts';
 type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
 
+/** What the cursors are for. The position is a host id. */
+const CURSORS = 'fleet-cursor-1';
 /** Maximum malformed hosts that a log line names. */
 const NAMED_MALFORMED = 10;
 /** `Retry-After` in seconds of a deployment whose service map is switched off. */
@@ -46,7 +48,7 @@ export interface BrowseOptions {
 
 /** The host after which the page begins; undefined for the first page, or for a cursor that was not issued to the account. */
 const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
-  cursor ? openCursor(cursorSecret, cursor) : undefined;
+  cursor ? openCursor(cursorSecret, CURSORS, cursor) : undefined;
 
 /** Rejects a cursor that was not issued to the account, and a `scan_limit` below `limit`. */
 const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
@@ -100,7 +102,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
       partial: scan.failed > 0 || truncated,
       truncated,
       ...(truncated && { truncation_reasons: [scan.outOfTime ? 'page_size_reached' : 'scan_limit_reached'] }),
-      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, scan.last) }),
+      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, CURSORS, scan.last) }),
       generated_at_ms: generatedAtMs,
     };
     return { data };
@@ -168,28 +170,6 @@ function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['s
   const countOf = (status: FleetStatus) => items.filter(({ servicemap }) => servicemap.status === status).length;
   const counts = FLEET_STATUSES.map((status) => [status, countOf(status)]);
   return Object.fromEntries(counts) as Record<FleetStatus, number>;
-}
-
-/** Purpose and version, which are signed with the host id. A new version invalidates old cursors. */
-const SIGNED_PREFIX = 'fleet-cursor-1:';
-const TAG_BYTES = 16;
-
-function tagOf(secret: Uint8Array, hostId: Buffer): Buffer {
-  return createHmac('sha256', secret).update(SIGNED_PREFIX).update(hostId).digest().subarray(0, TAG_BYTES);
-}
-
-/** A cursor that continues after `hostId`, signed with the account's secret. */
-export function sealCursor(secret: Uint8Array, hostId: string): string {
-  const bytes = Buffer.from(hostId);
-  return Buffer.concat([tagOf(secret, bytes), bytes]).toString('base64url');
-}
-
-/** The host after which a cursor continues; undefined if it was not issued with this secret. */
-export function openCursor(secret: Uint8Array, cursor: string): string | undefined {
-  const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return undefined;
-  const hostId = bytes.subarray(TAG_BYTES);
-  return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, hostId)) ? hostId.toString() : undefined;
 }
 
 /**

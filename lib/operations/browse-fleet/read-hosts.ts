@@ -40,7 +40,7 @@ export interface HostReaderOptions {
   signal: AbortSignal;
   /** Only the first reads are made before it resolves. */
   admitted?: Promise<void> | undefined;
-  /** Milliseconds from now. Later, hosts are queried only while fewer than two are at hand; undefined: no limit. */
+  /** Milliseconds from now, without waiting to be admitted. Later, hosts are queried only while fewer than two are at hand; undefined: no limit. */
   inventoryMs?: number | undefined;
   /** Time in milliseconds for all reads of live status. What is not read by then counts as unreadable; undefined: no limit. */
   liveMs?: number | undefined;
@@ -55,8 +55,10 @@ export interface HostReaderOptions {
 export function createHostReader(options: HostReaderOptions) {
   const { table, account, signal, admitted, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
   const began = performance.now();
+  /** Milliseconds that the count against the rate limit took longer than the first reads. */
+  let waitedMs = 0;
   const liveTime = createTimeBudget(options.liveMs, signal);
-  const isLate = () => performance.now() - began >= inventoryMs;
+  const isLate = () => performance.now() - began - waitedMs >= inventoryMs;
 
   /** Hosts that were read and not returned yet, in order. */
   let hosts: readonly RawRow[] = [];
@@ -127,7 +129,9 @@ export function createHostReader(options: HostReaderOptions) {
       while (hosts.length <= size && !isComplete && !(hosts.length > 1 && isLate())) {
         const limit = size + 1 - hosts.length;
         await Promise.all([readHosts(limit), readNextStatuses(limit)]);
+        const readAt = performance.now();
         await admitted;
+        waitedMs += performance.now() - readAt;
       }
       const outOfTime = hosts.length <= size && !isComplete;
       const rows = hosts.slice(0, outOfTime ? -1 : size);

@@ -1,5 +1,5 @@
 import QuickLRU from 'quick-lru';
-import { isCurrent } from '../../http/app-keys.ts';
+import { ageOf, isCurrent, type Moment, momentOf } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
@@ -31,8 +31,8 @@ type Row = Record<string, unknown>;
 
 interface CachedRecord {
   record: Row;
-  /** When its read began, in Unix milliseconds. */
-  readAtMs: number;
+  /** When its read began. */
+  since: Moment;
 }
 
 /** The four usage fields of a row. A null counts as absent. */
@@ -51,17 +51,18 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
  * 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
  * is malformed, the call fails with `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
-function createGetRumResource({ table, now, log }: Deps) {
+function createGetRumResource(deps: Deps) {
+  const { table, log } = deps;
   const records = new QuickLRU<string, CachedRecord>({ maxSize: CACHED_RECORDS });
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
-    const readAtMs = now();
+    const since = momentOf(deps);
     const rows = await queryRows(withSignal(table, signal), collections.rum(account));
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
     if (!record || record.deleted) throw refusal('rumResourceNotFound');
-    const cached = { record, readAtMs };
+    const cached = { record, since };
     records.set(String(account), cached);
     return { cached, usage: usageOf(usage) };
   }
@@ -69,7 +70,7 @@ function createGetRumResource({ table, now, log }: Deps) {
   return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
     const known = body.no_cache ? undefined : records.get(String(accountId));
-    const fresh = known && isCurrent(known.readAtMs, RECORD_MS, now()) ? known : undefined;
+    const fresh = known && isCurrent(known.since, RECORD_MS, deps) ? known : undefined;
     const { cached, usage } = fresh
       ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);
@@ -81,7 +82,7 @@ function createGetRumResource({ table, now, log }: Deps) {
     }
     // Only the fields of the contract, in its order.
     const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
-    return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
+    return { data, headers: { Age: String(Math.floor(ageOf(cached.since, deps) / 1000)) } };
   };
 }
 

@@ -97,10 +97,11 @@ export async function commitAndMove<Result>(
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
   if (title === undefined && owner_id === undefined) return [];
-  // Records of the feed from before this entry do not change them again.
+  // Records of the feed from before this entry do not change them again. Its time decides, not its sequence: after a merge by a clock that was
+  // ahead, all sequences are.
   const changes = {
-    ...(title !== undefined && { title, title_order: laterOrder(entry.sequence, incident.title_order) }),
-    ...(owner_id !== undefined && { owner_id, owner_order: laterOrder(entry.sequence, incident.owner_order) }),
+    ...(title !== undefined && { title, title_order: laterOrder(entry.at_ms, incident.title_order) }),
+    ...(owner_id !== undefined && { owner_id, owner_order: laterOrder(entry.at_ms, incident.owner_order) }),
   };
   const names = Object.keys(changes) as (keyof typeof changes)[];
   return [

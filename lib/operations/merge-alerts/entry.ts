@@ -4,7 +4,7 @@
  */
 
 import { backoff, CONFLICT, forEach } from '../../shared/concurrency.ts';
-import type { Int64 } from '../../shared/json.ts';
+import { type Int64, NO_INCIDENT } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { collections, keys, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
@@ -32,8 +32,6 @@ export interface EntryWithMoves {
 export const isMoved = ({ from, to }: Move) => from !== to;
 
 const ID_BYTES = 12;
-/** Stored in place of an incident's id. */
-const NO_INCIDENT = '0'.repeat(2 * ID_BYTES);
 
 /** The row of an entry. At 24 bytes an alert, the alerts of the largest body (384 KiB) take 350 of DynamoDB's 400 KB. */
 export const entryRow = (account: Int64, { entry, moves }: EntryWithMoves): Stored<'historyEntry'> => ({

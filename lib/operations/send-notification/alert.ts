@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { messageText } from '../../aws/sqs.ts';
-import { ALERT_CONTENT, AT_MS, LABELS } from '../../ingest/kinds.ts';
+import { ALERT_CONTENT, AT_MS, LABELS } from '../../ingest/alert-fields.ts';
 import { labelsWithin } from '../../ingest/labels.ts';
 import { codePoints } from '../../shared/json.ts';
 

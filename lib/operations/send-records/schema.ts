@@ -9,7 +9,8 @@ export const sendRecords = {
     'Requires the permission Feed Write (`feed`).\n\n' +
     'The records of feed.schema.json, of this account: `account_id` may be left out, and `at_ms` is by default the arrival of the call. ' +
     'All are taken or none; `InvalidParameter` names the first that cannot be. Once taken, they are applied within seconds. ' +
-    'After a 503 send them again: repeated records change nothing. ' +
+    'After a 503, which may come although they are taken, send them again with the same `at_ms`: then repeated records change nothing. ' +
+    'Without `at_ms` each call makes them newer, so that a repetition may undo records that came between. ' +
     'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
   tag: 'Feed',
   permission: 'feed',

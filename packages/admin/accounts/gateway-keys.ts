@@ -30,17 +30,18 @@ interface ListedGatewayKey {
 
 export interface GatewayKeys {
   /**
-   * Makes the gateway key of an account, attaches it to the usage plan, and stores it with the account and its app keys.
-   * An existing key is kept, so the call can be repeated after a failure. Calls must not overlap: API Gateway refuses that.
+   * Makes the gateway key of an account, attaches it to the usage plan, and stores it with the account and its app keys. A key that the
+   * plan has is kept, so the call can be repeated after a failure. Calls must not overlap: API Gateway refuses that.
+   * @param findDetached whether to look in the whole region for a key of the account that no plan has, as a destroyed stack leaves it
    * @returns the key's value
    */
-  provision(account: Int64): Promise<string>;
+  provision(account: Int64, findDetached?: boolean): Promise<string>;
 }
 
 /** A region has one list for the keys of all stacks, so the name of a key begins with that of its table. */
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
-/** All gateway keys whose names have this prefix. */
+/** All gateway keys of the region whose names have this prefix. */
 async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<ListedGatewayKey> {
   const pages = paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { nameQuery: prefix, includeValues: true });
   for await (const { items = [] } of pages)
@@ -49,6 +50,22 @@ async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<Li
 
 /** @param usagePlanId the stack's output `AccountPlanId` */
 export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId: string): GatewayKeys {
+  let attached: Promise<Map<string, string>> | undefined;
+
+  /**
+   * The values of the plan's keys, by account. Each is of an account of this stack, but a table that was restored has another name than the
+   * one in the keys' names.
+   */
+  async function readAttached(): Promise<Map<string, string>> {
+    const values = new Map<string, string>();
+    for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }))
+      for (const { name = '', value } of items) {
+        const [, account] = /-account-(\d+)$/.exec(name) ?? [];
+        if (account !== undefined && value !== undefined) values.set(account, value);
+      }
+    return values;
+  }
+
   async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
     for await (const key of keysNamed(client, name)) if (key.name === name) return key;
     return undefined;
@@ -62,17 +79,25 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
   }
 
   async function attach(keyId: string): Promise<void> {
-    const attached = await unlessMissing(client.getUsagePlanKey({ usagePlanId, keyId }));
-    if (!attached) await client.createUsagePlanKey({ usagePlanId, keyId, keyType: 'API_KEY' });
+    const isAttached = await unlessMissing(client.getUsagePlanKey({ usagePlanId, keyId }));
+    if (!isAttached) await client.createUsagePlanKey({ usagePlanId, keyId, keyType: 'API_KEY' });
+  }
+
+  async function addToPlan(account: Int64, findDetached: boolean): Promise<string> {
+    const name = `${prefixOf(table)}${account}`;
+    const key = await retried(async () => (findDetached && (await findKey(name))) || (await createKey(name)));
+    await retried(() => attach(key.id));
+    return key.value;
   }
 
   return {
-    async provision(account) {
-      const name = `${prefixOf(table)}${account}`;
-      const key = await retried(async () => (await findKey(name)) ?? (await createKey(name)));
-      await retried(() => attach(key.id));
-      await storeGatewayKey(table, account, key.value);
-      return key.value;
+    async provision(account, findDetached = false) {
+      attached ??= readAttached();
+      const values = await attached;
+      const value = values.get(String(account)) ?? (await addToPlan(account, findDetached));
+      values.set(String(account), value);
+      await storeGatewayKey(table, account, value);
+      return value;
     },
   };
 }

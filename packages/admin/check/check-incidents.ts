@@ -88,11 +88,11 @@ const reverted = (
     : { owner_id: old_owner_id ?? undefined, owner_order: old_owner_order }),
 });
 
-const applied = (fields: Fields, { sequence, new_title, new_owner_id }: HistoryEntry): Fields => ({
+const applied = (fields: Fields, { at_ms, new_title, new_owner_id }: HistoryEntry): Fields => ({
   ...fields,
-  ...(new_title !== undefined && { title: new_title, title_order: laterOrder(sequence, fields.title_order) }),
+  ...(new_title !== undefined && { title: new_title, title_order: laterOrder(at_ms, fields.title_order) }),
   ...(new_owner_id !== undefined && {
     owner_id: new_owner_id,
-    owner_order: laterOrder(sequence, fields.owner_order),
+    owner_order: laterOrder(at_ms, fields.owner_order),
   }),
 });

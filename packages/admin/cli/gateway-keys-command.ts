@@ -39,7 +39,7 @@ async function create({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   const json = { accounts: accounts.length };
   if (dryRun) return { text: `${countText(accounts.length, 'account')} would have a gateway key of this stack.`, json };
   await audit.around(accounts, 'gateway key', () =>
-    forEachWithProgress(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
+    forEachWithProgress(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account, true)),
   );
   return { text: `Gateway keys of ${countText(accounts.length, 'account')} exist.`, json };
 }

@@ -9,7 +9,15 @@ import { clientConfig } from '../aws/client-config.ts';
 import { line } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
-import { change, concurrencyFindings, type Finding, leftoverFindings, ok, readSettings } from './preflight-settings.ts';
+import {
+  change,
+  concurrencyFindings,
+  type Finding,
+  keptFindings,
+  leftoverFindings,
+  ok,
+  readSettings,
+} from './preflight-settings.ts';
 import { identify } from './target.ts';
 
 /** The folder of cdk.json. */
@@ -71,7 +79,7 @@ async function preflight({ region, stack: stackOption, context }: Options, env: 
     ['Lambda', async () => checkLambda(config, settings, await isDeployed())],
     ['API Gateway', async () => checkApiGateway(config, settings.stageRate, await isDeployed())],
     ['CDK bootstrap', () => checkBootstrap(config)],
-    ['stack and table', () => checkStackAndTables(config, stack)],
+    ['stack and table', () => checkStackAndTables(config, settings)],
     ['settings', async () => leftoverFindings(settings, await identify({ region: resolvedRegion }))],
   ];
   const findings = await Promise.all(
@@ -157,10 +165,18 @@ async function checkBootstrap(config: ClientConfig): Promise<Finding> {
   return version >= BOOTSTRAP_VERSION ? ok(found) : change(found, advice);
 }
 
-/** Whether the stack exists; if not, the tables that an earlier one, or a failed first deployment, left behind. */
-async function checkStackAndTables(config: ClientConfig, name: string): Promise<Finding[]> {
+/**
+ * Whether the stack exists, and if it does, what a deployment would change of its table and freeze; if not, the tables that an earlier one, or a
+ * failed first deployment, left behind.
+ */
+async function checkStackAndTables(config: ClientConfig, settings: DeploymentSettings): Promise<Finding[]> {
+  const { stackName: name } = settings;
   const stack = await describeStack(config, name);
-  if (stack) return [ok(`stack ${name} is deployed (${stack.StackStatus}): this is an update`)];
+  if (stack) {
+    const { StackStatus, Parameters = [] } = stack;
+    const deployed = new Map(Parameters.map(({ ParameterKey, ParameterValue }) => [ParameterKey, ParameterValue]));
+    return [ok(`stack ${name} is deployed (${StackStatus}): this is an update`), ...keptFindings(settings, deployed)];
+  }
   const tables: string[] = [];
   for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(config) }, {}))
     tables.push(...TableNames.filter((table) => table.startsWith(`${name}-Table`)));

@@ -3,6 +3,7 @@ import { MIN_RESERVED, totalReserved } from '../../../infra/function-settings.ts
 import {
   type DeploymentSettings,
   DeploymentSettingsError,
+  keptSettings,
   readContextFiles,
   readDeploymentSettings,
 } from '../../../infra/stack-settings.ts';
@@ -94,6 +95,21 @@ const nothingReserved = (half: number) =>
   `nothing is reserved: merges or callers without a key can leave too few executions for the authorizer and the reads${
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
+
+/** Settings whose change CloudFormation refuses unless it is told. @param deployed the parameters of the deployed stack */
+export const keptFindings = (
+  settings: DeploymentSettings,
+  deployed: ReadonlyMap<string | undefined, string | undefined>,
+): Finding[] =>
+  Object.entries(keptSettings(settings)).flatMap(([name, { setting, value }]) => {
+    const before = deployed.get(name);
+    return before === undefined || before === value
+      ? []
+      : change(
+          `${setting} is ${value}, and the deployed stack has ${before}`,
+          `CloudFormation refuses to change it: put ${setting} into cdk.json as it was, or deploy with --parameters ${name}=${value} if you mean it`,
+        );
+  });
 
 /** Settings that may have been left over by mistake. */
 export function leftoverFindings(

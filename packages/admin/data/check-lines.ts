@@ -1,4 +1,4 @@
-import { entityOf } from '../../../lib/ingest/check-line.ts';
+import { isExportedAlert, MAX_LINE_BYTES, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
 import {
   type Entity,
   FEED_KINDS,
@@ -7,7 +7,8 @@ import {
   KINDS,
   type Kind,
 } from '../../../lib/ingest/kinds.ts';
-import { recordOfChecked } from '../../../lib/ingest/records.ts';
+import type { Orders } from '../../../lib/ingest/order.ts';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -15,6 +16,8 @@ import { batchGet } from '../../../lib/table/read.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';
+import { takeOrders } from './exported-orders.ts';
+import { MAX_EXPORTED_LINE_BYTES } from './lines.ts';
 
 export interface DataProblem {
   /** Number of the line, from 1. */
@@ -50,6 +53,20 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
 const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
   (FEED_KINDS as readonly Kind[]).includes(entity.kind);
 
+/** The entity of a line, and the orders of its row if an export has written it. */
+function importedOf(text: string): { problems: string[]; entity?: Entity; orders?: Orders } {
+  const { problems, line } = parseLine(text, MAX_EXPORTED_LINE_BYTES);
+  if (problems.length > 0) return { problems };
+  const taken = takeOrders(line);
+  if (!taken.orders && Buffer.byteLength(text) > MAX_LINE_BYTES)
+    return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
+  problems.push(...problemsOf(taken.line, KINDS), ...taken.problems);
+  if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
+    problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
+  if (problems.length > 0) return { problems };
+  return { problems, entity: taken.line as Entity, ...(taken.orders && { orders: taken.orders }) };
+}
+
 /** A line that has no problems. */
 export interface CheckedLine {
   /** Its number, from 1. */
@@ -71,8 +88,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks all lines of a source: each by itself as a record of the feed is checked, and all together against the table for accounts that do
- * not exist and for keys of another account. Empty lines are skipped.
+ * Checks all lines of a source: each by itself as a record of the feed is checked, but for its times, and all together against the table for
+ * accounts that do not exist and for keys of another account. Empty lines are skipped.
  * @param source its name in messages, such as the path of a file
  * @throws DataError with every problem found
  */
@@ -90,16 +107,15 @@ export async function checkData(
     const report = (problem: string) => problems.push({ line: number, problem });
     if (text === undefined) report('is not valid UTF-8');
     if (text === undefined || text.trim() === '') continue;
-    const { entity, problems: found } = entityOf(text, KINDS);
+    const { entity, orders, problems: found } = importedOf(text);
     found.forEach(report);
     if (!entity) continue;
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
     if (!isFeedEntity(entity)) checked.push({ number, entity });
     else {
-      const result = recordOfChecked(entity, { sentMs: nowMs, messageId: 'import', line: number });
-      if ('problem' in result) report(result.problem);
-      else checked.push({ number, entity: result.record.entity, record: result.record });
+      const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
+      checked.push({ number, entity: record.entity, record });
     }
   }
   for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });

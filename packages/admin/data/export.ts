@@ -1,14 +1,15 @@
 import { actorAsGiven } from '../../../lib/ingest/entity-rows.ts';
 import { SNAPSHOT_FIELDS } from '../../../lib/ingest/host-rows.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
-import { type Order, timeOf } from '../../../lib/ingest/order.ts';
+import { laterOrder, type Orders, timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { queryAll } from '../../../lib/table/read.ts';
-import type { WorkItemRow } from '../../../lib/table/rows.ts';
+import type { AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
+import { orderFields, ordersIn } from './exported-orders.ts';
 
 const PARTITIONS = [
   collections.members,
@@ -24,47 +25,49 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
   return KINDS.find((kind) => kind === name);
 };
 
-/** Attributes that mean something only beside the merges and records of this table. A work item may have fields of most of these names. */
+/** Attributes that mean something only beside the merges and keys of this table. A work item may have fields of most of these names. */
 const ATTRIBUTES_OF_THE_TABLE = new Set([
-  ...['incident_order', 'snapshot_order', 'health_order', 'ttl', 'last_change', 'title_order', 'owner_order'],
-  ...['moved_sequence', 'moved_from', 'previous_sequence'],
-  ...['key_order', 'created_at_ms', 'open_partition', 'open_at', 'event'],
+  ...['ttl', 'last_change', 'moved_sequence', 'moved_from', 'previous_sequence'],
+  ...['created_at_ms', 'open_partition', 'open_at', 'event'],
 ]);
 
-/** The entity that a row holds, as import takes it. Its time lets an import overwrite nothing newer. */
+/** The entity that a row holds, as import takes it. Its orders let an import overwrite nothing newer. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
-  const { feed_order, deletion_order: _deletion, ...fields } = stored as Record<string, unknown>;
   const parsed = parseKey({ pk, sk });
   const kind = parsed && entityKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const attributes = (kind === 'work_item' ? {} : fields) as Partial<Record<string, Order>>;
-  const { title_order, owner_order, snapshot_order, health_order, incident_order, moved_sequence } = attributes;
-  const orders = [feed_order as Order | undefined, title_order, owner_order, snapshot_order, health_order];
-  const [earliest] = orders.filter((order) => order !== undefined).sort(Buffer.compare);
-  const incidentAtMs = moved_sequence ?? (incident_order && timeOf(incident_order));
+  const row = stored as Readonly<Record<string, unknown>>;
+  const orders = { ...ordersIn(kind, row), ...(kind === 'alert' && incidentOrderOf(row)) };
+  const { feed_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
+  const written = [feed_order, title_order, owner_order, snapshot_order, health_order];
+  const [earliest] = written.filter((order) => order !== undefined).sort(Buffer.compare);
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];
   const isExported = ([name]: [string, unknown]) =>
-    (kind === 'work_item' || !ATTRIBUTES_OF_THE_TABLE.has(name)) && !omitted.includes(name);
+    !Object.hasOwn(orders, name) &&
+    (kind === 'work_item' || !ATTRIBUTES_OF_THE_TABLE.has(name)) &&
+    !omitted.includes(name);
   return {
     kind,
     account_id: parsed.account,
     ...(earliest !== undefined && { at_ms: timeOf(earliest) }),
     ...((kind === 'host' || kind === 'host_status') && { host_id: sk }),
-    ...Object.fromEntries(Object.entries(fields).filter(isExported)),
-    ...(incidentAtMs !== undefined && fields.incident_id !== undefined && { incident_at_ms: incidentAtMs }),
-    ...(kind === 'alert' && keyedFieldsOf(fields)),
-    ...(kind === 'work_item' && actorsOf(fields)),
+    ...Object.fromEntries(Object.entries(row).filter(isExported)),
+    ...(incident_order !== undefined && row.incident_id !== undefined && { incident_at_ms: timeOf(incident_order) }),
+    ...(kind === 'alert' && statusOf(row)),
+    ...(kind === 'work_item' && actorsOf(row)),
+    ...orderFields(orders),
   };
 }
 
-/** What an alert with a key has beside it, so that the alert keeps its id, and a record that is older changes nothing. */
-function keyedFieldsOf({ key_order, ended_at_ms, alert_severity }: Partial<Stored<'alert'>>): object {
-  if (key_order === undefined) return {};
-  return {
-    alert_status: ended_at_ms === undefined ? alert_severity : 'Ok',
-    alert_order: Buffer.from(key_order).toString('hex'),
-  };
+/** The order of what an alert's row says of its incident: the record's that named it, or the later merge's. */
+function incidentOrderOf({ moved_sequence, incident_order }: Partial<AlertRow>): Orders {
+  return moved_sequence === undefined ? {} : { incident_order: laterOrder(moved_sequence, incident_order) };
+}
+
+/** The status of an alert with a key, as a record would say it. */
+function statusOf({ alert_key, ended_at_ms, alert_severity }: Partial<AlertRow>): object {
+  return alert_key === undefined ? {} : { alert_status: ended_at_ms === undefined ? alert_severity : 'Ok' };
 }
 
 /** Who deleted a work item, as a record would say it. */

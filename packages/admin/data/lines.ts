@@ -1,6 +1,9 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
 
+/** An exported line may take more bytes than the one that was stored: its orders, and characters and numbers that it writes in full. */
+export const MAX_EXPORTED_LINE_BYTES = 8 * MAX_LINE_BYTES;
+
 const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -22,14 +25,14 @@ export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGene
       from = index + 1;
     }
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length <= MAX_LINE_BYTES) parts.push(bytes.subarray(from)); // more is not needed to see that it is too long
+    if (length <= MAX_EXPORTED_LINE_BYTES) parts.push(bytes.subarray(from)); // more is not needed to see that it is too long
   }
   if (parts.some(({ length }) => length > 0)) yield decoded(parts);
 }
 
 function decoded(parts: readonly Uint8Array[]): string | undefined {
   const bytes = Buffer.concat(parts);
-  if (bytes.length > MAX_LINE_BYTES) return bytes.toString('latin1', 0, MAX_LINE_BYTES + 1);
+  if (bytes.length > MAX_EXPORTED_LINE_BYTES) return bytes.toString('latin1', 0, MAX_EXPORTED_LINE_BYTES + 1);
   try {
     return utf8.decode(bytes);
   } catch {

@@ -31,6 +31,7 @@ export function operatorMerge(
     ...SILENT,
     table,
     now,
+    monotonicNow: performance.now.bind(performance),
     newId: randomUUID,
     timeLimits: TIME_LIMITS,
     settings: readSettings({ TABLE_NAME: table.name }),

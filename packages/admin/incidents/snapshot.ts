@@ -1,5 +1,6 @@
 /** A consistent snapshot of an account's incidents and alerts, read while merges go on. */
 
+import { laterOrder } from '../../../lib/ingest/order.ts';
 import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
@@ -24,10 +25,11 @@ export async function readSnapshot(
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
   for (const { entry } of entries) {
     const incident = incidentOf.get(entry.incident_id);
-    const { sequence, new_title: title, new_owner_id: owner } = entry;
+    const { sequence, at_ms, new_title: title, new_owner_id: owner } = entry;
     if (!incident || (incident.last_change?.sequence ?? 0) >= sequence) continue;
-    if (title !== undefined) incident.title = title;
-    if (owner !== undefined) incident.owner_id = owner;
+    if (title !== undefined) Object.assign(incident, { title, title_order: laterOrder(at_ms, incident.title_order) });
+    if (owner !== undefined)
+      Object.assign(incident, { owner_id: owner, owner_order: laterOrder(at_ms, incident.owner_order) });
   }
   const resolved = resolve(new Map(alerts.map((alert) => [alert.alert_id, alert])), entries);
   return { incidents, alerts: [...resolved.values()] as Stored<'alert'>[] };

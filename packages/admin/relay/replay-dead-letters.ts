@@ -3,8 +3,9 @@
 import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { createSqsClient, messageText, sendMessages } from '../../../lib/aws/sqs.ts';
+import { createSqsClient, sendMessages } from '../../../lib/aws/sqs.ts';
 import { type ServiceEvent, writtenRowOf } from '../../../lib/events/event.ts';
+import { eventMessage, mergeMessage } from '../../../lib/events/messages.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -61,17 +62,11 @@ export async function replayRelay(
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
   const sqs = createSqsClient({ region });
-  const sendTo = (url: string, bodies: readonly string[]) =>
-    sendMessages(
-      sqs,
-      url,
-      bodies.map((MessageBody) => ({ MessageBody })),
-    );
-  const sendEvents = (events: readonly ServiceEvent[]) => sendTo(eventsUrl, events.map(messageText));
+  const sendEvents = (events: readonly ServiceEvent[]) => sendMessages(sqs, eventsUrl, events.map(eventMessage));
   const relay = createRelay(
     { table, log: SILENT.log },
     {
-      merges: (bodies) => sendTo(mergeQueueUrl, bodies),
+      merges: (keys) => sendMessages(sqs, mergeQueueUrl, keys.map(mergeMessage)),
       events: sendEvents,
       // What cannot be relayed stays in the letter that it is in.
       deadLetters: async (bodies) => bodies.map(() => false),

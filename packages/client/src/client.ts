@@ -8,6 +8,7 @@ import {
   type MergeAlertsRequest,
   PATHS,
   type PlainMethods,
+  type SendRecordsRequest,
   type ServiceMapFleetHost,
 } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface Client extends PlainMethods {
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
+  /** Records without `at_ms` get the time of this call, so that a retry changes nothing. */
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): ReturnType<PlainMethods['sendRecords']>;
   /**
    * Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key. @throws TypeError when
    * that key is invalid
@@ -68,6 +71,7 @@ export function createClient(options: ClientOptions): Client {
     async *hosts(request, callOptions) {
       for await (const { items } of pages(request, callOptions)) yield* items;
     },
+    sendRecords: (request, callOptions) => methods.sendRecords(withTimes(request), callOptions),
     async mergeAlerts(request, { idempotencyKey = randomId(), ...callOptions } = {}) {
       checkIdempotencyKey(idempotencyKey);
       const { headers } = await transport.send(PATHS.mergeAlerts, request, callOptions, idempotencyKey);
@@ -75,6 +79,18 @@ export function createClient(options: ClientOptions): Client {
     },
     // The compiler reports an operation that is missing.
   } satisfies Client & Record<keyof typeof PATHS, unknown>;
+}
+
+/** The service would give each try the time of its own arrival: then a repeated record could undo one that came between the tries. */
+function withTimes(request: SendRecordsRequest): SendRecordsRequest {
+  const { records } = request;
+  if (!Array.isArray(records)) return request; // which the service refuses
+  const atMs = Date.now();
+  const withTime = (record: { at_ms?: unknown }) =>
+    typeof record === 'object' && record !== null && !Array.isArray(record) && record.at_ms === undefined
+      ? { ...record, at_ms: atMs }
+      : record;
+  return { ...request, records: records.map(withTime) };
 }
 
 /**

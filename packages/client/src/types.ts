@@ -233,6 +233,132 @@ export interface SendRecordsResult {
    */
   accepted: number;
 }
+export interface AlertListRequest {
+  /**
+   * Maximum number of alerts in the page; from 1 to 100; default 20
+   */
+  limit?: number;
+  /**
+   * The search_after_ctx of the previous page, unchanged, with the same filters; absent or empty for the first page. Never construct one
+   */
+  search_after_ctx?: string;
+  /**
+   * true: the earliest start first
+   */
+  asc?: boolean;
+  /**
+   * true: only open alerts. false: only others, which alert_ids or alert_keys must name. Absent: open ones, or all that are named
+   */
+  is_active?: boolean;
+  /**
+   * Alerts of these severities, with commas between them: Critical, Warning, Info. Absent or empty: all
+   */
+  alert_severity?: string;
+  /**
+   * Alerts with any of these ids
+   *
+   * @maxItems 100
+   */
+  alert_ids?: string[];
+  /**
+   * The last alert of each of these keys
+   *
+   * @maxItems 100
+   */
+  alert_keys?: string[];
+}
+/**
+ * The incident that the alert is in; absent if none
+ */
+export interface AlertIncident {
+  /**
+   * Identifier of the incident
+   */
+  incident_id: string;
+  /**
+   * Its title; absent if there is no such incident
+   */
+  title?: string;
+}
+export interface AlertItem {
+  /**
+   * The account that the alert belongs to
+   */
+  account_id: number | bigint;
+  /**
+   * Identifier of the alert, for merges
+   */
+  alert_id: string;
+  /**
+   * What the sender watches; absent if only records with alert_id have written the alert
+   */
+  alert_key?: string;
+  /**
+   * The latest status that was not Ok
+   */
+  alert_severity?: 'Critical' | 'Warning' | 'Info';
+  /**
+   * The severity while the alert is open, Ok once it has ended; absent without alert_key
+   */
+  alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
+  /**
+   * Description
+   */
+  description?: string;
+  /**
+   * Labels, by their names
+   */
+  labels: {};
+  /**
+   * Where the sender shows the alert: an http or https URL
+   */
+  source_url?: string;
+  /**
+   * When it started: Unix time in seconds
+   */
+  start_time?: number;
+  /**
+   * Time of the latest record: Unix time in seconds
+   */
+  last_time?: number;
+  /**
+   * When it ended, 0 while it is open: Unix time in seconds
+   */
+  end_time?: number;
+  /**
+   * When the service got its first record: Unix time in seconds
+   */
+  created_at?: number;
+  /**
+   * When the service got its latest record: Unix time in seconds
+   */
+  updated_at?: number;
+  incident?: AlertIncident;
+  /**
+   * Title
+   */
+  title: string;
+}
+export interface AlertList {
+  /**
+   * The alerts of the page
+   */
+  items: AlertItem[];
+  /**
+   * Whether alerts may follow
+   */
+  has_next_page: boolean;
+  /**
+   * For the next page; absent if none follows
+   */
+  search_after_ctx?: string;
+}
+export interface AlertInfoRequest {
+  /**
+   * Identifier of the alert
+   */
+  alert_id: string;
+}
 export interface MergeAlertsRequest {
   /**
    * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
@@ -448,6 +574,8 @@ export const PATHS = {
   deleteWorkItem: '/incident/work-item/delete',
   sendNotification: '/feed/alertmanager',
   sendRecords: '/feed/records',
+  listAlerts: '/alert/list',
+  getAlert: '/alert/info',
   mergeAlerts: '/alert/merge',
 } as const;
 
@@ -463,6 +591,10 @@ export interface PlainMethods {
   sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
   /** Send records to the feed. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
+  /** List open alerts. */
+  listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
+  /** Read an alert by its id. */
+  getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
 }
 
 /** The operations as commands: the method of each, and how it takes the fields of the request. */
@@ -472,6 +604,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","fields":{"work_item_id":"text","version":"integer"},"isIdempotent":false},
   "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
   "send-records": {"method":"sendRecords","summary":"Send records to the feed","fields":{"records":"json"},"isIdempotent":false},
+  "list-alerts": {"method":"listAlerts","summary":"List open alerts","fields":{"limit":"integer","search_after_ctx":"text","asc":"flag","is_active":"flag","alert_severity":"text","alert_ids":"texts","alert_keys":"texts"},"isIdempotent":false},
+  "get-alert": {"method":"getAlert","summary":"Read an alert by its id","fields":{"alert_id":"text"},"isIdempotent":false},
   "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","fields":{"alert_ids":"texts","incident_id":"text","comment":"text","owner_id":"integer","title":"text"},"isIdempotent":true},
 };
 
@@ -496,6 +630,14 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["accepted"]',
   '["refused","index"]',
   '["refused_count"]',
+  '["items","start_time"]',
+  '["items","last_time"]',
+  '["items","end_time"]',
+  '["items","created_at"]',
+  '["items","updated_at"]',
+  '["start_time"]',
+  '["last_time"]',
+  '["end_time"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',

@@ -80,6 +80,23 @@ export const rumRecord = object({
   ...Object.fromEntries(Object.entries(RUM_RECORD).map(([name, value]) => [name, TYPES[typeof value] ?? {}])),
 });
 
+const SEVERITIES = ['Critical', 'Warning', 'Info'];
+export const alertItem = object(
+  { account_id: integer, alert_id: text, title: text, labels: { type: 'object', additionalProperties: text } },
+  {
+    alert_key: text,
+    alert_severity: oneOf(...SEVERITIES),
+    alert_status: oneOf(...SEVERITIES, 'Ok'),
+    description: text,
+    source_url: text,
+    ...Object.fromEntries(
+      ['start_time', 'last_time', 'end_time', 'created_at', 'updated_at'].map((name) => [name, natural]),
+    ),
+    incident: object({ incident_id: text }, { title: text }),
+  },
+);
+export const alertList = object({ items: listOf(alertItem), has_next_page: flag }, { search_after_ctx: text });
+
 /** The table of error codes. */
 export const CODES: Readonly<Record<string, number>> = {
   OK: 200,

@@ -29,6 +29,9 @@ export function entitiesOf(run: string) {
     },
     /** A check that asserts the incident of an alert uses alerts that no other check merges. */
     alerts: Array.from({ length: 12 }, (_, index) => objectId(`alert ${index}`)),
+    /** Keys of alerts that are open, the latest start first, and of one that has ended. */
+    openKeys: ['b', 'c', 'a'].map((name) => `certify ${objectId(name)} ${name}`),
+    endedKey: `certify ${objectId('ended')}`,
     otherAccount: {
       work_item_id: workItem('stranger'),
       incident: objectId('stranger'),
@@ -91,8 +94,18 @@ function fleetLines(account_id: Int64, nowMs: number): Line[] {
   return [...lines, ...FILLERS.map((host) => ({ kind: 'host', account_id, ...host }))];
 }
 
+/** The first is critical. Each starts a minute before the one before it. */
+export const alertContent = (index: number, nowMs: number) => ({
+  alert_status: index === 0 ? 'Critical' : 'Warning',
+  description: `Alert ${index}`,
+  labels: { host: `db-${index}` },
+  source_url: 'https://example.com/',
+  started_at_ms: nowMs - 60_000 * (index + 1),
+});
+
 /** The data of the certified account. */
-export function accountLines(account_id: Int64, nowMs: number, { workItems, incidents, alerts }: Entities): Line[] {
+export function accountLines(account_id: Int64, nowMs: number, entities: Entities): Line[] {
+  const { workItems, incidents, alerts, openKeys, endedKey } = entities;
   const common = { account_id, title: 'Certificate' };
   return [
     ...fleetLines(account_id, nowMs),
@@ -101,6 +114,8 @@ export function accountLines(account_id: Int64, nowMs: number, { workItems, inci
     ...Object.values(workItems).map((item) => ({ kind: 'work_item', ...common, ...item })),
     ...Object.entries(incidents).map(([title, incident_id]) => ({ kind: 'incident', account_id, incident_id, title })),
     ...alerts.map((alert_id) => ({ kind: 'alert', ...common, alert_id, incident_id: incidents.source })),
+    ...openKeys.map((alert_key, index) => ({ kind: 'alert', ...common, ...alertContent(index, nowMs), alert_key })),
+    { kind: 'alert', ...common, alert_key: endedKey, alert_status: 'Ok', ended_at_ms: nowMs - 60_000 },
   ];
 }
 

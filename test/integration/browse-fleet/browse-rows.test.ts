@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
@@ -75,6 +76,18 @@ it('a page ends early with page_size_reached and a cursor when reading takes too
     const ended = { truncated: true, partial: true, truncation_reasons: ['page_size_reached'] };
     expect(page).toMatchObject({ ...ended, coverage: { scanned: page.items.length } });
   }
+});
+
+it('a slow count against the rate limit takes nothing of the time for reading hosts', async () => {
+  const double = new TableDouble();
+  const table = connectDouble(async (request) => double.apply(request));
+  const through = connectDouble(async ({ name, input }) => {
+    if (name === 'UpdateCommand') await sleep(1_001);
+    return double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input });
+  });
+  const fleet = await newFleet(table, { through, timeLimits: { ...PATIENT_LIMITS, inventoryMs: 1_000 } });
+  await putHosts(fleet, rowsOf(7, inventory));
+  expect(hostIdsOf(expectData(browseFleet, await fleet.browse()))).toHaveLength(7);
 });
 
 it('malformed rows make only the status of their own hosts unavailable, and are named in the log, the first ten of them', async () => {

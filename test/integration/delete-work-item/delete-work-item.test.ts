@@ -1,5 +1,6 @@
 /** What a deletion stores and refuses. The contract has its answers, and `schedules/feed-records` what faults and other writers may do. */
 import { randomUUID } from 'node:crypto';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
@@ -26,6 +27,7 @@ async function newItem(fields: Record<string, unknown> = {}, connection = table)
   return {
     ...{ appKey, clock },
     row: () => stored(table, key),
+    put: async (changed: object) => put(table, key, { ...(await stored(table, key)), ...changed }),
     remove: (version: Int64 = 3) =>
       callAlone(handlers, deleteWorkItem, { appKey, rawBody: stringifyJson({ work_item_id: id, version }) }),
     restore: async () => expect(await restoreWorkItem(table, account, await stored(table, key))).toBe(true),
@@ -82,4 +84,25 @@ it('a deletion that is undone before the SDK repeats its write is a success; lat
   item.clock.now += 1;
   expectEnvelope(await item.remove(), 400, 'InvalidParameter');
   expectEnvelope(await item.remove(5), 200);
+});
+
+it('a request of a refused call that comes late, after the answer, deletes only what a record has given its version meanwhile', async () => {
+  const connection = connectAgain(table);
+  const item = await newItem({}, connection);
+  const requests: object[] = [];
+  aroundCalls(connection, async ({ command, input }, send) => {
+    if (command.startsWith('UpdateItem')) requests.push(structuredClone(input));
+    await send();
+  });
+  expectEnvelope(await item.remove(4), 400, 'InvalidParameter');
+  const comesLate = () => table.client.send(new UpdateCommand(requests[0] as UpdateCommandInput));
+  const before = await item.row();
+  await expect(comesLate()).rejects.toThrow('conditional');
+  expect(await item.row()).toEqual(before);
+  await item.put({ version: 4 });
+  await comesLate();
+  expect(await item.row()).toMatchObject({ version: 5, deleted_at_ms: NOW });
+  // From then on it finds another version, also after the deletion is undone.
+  await item.restore();
+  await expect(comesLate()).rejects.toThrow('conditional');
 });

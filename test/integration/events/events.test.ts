@@ -100,6 +100,17 @@ it('events are published for merges, for large ones both at the commit and at co
   expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
 });
 
+it('AlertsMerged of a large merge counts and names the alerts that move, not those that are in the incident', async () => {
+  const tenant = await newAccount(table);
+  const incident_id = await tenant.incident();
+  const [staying, moving] = [await tenant.alerts(LARGE, incident_id), (await tenant.alerts(LARGE)).sort()];
+  await tenant.merge(handlerOf(table), { alert_ids: [...staying, ...moving], incident_id });
+  expect(await eventsOf(tenant.account)).toMatchObject([
+    { detail: { complete: false, alerts: LARGE, alert_ids: expect.arrayContaining(moving) } },
+    { detail: { alerts: LARGE } },
+  ]);
+});
+
 it("events are published for deletions and operators' commands, and not for what failed", async () => {
   const { account, appKey } = await newAccount(table);
   const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
@@ -147,6 +158,42 @@ it("events are published for deletions and operators' commands, and not for what
   const text = stringifyJson(events);
   for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
     expect(text).not.toContain(secret);
+});
+
+it('each deletion of a work item has one event of its own, also if it says the same as an earlier one', async () => {
+  const { account, appKey } = await newAccount(table);
+  const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 1, title: 't' };
+  const at = Date.now() - 60_000;
+  const send = (more: object, at_ms: number) => feedOver(table).send({ ...item, at_ms, ...more });
+  await send({}, at);
+  await send({ deleted_at_ms: at }, at + 1);
+  await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, at + 2); // it is deleted already
+  await run(`work-item restore w --account ${account}`);
+  await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, at + 9);
+  await run(`work-item restore w --account ${account}`);
+  const { version } = await stored(table, keys.workItem(account, 'w'));
+  const call = { appKey, body: { work_item_id: 'w', version } };
+  for (let times = 0; times < 2; times += 1)
+    expect((await callAlone(handlersOver(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
+  const events = await eventsOf(account);
+  const [deleted, restored] = ['WorkItemDeleted', 'WorkItemRestored'];
+  expect(events.map(({ type }) => type)).toEqual([deleted, restored, deleted, restored, deleted]);
+  expect(events[2]?.detail).toMatchObject({ at_ms: at + 7, by: 'record: other' });
+  expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
+});
+
+it('a write that only repeats what a row said before tells nothing', async () => {
+  const tenant = await newAccount(table);
+  const { account } = tenant;
+  const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
+  await tenant.merge(handlerOf(table), { alert_ids, incident_id });
+  await run(`account suspend ${account}`);
+  const before = await eventsOf(account);
+  expect(before.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted', 'AccountSuspended']);
+  const [suspension] = await storedUnder(table, collections.audit(account));
+  for (const key of [keys.mergeOrder(account), { pk: suspension.pk, sk: suspension.sk }])
+    await put(table, key, { ...(await stored(table, key)), more: 1 });
+  expect(await eventsOf(account)).toEqual(before);
 });
 
 it('relay logs an entry of the audit that replaces a finished one, which no command does', async () => {

@@ -25,14 +25,14 @@ const CHANGED = { ...RUM_RECORD, version: 'free' };
 
 /** An account with a RUM record and, unless it is null, a usage row; a clock, and one warm handler. */
 async function newTenant({ record = RUM_RECORD, usage = USAGE }: { record?: object; usage?: object | null } = {}) {
-  const clock = { now: NOW, msOfQuery: 0 };
+  const clock = { now: NOW, monotonic: 0, msOfQuery: 0 };
   const { table, hooked, hook } = hookedTable();
   hook.around = (reply, { name }) => {
     if (name === 'QueryCommand') clock.now += clock.msOfQuery;
     return reply();
   };
   const { account, appKey } = await newCaller(table);
-  const deps = testDeps(hooked, { now: () => clock.now });
+  const deps = testDeps(hooked, { now: () => clock.now, monotonicNow: () => clock.monotonic });
   const handlers = handlersOver(deps);
   const putRecord = (row: object) => put(table, keys.rumResource(account), row);
   await putRecord(record);
@@ -91,6 +91,20 @@ it.each([
   expect(await versionAndAge()).toEqual(['professional', '59']);
   clock.now += 1;
   expect(await versionAndAge()).toEqual(['free', '0']);
+});
+
+it('a record is served from memory for 60 s, also if the clock is set back meanwhile, and its age is not', async () => {
+  const { clock, putRecord, versionAndAge } = await newTenant();
+  expect(await versionAndAge()).toEqual(['professional', '0']);
+  await putRecord(CHANGED);
+  clock.now += 1;
+  clock.monotonic += 59_999;
+  expect(await versionAndAge()).toEqual(['professional', '59']);
+  clock.monotonic += 1;
+  expect(await versionAndAge()).toEqual(['free', '0']);
+  clock.now -= 3_600_000;
+  await putRecord(RUM_RECORD);
+  expect(await versionAndAge()).toEqual(['professional', '0']);
 });
 
 it('a record that was deleted is gone at once with no_cache, and from then on for all', async () => {

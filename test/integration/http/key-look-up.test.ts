@@ -13,9 +13,9 @@ const HOUR_MS = 3_600_000;
 
 /** Warm functions over a table in memory, with a clock. */
 function newLookUp({ recordsUse = false } = {}) {
-  const clock = { now: NOW };
+  const clock = { now: NOW, monotonic: 0 };
   const { table, hooked, hook } = hookedTable();
-  const deps = testDeps(hooked, { now: () => clock.now });
+  const deps = testDeps(hooked, { now: () => clock.now, monotonicNow: () => clock.monotonic });
   const newInstance = () => createAppKeys(deps, { recordsUse });
   const putKey = (row: object = {}, appKey?: string) =>
     putAppKey(table, { account_id: newAccountId(), ...row }, appKey);
@@ -83,6 +83,38 @@ it('a key is trusted for 30 s from the start of its look-up, however long that t
   expect(await find(appKey)).toMatchObject({ permissions: ['monit', 'feed'] });
   clock.now += 28_000;
   expect(await find(appKey)).toBeUndefined();
+});
+
+it('a key is trusted for 30 s however often the clock of a warm function is set back', async () => {
+  const { clock, find, putKey } = newLookUp();
+  const appKey = await putKey();
+  await find(appKey);
+  await putKey(REVOKED, appKey);
+  for (let seconds = 1; seconds < 30; seconds += 1) {
+    clock.monotonic += 1_000;
+    clock.now = NOW + (seconds % 10) * 1_000;
+    expect(await find(appKey)).toBeDefined();
+  }
+  clock.monotonic += 1_000;
+  expect(await find(appKey)).toBeUndefined();
+});
+
+it('a look-up that ends long after it began, since the process was frozen, is made again, also for calls that join it', async () => {
+  const { clock, hook, find, putKey } = newLookUp();
+  const [appKey, reached] = [await putKey(), Promise.withResolvers<void>()];
+  hook.around = async (reply) => {
+    const row = reply();
+    await reached.promise;
+    return row;
+  };
+  const beginning = find(appKey);
+  await putKey(REVOKED, appKey); // just after the row was read
+  clock.now += 600_000;
+  const joining = find(appKey);
+  hook.around = (reply) => reply();
+  reached.resolve();
+  expect(await Promise.all([beginning, joining])).toEqual([undefined, undefined]);
+  expect(hook.calls).toEqual(['GetCommand', 'GetCommand']);
 });
 
 it('concurrent calls share one look-up; each waits for it only until its own signal aborts', async () => {

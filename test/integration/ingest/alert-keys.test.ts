@@ -220,8 +220,8 @@ describe('the feed refuses', () => {
     [{ ended_at_ms: NOW + 300_001 }, /^ended_at_ms is 300001 ms after the record was sent/],
     [{ source_id: 's' }, 'source_id is not a field of this kind'],
     [
-      { alert_id: 'a'.repeat(24), alert_status: 'Ok', alert_order: '00'.repeat(24), started_at_ms: NOW },
-      /alert_order is not a field/,
+      { alert_id: 'a'.repeat(24), alert_status: 'Ok', key_order: '00'.repeat(24), started_at_ms: NOW },
+      /key_order is not a field/,
     ],
   ])('%j', async (fields, reason) => {
     const { account, feed, alerts } = await newSender();
@@ -315,16 +315,17 @@ describe('an import of exported alerts', () => {
     await send({});
     const [line = ''] = (await linesOf(account)).slice(-1);
     const before = await alerts();
-    const other = { alert_key: 'other', alert_order: JSON.parse(line).alert_order.replace(/.$/, 'f') };
+    const other = { alert_key: 'other', key_order: JSON.parse(line).key_order.replace(/.$/, 'f') };
     await load(table, [stringifyJson({ ...JSON.parse(line), ...other, alert_status: 'Ok' })]);
     expect(await alerts()).toEqual(before);
   });
 
   it.each([
-    [{ alert_key: undefined }, /alert_key is required/],
+    [{ alert_key: undefined }, /alert_status/],
     [{ alert_status: undefined }, /alert_status is required/],
-    [{ alert_order: 'x'.repeat(34) }, /alert_order must be/],
-    [{ alert_order: 'ff'.repeat(24) }, /alert_order is \d+ ms after the record was sent/],
+    [{ key_order: undefined }, /key_order must be/],
+    [{ key_order: 'x'.repeat(34) }, /key_order must be/],
+    [{ key_order: 'ff'.repeat(24) }, /key_order must be/],
   ])('refuses %j', async (fields, problem) => {
     const { account, send } = await newSender();
     await send({});

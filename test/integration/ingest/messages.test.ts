@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { changeAccount } from '../../../packages/admin/accounts/accounts.ts';
 import { connectionLost } from '../../support/faults.ts';
 import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
@@ -12,7 +13,7 @@ import { hookedTable } from '../http/hooked-table.ts';
 const NOW = 1_795_000_000_000;
 
 /** An account on a table of its own. @param before runs before each request, with its text */
-async function newTenant(before: (text: string) => unknown = () => {}) {
+async function newTenant(before: (text: string) => unknown = () => {}, now = () => NOW) {
   const { table, hooked, hook } = hookedTable();
   hook.around = async (reply, { input }) => {
     await before(stringifyJson(input));
@@ -21,7 +22,8 @@ async function newTenant(before: (text: string) => unknown = () => {}) {
   const { account } = await newAccount(table);
   return {
     account,
-    feed: feedOver(hooked, () => NOW),
+    suspend: (suspended: boolean) => changeAccount(table, account, () => ({ suspended })),
+    feed: feedOver(hooked, now),
     member: (member_id: number, more: object = {}) =>
       JSON.stringify({ kind: 'member', account_id: account, member_id, name: 'Ada', ...more }),
     names: (...ids: number[]) =>
@@ -89,6 +91,40 @@ describe('a line', () => {
     expect(feed.refused).toMatchObject([{ line: '2' }]);
     expect(await names(1)).toEqual(['Ada']);
     expect(feed.counts()).toMatchObject({ records: 1, refused: 1 });
+  });
+});
+
+describe('a record of a suspended account', () => {
+  it('is refused 30 s after the suspension at the latest, and taken again once that ends', async () => {
+    let seconds = 0;
+    const { account, suspend, feed, member, names } = await newTenant(undefined, () => NOW + seconds * 1_000);
+    await feed.deliver([member(1)]);
+    await suspend(true);
+    seconds = 30;
+    await feed.deliver([member(2)]);
+    expect(await names(1, 2)).toEqual(['Ada', undefined]);
+    expect(feed.refused).toMatchObject([
+      { body: member(2), reason: expect.stringContaining(`${account} is suspended`) },
+    ]);
+    await suspend(false);
+    await feed.deliver([member(2)]);
+    expect(await names(2)).toEqual(['Ada']);
+  });
+
+  it.each([29, -1])('is looked up again only after 30 s, or when the clock went back: after %d s', async (later) => {
+    let seconds = 0;
+    let lookUps = 0;
+    const isLookUp = (text: string) => /"ACCOUNT#\d+#ACCOUNT"/.test(text) && !text.includes('Update');
+    const { feed, member } = await newTenant(
+      (text) => {
+        if (isLookUp(text)) lookUps += 1;
+      },
+      () => NOW + seconds * 1_000,
+    );
+    await feed.deliver([member(1)]);
+    seconds = later;
+    await feed.deliver([member(1)]);
+    expect(lookUps).toBe(later < 0 ? 2 : 1);
   });
 });
 

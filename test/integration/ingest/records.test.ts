@@ -136,3 +136,23 @@ it('an incident keeps the title and the owner that a merge gave it, until a late
   expect(latest.title).toBe('latest');
   expect(latest).not.toHaveProperty('owner_id');
 });
+
+it('a merge by a clock that is ahead makes only the titles late that it gives itself, and until that time', async () => {
+  const { feed, record, merge, incidentRow } = await newTenant();
+  const [own, other] = [incident_id, 'c'.repeat(24)];
+  const title = (id: string, text: string, at: number) => record('incident', { incident_id: id, title: text }, at);
+  await feed.send(title(own, 'first', NOW - 10), title(other, 'first', NOW - 10));
+  await feed.send(record('alert', { alert_id, title: 'a' }, NOW - 10));
+  const mergeAt = async (now: number, id: string, given: string) => {
+    const { mergeAlerts } = createHandlers(testDeps(table, { now: () => now }));
+    expect((await merge(mergeAlerts, { alert_ids: [alert_id], incident_id: id, title: given })).status).toBe(200);
+  };
+  await mergeAt(NOW + 3_600_000, own, 'ahead');
+  await mergeAt(NOW, other, 'merged');
+  await feed.send(title(own, 'true', NOW + 1_000), title(other, 'true', NOW + 1_000));
+  expect([(await incidentRow(own)).title, (await incidentRow(other)).title]).toEqual(['ahead', 'true']);
+  await mergeAt(NOW + 2_000, own, 'merged');
+  const later = feedOver(table, () => NOW + 3_600_000);
+  await later.send(title(own, 'later', NOW + 3_600_001));
+  expect((await incidentRow(own)).title).toBe('later');
+});

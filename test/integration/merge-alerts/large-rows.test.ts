@@ -2,6 +2,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { expect, inject, it } from 'vitest';
+import { mergeMessage } from '../../../lib/events/messages.ts';
 import { createFinishMerges, finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { readDeployment } from '../../../packages/local/deployment.ts';
@@ -33,7 +34,7 @@ it("a pending merge is finished by the message that the table's stream makes of 
   expect(records).toHaveLength(1);
   const { patterns } = readDeployment(inject('template'), table.name).stream;
   expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);
-  const Records = (await relayed(table, records)).merges.map((body) => ({ body }));
+  const Records = (await relayed(table, records)).merges.map((key) => ({ body: mergeMessage(key).MessageBody }));
   await createFinishMerges(testDeps(table))({ Records } as SQSEvent, { getRemainingTimeInMillis: () => 30_000 });
   await expectMerged(tenant, one, alerts);
 });

@@ -3,8 +3,10 @@ import { ApiError } from '../../../lib/http/errors.ts';
 import type { Feed } from '../../../lib/ingest/queues.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
+import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { feedOver } from '../../support/feed.ts';
+import { callAlone, handlersOver, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
 const table = newDouble();
@@ -54,6 +56,23 @@ it.each<[what: string, records: unknown[], problem: RegExp]>([
     message: expect.stringMatching(problem),
   }),
 );
+
+it('what is taken is not refused by the queue, whose clock may be up to a minute behind', async () => {
+  const status = { kind: 'host_status', host_id: 'h', health_at_ms: NOW };
+  for (const record of [
+    { ...alert, at_ms: NOW + 240_001 },
+    { ...status, health_at_ms: NOW + 240_001 },
+  ])
+    expect((await send([record])).message).toMatch(/ is 240001 ms after the record was sent: set the clock /);
+  const { sent } = await send([
+    { ...alert, at_ms: NOW + 240_000 },
+    { ...status, health_at_ms: NOW + 240_000 },
+  ]);
+  const feed = feedOver(table, () => NOW - 60_000);
+  await put(table, keys.account(account), { account_id: account });
+  await feed.deliver([sent.join('\n')]);
+  expect([feed.refused, feed.counts()]).toMatchObject([[], { records: 2 }]);
+});
 
 it('records that exact numbers make longer than a message are EntityTooLarge', async () => {
   const records = Array(17).fill({ ...workItem, x: Array(3_060).fill('raw 1e18') });

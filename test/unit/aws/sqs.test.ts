@@ -75,7 +75,8 @@ it('messages are sent in calls of at most the 1 MiB that SQS takes; one that is 
   const isRefused = ({ MessageBody }: Entry) => MessageBody === 'refused';
   const large = Array.from({ length: 10 }, () => 'é'.repeat(150_000));
   const bodies = [...large, 'é'.repeat(600_000), 'refused', ...Array.from({ length: 11 }, String)];
-  const sent = await destinations(endpoint).send(`${endpoint}/1/queue`, bodies);
+  const messages = bodies.map((MessageBody) => ({ MessageBody }));
+  const sent = await destinations(endpoint).send(`${endpoint}/1/queue`, messages);
   expect(sent).toEqual(bodies.map((body) => body.length !== 600_000 && body !== 'refused'));
   expect(calls.toSorted()).toEqual([1, 1, 10, 2, 3, 3, 3]);
 });

@@ -4,7 +4,7 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import type { ServiceEvent } from '../../../lib/events/event.ts';
 import { createPublisher } from '../../../lib/events/relay.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
 import { relayed } from '../../support/events.ts';
 import { newDouble } from '../../support/service.ts';
 
@@ -18,7 +18,8 @@ function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}
 }
 /** A record with an attribute of a form that nothing writes, and with characters that SQS refuses. */
 const unreadable = entryRecord(2, { alert_ids: { N: '1' }, comment: { S: '\ufffe \uffff 😀' } });
-const sequenceOf = (sent: string | ServiceEvent) => (typeof sent === 'string' ? undefined : sent.detail.sequence);
+const sequenceOf = (sent: Key | string | ServiceEvent) =>
+  typeof sent === 'object' && 'detail' in sent ? sent.detail.sequence : undefined;
 
 it('relay reports the first record whose event was not accepted', async () => {
   const records = [1, 2, 3].map((sequence) => entryRecord(sequence));

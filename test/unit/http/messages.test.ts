@@ -26,6 +26,8 @@ const VALUES: Explanations = {
   workItemTooLarge: { workItemId: 'wi-1' },
   versionDiffers: { given: '3', stored: '9007199254740993' },
   invalidRecords: { problems: ['records[17]: kind'], more: 7 },
+  alertNotFound: { alertId: 'abc' },
+  endedAlertsUnnamed: undefined,
   rumResourceNotFound: undefined,
   alertsTooLarge: { named: ['abc'], more: 7 },
   incidentTooLarge: { incidentId: '64f000000000000000000001' },
@@ -85,6 +87,10 @@ const FORMS: [schema: FieldSchema, english: string][] = [
   [
     { type: 'string', format: 'cursor' },
     'a next_cursor that this service returned to this account (leave it out for the first page)',
+  ],
+  [
+    { type: 'string', format: 'filtered-cursor' },
+    'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
   ],
   [{ type: 'array', minItems: 1, items: { type: 'boolean' } }, 'an array of at least 1 item, each true or false'],
   [{ type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } }, 'an array of 1 to 3 items, each a string'],

@@ -21,7 +21,15 @@ const numbers = fc.oneof(
 );
 const strings = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }).map((text) => JSON.stringify(text)),
-  fc.constantFrom('""', '"\\ud800"', '"a\\udc00b"', '"😀"', '"ebpf"', `"${'a'.repeat(24)}"`, `"${'x'.repeat(1_025)}"`),
+  fc.constantFrom(
+    '""',
+    '"\\ud800"',
+    '"a\\udc00b"',
+    '"😀"',
+    '"ebpf"',
+    ...['a', '0'].map((digit) => `"${digit.repeat(24)}"`),
+    `"${'x'.repeat(1_025)}"`,
+  ),
 );
 const names = fc.oneof(
   fc.constantFrom('__proto__', '\\u005f_proto__', 'constructor', '', 'ttl', 'pk', 'sk', 'feed_order', 'colour'),

@@ -9,6 +9,7 @@ import { KINDS } from '../../../lib/ingest/kinds.ts';
 import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { operations } from '../../../lib/operations/index.ts';
+import validateList from '../../../lib/operations/list-alerts/validate-list-alerts.ts';
 import validateMerge from '../../../lib/operations/merge-alerts/validate-merge-alerts.ts';
 import { integerOf, numbers } from './numbers.ts';
 
@@ -19,6 +20,7 @@ const ID = 'a'.repeat(24);
 const VALIDATED: Readonly<Record<string, [validate: Validator, body: object]>> = {
   'browse-fleet': [validateBrowse, {}],
   'delete-work-item': [validateDelete, { work_item_id: '1.5', version: 1 }],
+  'list-alerts': [validateList, {}],
   'merge-alerts': [validateMerge, { alert_ids: [ID], incident_id: ID }],
 };
 const PARAMETERS = operations.flatMap(({ name, request }) =>

@@ -6,8 +6,11 @@ import { type FunctionName, GRANTS } from '../../../infra/grants.ts';
 import { LEADING_KEYS } from '../../../infra/table-definition.ts';
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
+import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { type ListedOperation, operations } from '../../../lib/operations/index.ts';
+import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -16,7 +19,7 @@ import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
 import { relayed } from '../../support/events.ts';
 import { connectionLost } from '../../support/faults.ts';
-import { feedOver } from '../../support/feed.ts';
+import { feedOver, recordFrom } from '../../support/feed.ts';
 import { hostId, inventory, live, newFleet } from '../../support/fleet.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { type Account, finishFeed, newAccount } from '../../support/incidents.ts';
@@ -87,6 +90,16 @@ function overtaking(table: Table, tenant: Account, alertId: string | undefined):
   };
 }
 
+/** An account with an open alert that has a key and is in an incident. */
+async function newKeyedAlert(table: Table) {
+  const tenant = await newAccount(table);
+  const incident_id = await tenant.incident();
+  const line = { kind: 'alert', account_id: tenant.account, alert_key: 'k', title: 't', incident_id };
+  await writeRow(table, [recordFrom(line)]);
+  const { alert_id } = await stored(table, keys.alertKey(tenant.account, 'k'));
+  return { ...tenant, alert_id };
+}
+
 /** An account with a large merge whose function died after the commit. @returns its entry, too */
 async function newPendingMerge() {
   const { table, connect } = newTable();
@@ -136,6 +149,22 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
     );
     const { table: recorded, done } = connect(losing('UpdateCommand'));
     await callAlone(createHandlers(testDeps(recorded)), browseFleet, { appKey: tenant.appKey, body: {} });
+    return done;
+  },
+  async 'list-alerts'() {
+    const { table, connect } = newTable();
+    const { appKey, alert_id } = await newKeyedAlert(table);
+    const { table: recorded, done } = connect();
+    const handlers = createHandlers(testDeps(recorded));
+    for (const body of [{}, { alert_keys: ['k'], alert_ids: [alert_id] }])
+      expect((await callAlone(handlers, listAlerts, { appKey, body })).body.data.items).toHaveLength(1);
+    return done;
+  },
+  async 'get-alert'() {
+    const { table, connect } = newTable();
+    const { appKey, alert_id } = await newKeyedAlert(table);
+    const { table: recorded, done } = connect();
+    await callAlone(createHandlers(testDeps(recorded)), getAlert, { appKey, body: { alert_id } });
     return done;
   },
   async 'merge-alerts'() {
@@ -219,6 +248,6 @@ it.each(NAMES)('%s', async (name) => {
   const run = SCENARIOS[name] ?? (operation && (() => makeExampleCalls(operation)));
   const { required, mayBeStale } = (await run?.()) ?? expect.fail(`${name} has no scenario`);
   expect([...required].sort(), `${name}: what it did, and its grants`).toEqual(granted.sort());
-  // Only a page of a fleet may be stale: calls that write, refuse or authenticate read strongly consistently.
-  expect(mayBeStale).toBe(name === 'browse-fleet');
+  // Only pages of lists may be stale: calls that write, refuse or authenticate read strongly consistently.
+  expect(mayBeStale).toBe(['browse-fleet', 'list-alerts'].includes(name));
 });

@@ -116,7 +116,11 @@ it('an import can be repeated, and an export of it imported elsewhere: the rows 
   expect(text).not.toContain(appKey);
   const items = text.split('\n').filter((line) => line.includes('hasOwnProperty'));
   expect(items.map((line) => JSON.parse(line))).toEqual([
-    { ...itemLine(id, deletion), odd, constructor: 'top', at_ms: nowMs },
+    {
+      ...itemLine(id, deletion),
+      ...{ odd, constructor: 'top', at_ms: nowMs },
+      ...{ feed_order: expect.any(String), deletion_order: expect.any(String) },
+    },
   ]);
   await adminOf(to)(['import', exported], { now: () => nowMs });
   expect(await contents(to)).toEqual(before);

@@ -60,6 +60,14 @@ describe('gateway-keys create', () => {
     expect(await caller()).toMatchObject({ gatewayKey: keyValueOf(2) });
   });
 
+  it('keeps the keys of a table that was restored under another name, since the plan has them', async () => {
+    const before = [...aws.gateway.keys];
+    for (const key of before) key.name = key.name.replace(table.name, 'Before-The-Restore');
+    expect((await onStack('gateway-keys create')).out).toBe('Gateway keys of 3 accounts exist.\n');
+    expect(aws.gateway.keys).toEqual(before);
+    expect(await gatewayKeyOf(2)).toBe(aws.gateway.keys.find(({ name }) => name.endsWith('-account-2'))?.value);
+  });
+
   it('requires a stack, which has the usage plan', async () => {
     expect((await onTable('gateway-keys create')).err).toContain('Unknown usage plan: pass --stack NAME instead');
     const said = expect.stringContaining('No gateway key was created: pass --stack NAME');
@@ -111,4 +119,17 @@ describe('gateway-keys remove', () => {
     expect(await onTable('gateway-keys remove')).toMatchObject({ exitCode: 1, err });
     expect(aws.gateway.keys).toHaveLength(5);
   });
+});
+
+it('account create and gateway-keys create ask for no key but those of the plan, and delete none', async () => {
+  aws.gateway.calls.length = 0;
+  await onStack('gateway-keys create');
+  await onStack('account create 11 --name Acme');
+  const paths = new Set(aws.gateway.calls.map((call) => call.replace(/id\d+/, 'ID')));
+  expect([...paths].sort()).toEqual([
+    'GET /usageplans/plan/keys',
+    'GET /usageplans/plan/keys/ID',
+    'POST /apikeys',
+    'POST /usageplans/plan/keys',
+  ]);
 });

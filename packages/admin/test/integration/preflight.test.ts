@@ -11,7 +11,9 @@ import { createTable } from '../../local-service/local-table.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
-const aws = await enterFakeAws({ name: 'Deployed', outputs: {} });
+const STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Restored/stream/2026-11-21T10:00:00.000';
+const parameters = { BootstrapVersion: '30', AdoptedTable: STREAM, WritesFrozen: 'false' };
+const aws = await enterFakeAws({ name: 'Deployed', outputs: {}, parameters });
 const HEALTHY = { ...aws.region };
 const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
 const FOR_NEW_ACCOUNT = '-c mergeConcurrency=2 -c feedConcurrency=2';
@@ -81,10 +83,26 @@ it('preflight reports the table of an earlier stack, but not that of a deployed 
   const left = expect.stringMatching(`^change  stack and table: table ${oldStack}-Table\\S+ is left over .*: adopt`);
   const old = await preflight('', {}, oldStack);
   expect([old.exitCode, old.lines]).toEqual([1, expect.arrayContaining([left])]);
-  const deployed = await preflight('--json', { logsRole: 'arn:aws:iam::1:role/OfTheStack' }, 'Deployed');
+  const deployed = await preflight(
+    `--json -c adoptTable=${STREAM}`,
+    { logsRole: 'arn:aws:iam::1:role/OfTheStack' },
+    'Deployed',
+  );
   expect(deployed.exitCode).toBe(0);
   const found = expect.stringContaining('this is an update');
   expect(JSON.parse(deployed.lines.join())).toContainEqual({ what: 'stack and table', verdict: 'ok', found });
+});
+
+it.each([
+  ['', 'adoptTable is none, and the deployed stack has'],
+  [`-c adoptTable=${STREAM.replace('Restored', 'Other')}`, 'table/Other/stream'],
+  [`-c adoptTable=${STREAM} -c writesFrozen=true`, 'writesFrozen is true, and the deployed stack has false'],
+])('preflight names the table and the freeze that a deployment with "%s" would change', async (options, found) => {
+  const { lines, exitCode } = await preflight(options, {}, 'Deployed');
+  const changes = lines.filter((line) => /^change +stack and table/.test(line));
+  expect(changes).toEqual([expect.stringContaining(found)]);
+  expect(changes[0]).toMatch(/CloudFormation refuses .* --parameters \w+=/);
+  expect(exitCode).toBe(1);
 });
 
 it('preflight reports a check that fails, and continues with the others', async () => {

@@ -64,14 +64,16 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     const ofRestored = `--table-name ${restored} `;
     expect(walked.calls).toEqual(
       [
-        'npx cdk deploy -c writesFrozen=true$',
+        'git commit .* cdk.json$',
+        'npx cdk deploy --parameters WritesFrozen=true$',
         `aws dynamodb restore-table-to-point-in-time --source-table-name ${source} --target-table-name ${restored} `,
         ...Array(2).fill(`aws dynamodb describe-table ${ofRestored}`),
         `aws dynamodb update-table ${ofRestored}`,
         `aws dynamodb update-time-to-live ${ofRestored}`,
         `aws dynamodb update-continuous-backups ${ofRestored}`,
         `aws dynamodb describe-table ${ofRestored}`,
-        'npx cdk deploy -c adoptTable=arn:aws:dynamodb:\\S+$',
+        `git commit .*${restored} cdk.json$`,
+        'npx cdk deploy --parameters AdoptedTable=arn:aws:dynamodb:\\S+ --parameters WritesFrozen=false$',
         'npm smoke --url ',
       ].map((call) => expect.stringMatching(`^${call}`)),
     );

@@ -15,7 +15,11 @@ const xmlOf = (action: string, content: string) =>
   `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`;
 
 /** Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run. */
-export async function enterFakeAws(stack: { name: string; outputs: Record<string, string> }) {
+export async function enterFakeAws(stack: {
+  name: string;
+  outputs: Record<string, string>;
+  parameters?: Record<string, string>;
+}) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
     keysMade: 0,
@@ -124,7 +128,11 @@ export async function enterFakeAws(stack: { name: string; outputs: Record<string
     const outputs = Object.entries(outputsOfStack).map(
       ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
     );
-    const member = `<member><StackName>${name}</StackName><Outputs>${outputs.join('')}</Outputs></member>`;
+    const parameters = Object.entries((name === stack.name && stack.parameters) || {}).map(
+      ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
+    );
+    const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;
+    const member = `<member><StackName>${name}</StackName>${lists}</member>`;
     return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
 

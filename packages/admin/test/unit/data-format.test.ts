@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { PERMISSIONS } from '../../../../lib/http/operation.ts';
 import { KINDS } from '../../../../lib/ingest/kinds.ts';
+import { orderOf } from '../../../../lib/ingest/order.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { documentedLines } from '../../../../test/support/documents.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
@@ -35,6 +37,14 @@ const item = (more: object = {}) => ({ kind: 'work_item', work_item_id: 'w', ver
 const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
 const key = { kind: 'app_key', account_id: 7 };
 const app_key_hash = hashAppKey(APP_KEY);
+const incident = { kind: 'incident', incident_id: 'a'.repeat(24), title: 't' };
+const ORDER = Buffer.from(orderOf(NOW, { sentMs: NOW, messageId: randomUUID(), line: 1 })).toString('hex');
+
+it('the data format takes any time, and the orders that an export writes', async () => {
+  const future = item({ at_ms: NOW + 300_001, feed_order: ORDER, deletion_order: ORDER, snapshot_order: 'its own' });
+  const orders = { title_order: ORDER.slice(0, 12), owner_order: ORDER };
+  expect(await problemsOf([future, { ...incident, ...orders }])).toEqual([]);
+});
 
 it('the data format accepts the documented line of every kind', async () => {
   expect(documented.map((line) => JSON.parse(line).kind)).toEqual([...KINDS, 'alert']);
@@ -50,7 +60,13 @@ it.each<[line: object, problem: string]>([
   [{ ...key, app_key: 'k'.repeat(31) }, 'app_key must'],
   [{ ...key, app_key_hash: 'short' }, 'app_key_hash must'],
   [{ ...key, app_key: APP_KEY, expires_at: NOW }, 'expires_at must be an integer from 0 to 99999999999: it is in sec'],
-  [item({ at_ms: NOW + 300_001 }), 'at_ms is 300001 ms after the record was sent: set the clock that it is from'],
+  ...['', 5, 'ff', '00'.repeat(24), 'g'.repeat(48), ORDER.slice(0, 12), `${ORDER}00`, ORDER.toUpperCase()].map(
+    (feed_order): [object, string] => [item({ feed_order }), 'feed_order must be as export writes it, or left out'],
+  ),
+  [{ ...incident, incident_id: '0'.repeat(24) }, 'incident_id must not be all zeros'],
+  [{ kind: 'alert', alert_id: 'a'.repeat(24), title: 't', incident_id: '0'.repeat(24) }, 'incident_id must not be all'],
+  [{ ...incident, title_order: 'ff' }, 'title_order must be as export writes it, or left out'],
+  [{ ...incident, feed_order: ORDER }, 'feed_order is not a field of this kind'],
   [item({ ttl: 1 }), 'ttl is reserved: rename the field'],
 ])('the data format refuses %j', async (line, problem) => {
   expect(await problemsOf([host, line, host])).toEqual([expect.stringContaining(`2: ${problem}`)]);
@@ -72,7 +88,7 @@ it('the data format requires the account of every line in the data or the table,
     expect((await problemsOf([line], withoutAccounts)).join()).toMatch(/^1: (?!.*secret-key)/);
 });
 
-it('a line has at most 64 KB, of which no more is kept', async () => {
+it('a line has at most 64 KB, that of an export 512 KB, and no more is kept', async () => {
   const chunk = Buffer.alloc(1 << 16, 'é');
   function* endless() {
     for (let read = 0; read < 3_000; read += 1) yield chunk;
@@ -80,12 +96,16 @@ it('a line has at most 64 KB, of which no more is kept', async () => {
   }
   const before = process.memoryUsage().arrayBuffers;
   const kept = await Array.fromAsync(linesOf(Readable.from(endless())));
-  expect(kept.map((line) => line?.length)).toEqual([65_537, 1]);
+  expect(kept.map((line) => line?.length)).toEqual([524_289, 1]);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   const bytes = Buffer.byteLength(JSON.stringify({ account_id: 1, ...item({ notes: '' }) }));
   const notes = `${'é'.repeat(30_000)}${'x'.repeat(65_536 - bytes - 60_000)}`;
   expect(await problemsOf([item({ notes })])).toEqual([]);
   expect(await problemsOf([item({ notes: `${notes}x` })])).toEqual(['1: is longer than 65536 bytes']);
+  expect(await problemsOf([item({ notes: notes.repeat(7), feed_order: ORDER })])).toEqual([]);
+  expect(await problemsOf([item({ notes: notes.repeat(9), feed_order: ORDER })])).toEqual([
+    '1: is longer than 524288 bytes',
+  ]);
 });
 
 it('a line ends at a line feed only, and is in UTF-8', async () => {

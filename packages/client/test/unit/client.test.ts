@@ -310,6 +310,36 @@ describe('the client', () => {
     },
   );
 
+  it('gives records that have none the time of the first try, so that a retry after 503 changes nothing', async () => {
+    const answers = oneByOne(
+      () => refusal('ServiceUnavailable', 503),
+      () => ok({ accepted: 3 }),
+    );
+    const { client, bodies } = clientOver(answers);
+    const records = [{ kind: 'a' }, { kind: 'b', at_ms: 5 }, { kind: 'c', at_ms: undefined }];
+    const before = Date.now();
+    expect(await client.sendRecords({ records })).toEqual({ accepted: 3 });
+    const after = Date.now();
+    const [first, second] = bodies.map((body) => JSON.parse(body));
+    expect(second).toEqual(first);
+    const at_ms = expect.toSatisfy((time: number) => before <= time && time <= after);
+    expect(first).toEqual({
+      records: [
+        { kind: 'a', at_ms },
+        { kind: 'b', at_ms: 5 },
+        { kind: 'c', at_ms },
+      ],
+    });
+    expect(records).toEqual([{ kind: 'a' }, { kind: 'b', at_ms: 5 }, { kind: 'c' }]);
+  });
+
+  it('leaves it to the service to refuse records that are none', async () => {
+    const { client, bodies } = clientOver(() => refusal('InvalidParameter', 400));
+    for (const records of [undefined, 'x', [null, 5, [1]]])
+      await expect(client.sendRecords({ records } as never)).rejects.toThrow(ServiceError);
+    expect(bodies).toEqual(['{}', '{"records":"x"}', '{"records":[null,5,[1]]}']);
+  });
+
   it.each(['', 'k'.repeat(256), '合并'])('refuses the idempotency key %j at once', async (idempotencyKey) => {
     const { client, events } = clientOver(() => ok(null));
     const error = await errorOf(client.mergeAlerts(MERGE, { idempotencyKey }));

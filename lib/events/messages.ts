@@ -1,0 +1,19 @@
+/**
+ * The messages that relay sends. Their group is the account: SQS then delivers those of one account, however many wait, beside those of
+ * others.
+ */
+import { messageText, type QueueMessage } from '../aws/sqs.ts';
+import { type Key, parseKey } from '../table/keys.ts';
+import type { ServiceEvent } from './event.ts';
+
+/** The message for finish-merges. @param key of a large entry */
+export const mergeMessage = (key: Key): QueueMessage => ({
+  MessageBody: JSON.stringify(key),
+  MessageGroupId: String(parseKey(key)?.account),
+});
+
+/** The message for the queue of events. */
+export const eventMessage = (event: ServiceEvent): QueueMessage => ({
+  MessageBody: messageText(event),
+  MessageGroupId: String(event.detail.account_id),
+});

@@ -1,0 +1,79 @@
+import { expect } from 'vitest';
+import { data, invalid, refused } from '../../answers.ts';
+import type { ApiClient } from '../../api-client.ts';
+import { alertList } from '../../contract.ts';
+import { all, type OperationSection, withData } from '../../requirement.ts';
+import { INTERNAL_ERROR, type Item, needsKey, RATE_LIMITED, refuses } from '../common.ts';
+
+const PATH = '/alert/list';
+/** A page of all alerts that a check can name. */
+const LIMIT = { limit: 100 };
+const keysOf = ({ items }: { items: Item[] }): string[] => items.map(({ alert_key }) => alert_key);
+
+/** The keys of a list that has no other alerts than these. */
+const listed = async (api: ApiClient, alert_keys: string[], body: object = {}) =>
+  keysOf(data(await api.call(PATH, { ...LIMIT, alert_keys, ...body })));
+
+export const section: OperationSection = {
+  heading: '4.7 List alerts',
+  path: PATH,
+  data: alertList,
+  requirements: {
+    'POST /alert/list lists open alerts, the latest start first': withData(async (api, { openKeys, endedKey }) => {
+      const ours = new Set([...openKeys, endedKey]);
+      const found: string[] = [];
+      for (let cursor: string | undefined, pages = 0; pages === 0 || cursor; pages += 1) {
+        const page = data(await api.call(PATH, { ...LIMIT, search_after_ctx: cursor }));
+        found.push(...keysOf(page).filter((key) => ours.has(key)));
+        cursor = page.search_after_ctx;
+      }
+      expect(found).toEqual(openKeys);
+    }),
+    'asc: the earliest start first': withData(async (api, { openKeys }) =>
+      expect(await listed(api, openKeys, { asc: true })).toEqual(openKeys.toReversed()),
+    ),
+    'alert_keys and alert_ids: these, open or not': withData(async (api, { openKeys, endedKey, alerts }) => {
+      expect((await listed(api, [endedKey, ...openKeys])).sort()).toEqual([endedKey, ...openKeys].sort());
+      const { items } = data(await api.call(PATH, { alert_ids: alerts.slice(0, 2) }));
+      expect(items.map(({ alert_id }: Item) => alert_id).sort()).toEqual(alerts.slice(0, 2).sort());
+    }),
+    'is_active: true leaves out ended alerts; false requires ids or keys': withData(
+      async (api, { openKeys, endedKey }) => {
+        expect(await listed(api, [endedKey, ...openKeys], { is_active: true })).toEqual(openKeys);
+        expect(await listed(api, [endedKey, ...openKeys], { is_active: false })).toEqual([endedKey]);
+        refused(await api.call(PATH, { is_active: false }), 'InvalidParameter', 'alert_keys');
+      },
+    ),
+    'alert_severity: one or several, with commas': all(
+      refuses(PATH, 'alert_severity', ['Ok', 'Critical;Info', 7]),
+      withData(async (api, { openKeys }) => {
+        expect(await listed(api, openKeys, { alert_severity: 'Critical' })).toEqual(openKeys.slice(0, 1));
+        expect(await listed(api, openKeys, { alert_severity: 'Info,Warning' })).toEqual(openKeys.slice(1));
+      }),
+    ),
+    'limit: 1 to 100': refuses(PATH, 'limit', [0, 101, '20', 1.5]),
+    'alert_ids and alert_keys: at most 100': all(
+      refuses(PATH, 'alert_ids', [Array(101).fill('a'.repeat(24)), ['x'], 'a'.repeat(24)]),
+      refuses(PATH, 'alert_keys', [Array(101).fill('k'), [''], 'k']),
+    ),
+    'search_after_ctx: continues the list, of the same account and filters only': withData(
+      async (api, { openKeys: alert_keys }) => {
+        const first = data(await api.call(PATH, { limit: 2, alert_keys }));
+        expect([keysOf(first), first.has_next_page]).toEqual([alert_keys.slice(0, 2), true]);
+        const { search_after_ctx } = first;
+        const second = data(await api.call(PATH, { limit: 2, alert_keys, search_after_ctx }));
+        expect([keysOf(second), second.has_next_page]).toEqual([alert_keys.slice(2), false]);
+        const as = api.need('otherKey');
+        for (const [body, options] of [
+          [{ alert_keys, asc: true }],
+          [{ alert_keys: [] }],
+          [{ alert_keys }, { as }],
+        ] as const)
+          invalid(await api.call(PATH, { ...body, search_after_ctx }, options), 'search_after_ctx');
+      },
+    ),
+    '401 Unauthorized': needsKey,
+    '429 RequestTooFrequently': RATE_LIMITED,
+    '500 InternalError': INTERNAL_ERROR,
+  },
+};
