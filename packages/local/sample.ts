@@ -183,7 +183,7 @@ function keyedFields(index: number, title: string, nowMs: number): object {
   return {
     alert_key: title,
     alert_status: status,
-    alert_order: Buffer.from(order).toString('hex'),
+    key_order: Buffer.from(order).toString('hex'),
     labels: { cluster, team: 'network' },
     source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
     started_at_ms,
