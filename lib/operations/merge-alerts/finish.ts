@@ -1,6 +1,6 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
-import { backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
+import { allInOrder, backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
@@ -33,7 +33,7 @@ export async function readOrigins(table: Table, account: Int64, found: EntryWith
 }
 
 /**
- * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and removes it from the pending ones.
+ * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and then removes it from the pending ones.
  * May be called repeatedly and concurrently.
  * @returns the entry with its true origins
  * @throws what {@link moveAlerts} throws
@@ -44,14 +44,20 @@ export async function finishEntry(
   found: EntryWithMoves,
   options?: MoveOptions,
 ): Promise<EntryWithMoves> {
+  // A row takes its origin from itself, so it need not wait for those of the entry.
+  const [finished] = await allInOrder([storeOrigins(table, account, found), moveAlerts(table, account, found, options)]);
+  await removePending(table, account, found.entry);
+  return finished;
+}
+
+/** @returns the entry with its true origins */
+async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const finished = await readOrigins(table, account, found);
   const { entry, moves } = finished;
   if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
     const { other_ids } = entryRow(account, finished);
     await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
   }
-  await moveAlerts(table, account, finished, options);
-  await removePending(table, account, entry);
   return finished;
 }
 

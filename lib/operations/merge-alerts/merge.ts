@@ -10,8 +10,10 @@ import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
 import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './merge-order.ts';
-import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
+import { createPreparer } from './prepare.ts';
+import type { MergeCall } from './request.ts';
 import { mergeAlerts } from './schema.ts';
+import { namedAndMore } from './targets.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**
@@ -41,7 +43,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
-      throw refusalOf(error, incidentIdOf(call));
+      throw refusalOf(error, call.body.incident_id.toLowerCase());
     });
     if ('result' in merged) return merged.result;
     const { committed, unfinished } = merged;
