@@ -62,10 +62,10 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
     // An entry is updated when it is finished. A later write of another row repeats its event with the same id, which is harmless.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
-    case 'mergeOrder': {
+    case 'logHead': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
-      return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
+      return completedEvent(table, account, row as Stored<'logHead'>, atMs);
     }
     case 'workItem':
       return deletedEvent(account, row as Stored<'workItem'>);
@@ -106,7 +106,7 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
 async function completedEvent(
   table: Table,
   account: Int64,
-  { completed }: Stored<'mergeOrder'>,
+  { completed }: Stored<'logHead'>,
   atMs: number,
 ): Promise<ServiceEvent | undefined> {
   if (!completed) return undefined;

@@ -9,7 +9,7 @@ import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type EntryId, EntryMissingError, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
-import { listPendingEntryIds, type PendingEntryId, readMergeOrder, removePending } from './merge-order.ts';
+import { listPendingEntryIds, type PendingEntryId, readLogHead, removePending } from './log-head.ts';
 
 /**
  * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
@@ -29,7 +29,7 @@ export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly En
 export async function readOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const { read_since, sequence } = found.entry;
   if (read_since === undefined) return found;
-  return withOrigins(found, await readLog(table, account, read_since, readMergeOrder(table, account), sequence));
+  return withOrigins(found, await readLog(table, account, read_since, readLogHead(table, account), sequence));
 }
 
 /**
@@ -45,7 +45,10 @@ export async function finishEntry(
   options?: MoveOptions,
 ): Promise<EntryWithMoves> {
   // A row takes its origin from itself, so it need not wait for those of the entry.
-  const [finished] = await allInOrder([storeOrigins(table, account, found), moveAlerts(table, account, found, options)]);
+  const [finished] = await allInOrder([
+    storeOrigins(table, account, found),
+    moveAlerts(table, account, found, options),
+  ]);
   await removePending(table, account, found.entry);
   return finished;
 }
@@ -76,7 +79,7 @@ export async function finishMerge(
 ): Promise<'finished' | 'not pending'> {
   for (let retries = 0; ; retries += 1)
     try {
-      const { pending = [] } = await readMergeOrder(table, account);
+      const { pending = [] } = await readLogHead(table, account);
       if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
       const [found] = await readEntries(table, account, [id]);
       const concurrency = Math.max(1, Math.floor(CONCURRENCY / 2 ** retries));

@@ -9,7 +9,7 @@ import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
 import type { EntryWithMoves } from './entry.ts';
-import { MAX_PENDING } from './merge-order.ts';
+import { MAX_PENDING } from './log-head.ts';
 import { createPreparer } from './prepare.ts';
 import type { MergeCall } from './request.ts';
 import { mergeAlerts } from './schema.ts';

@@ -7,8 +7,8 @@ import type { Table } from '../../table/client.ts';
 import { type Assignments, resolve } from './alerts.ts';
 import { nextSequence, type PreparedEntry } from './commit.ts';
 import { type KnownEntries, readEntries } from './entry.ts';
-import { MAX_PENDING, type MergeOrder } from './merge-order.ts';
-import { type MergeCall, type MergeRequest, mergeRequestOf } from './request.ts';
+import { type LogHead, MAX_PENDING } from './log-head.ts';
+import { type MergeCall, mergeRequestOf } from './request.ts';
 import { createTargetReader, type Targets } from './targets.ts';
 
 /** `Retry-After` in seconds when too many large merges are pending. */
@@ -39,27 +39,27 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
   let targets: Targets | undefined;
 
   return async function prepare(
-    currentOrder: MergeOrder | undefined,
+    currentHead: LogHead | undefined,
   ): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
-    targets = await readTargets(targets, currentOrder);
+    targets = await readTargets(targets, currentHead);
     if (!targets) return { result: REPLAYED };
     refuseIfTooManyPending(targets);
-    const { order, orderBefore = order } = targets;
-    const pending = await readEntries(table, request.account, orderBefore.pending, knownEntries);
+    const { head, headBefore = head } = targets;
+    const pending = await readEntries(table, request.account, headBefore.pending, knownEntries);
     return { prepared: preparedOf(targets, resolve(targets.alerts, pending)) };
   };
 
   /** Reads what may have changed since the previous attempt. */
-  async function readTargets(previous: Targets | undefined, currentOrder: MergeOrder | undefined) {
+  async function readTargets(previous: Targets | undefined, currentHead: LogHead | undefined) {
     if (!previous) return reader.readAll();
-    if (currentOrder) return { ...previous, order: currentOrder };
-    const { orderBefore } = previous;
-    return orderBefore ? reader.readOthers({ ...previous, orderBefore }) : reader.readAll();
+    if (currentHead) return { ...previous, head: currentHead };
+    const { headBefore } = previous;
+    return headBefore ? reader.readOthers({ ...previous, headBefore }) : reader.readAll();
   }
 
   function preparedOf(targets: Targets, resolved: Assignments): PreparedEntry {
     const { account, alertIds, incidentId, owner, idempotency } = request;
-    const { incident, alerts, order } = targets;
+    const { incident, alerts, head } = targets;
     const entry = entryOf(targets);
     return {
       account,
@@ -67,24 +67,24 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
       moves: alertIds.map((alertId) => ({ alertId, from: resolved.get(alertId)?.incident_id, to: incidentId })),
       rows: alerts,
       incident,
-      order,
+      head,
       ...(owner !== undefined && { owner }),
       ...(idempotency && { idempotency }),
     };
   }
 
-  function entryOf({ incident, alerts, order, orderBefore }: Targets): PreparedEntry['entry'] {
+  function entryOf({ incident, alerts, head, headBefore }: Targets): PreparedEntry['entry'] {
     const { incidentId, comment, title, owner } = request;
     const atMs = deps.now();
     return {
       kind: 'merge',
       incident_id: incidentId,
-      sequence: nextSequence(atMs, order, alerts, incident),
+      sequence: nextSequence(atMs, head, alerts, incident),
       merge_id: deps.newId(),
       at_ms: atMs,
       by: call.caller.appKeyId,
       request_id: call.requestId,
-      ...(orderBefore && { large: true, read_since: { last: orderBefore.last, entries: orderBefore.entries } }),
+      ...(headBefore && { large: true, read_since: { last: headBefore.last, entries: headBefore.entries } }),
       ...(comment !== undefined && { comment }),
       ...(title !== undefined && { old_title: incident.title, new_title: title }),
       ...(owner !== undefined && {
@@ -95,8 +95,8 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
   }
 }
 
-function refuseIfTooManyPending({ order, orderBefore }: Targets): void {
-  const pending = order.pending?.length ?? 0;
-  if (orderBefore && pending >= MAX_PENDING)
+function refuseIfTooManyPending({ head, headBefore }: Targets): void {
+  const pending = head.pending?.length ?? 0;
+  if (headBefore && pending >= MAX_PENDING)
     throw refusal('mergesPending', { pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
 }

@@ -3,22 +3,21 @@ import { type Explanations, refusal } from '../../http/errors.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import { allInOrder } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
-import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';
 import type { IncidentRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, type Assignments } from './alerts.ts';
-import { MERGE_ORDER_ATTRIBUTES, type MergeOrder, mergeOrderOf } from './merge-order.ts';
+import { LOG_HEAD_ATTRIBUTES, type LogHead, logHeadOf } from './log-head.ts';
 import type { MergeRequest } from './request.ts';
 
 /** What a merge depends on, as read. */
 export interface Targets {
   readonly incident: IncidentRow;
   readonly alerts: Assignments;
-  readonly order: MergeOrder;
-  /** Only of a large merge: the merge order before the alerts were read. Its origins are those after these entries. */
-  readonly orderBefore?: MergeOrder;
+  readonly head: LogHead;
+  /** Only of a large merge: the log head before the alerts were read. Its origins are those after these entries. */
+  readonly headBefore?: LogHead;
 }
 
 export interface ReaderOptions {
@@ -42,17 +41,17 @@ const FIRST_READ = 500;
 const MAX_NAMED = 10;
 
 /** The attributes that every merge reads. If it changes the title or the owner of the incident, it reads these, too. */
-const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
+const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...LOG_HEAD_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
 type Attribute = (typeof ATTRIBUTES)[number] | 'title' | 'title_order' | 'owner_id' | 'owner_order';
-type Kind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
+type Kind = 'alert' | 'incident' | 'member' | 'logHead' | 'idempotency';
 
 export function createTargetReader({ request, table, now, readBudget, transactionItems }: ReaderOptions) {
   const { account, incidentId, title, owner, idempotency } = request;
   const alertKeys = request.alertIds.map((id) => keys.alert(account, id));
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
-  const orderKey = keys.mergeOrder(account);
-  const otherKeys: KeyOf<Kind>[] = [orderKey, ...(idempotency ? [idempotency.key] : []), incidentKey, ...ownerKeys];
+  const headKey = keys.logHead(account);
+  const otherKeys: KeyOf<Kind>[] = [headKey, ...(idempotency ? [idempotency.key] : []), incidentKey, ...ownerKeys];
   // Only the incident has title and owner, but a request has one list of attributes for all its rows.
   const attributes: Attribute[] = [
     ...ATTRIBUTES,
@@ -71,7 +70,7 @@ export function createTargetReader({ request, table, now, readBudget, transactio
     if (wasCommitted(rows)) return undefined;
     await createBudget().take(units);
     const targets = targetsIn(rows, alertKeys);
-    // The alerts of a large merge must be read after the merge order, so they are read again.
+    // The alerts of a large merge must be read after the log head, so they are read again.
     return units > SMALL_UNITS ? readLarge() : targets;
   }
 
@@ -82,7 +81,7 @@ export function createTargetReader({ request, table, now, readBudget, transactio
     const admitted = budget.take(alertKeys.length);
     const [others] = await allInOrder([read(otherKeys), admitted.catch(() => undefined)]);
     if (wasCommitted(others.rows)) return undefined;
-    const { order: orderBefore } = targetsIn(others.rows, []);
+    const { head: headBefore } = targetsIn(others.rows, []);
     await admitted;
 
     const [firstKeys, restKeys] = [alertKeys.slice(0, FIRST_READ), alertKeys.slice(FIRST_READ)];
@@ -91,13 +90,13 @@ export function createTargetReader({ request, table, now, readBudget, transactio
     await budget.take(Math.ceil((first.units * alertKeys.length) / firstKeys.length));
     const rest = await read(restKeys);
     await budget.take(first.units + rest.units);
-    return { ...targetsIn(new RowMap([...others.rows, ...first.rows, ...rest.rows]), alertKeys), orderBefore };
+    return { ...targetsIn(new RowMap([...others.rows, ...first.rows, ...rest.rows]), alertKeys), headBefore };
   }
 
   /** Reads all but the alerts again, for a further attempt of a large merge: it only requires that its alerts exist. */
-  async function readOthers({ alerts, orderBefore }: Required<Targets>): Promise<Targets | undefined> {
+  async function readOthers({ alerts, headBefore }: Required<Targets>): Promise<Targets | undefined> {
     const { rows } = await read(otherKeys);
-    return wasCommitted(rows) ? undefined : { ...targetsIn(rows, [], 0), alerts, orderBefore };
+    return wasCommitted(rows) ? undefined : { ...targetsIn(rows, [], 0), alerts, headBefore };
   }
 
   async function read(wanted: readonly KeyOf<Kind>[]) {
@@ -129,7 +128,7 @@ export function createTargetReader({ request, table, now, readBudget, transactio
     }
     if (!ownerKeys.every((key) => rows.of(key))) missing.push({ kind: 'member', id: String(owner) });
     if (!incident || missing.length > 0) throw refusal('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
-    return { incident, alerts, order: mergeOrderOf(rows.of(orderKey)) };
+    return { incident, alerts, head: logHeadOf(rows.of(headKey)) };
   }
 
   /** Takes from the account's budget what one merge reads. Few units more than it has taken are free. */
@@ -152,9 +151,12 @@ export function createTargetReader({ request, table, now, readBudget, transactio
   return { readAll, readOthers };
 }
 
-/** The actions of a merge's transaction besides those of its alerts. The 3 are the entry, the merge order and the log. */
+/** The actions of a merge's transaction besides those of its alerts. The 3 are the entry, the log head and the log. */
 const otherActionsOf = ({ title, owner, idempotency }: MergeRequest): number =>
-  3 + Number(title !== undefined || owner !== undefined) + Number(owner !== undefined) + Number(idempotency !== undefined);
+  3 +
+  Number(title !== undefined || owner !== undefined) +
+  Number(owner !== undefined) +
+  Number(idempotency !== undefined);
 
 /** Read units of batches: at least one for each key, even if it has no row. */
 const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>

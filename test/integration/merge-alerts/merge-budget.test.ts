@@ -39,7 +39,7 @@ describe('a merge that fails, or was done before, reads little', () => {
       const answer = await send({ alert_ids, incident_id: one });
       expectEnvelope(answer, 400, 'ResourceNotFound');
       for (const text of texts) expect(answer.body.error.message).toMatch(text);
-      // The app key, the merge order and the incident are three of them.
+      // The app key, the log head and the incident are three of them.
       expect(units()).toBeLessThanOrEqual(max);
     },
   );
@@ -65,7 +65,7 @@ describe("the budget of read units for an account's merges", () => {
     const statuses: number[] = [];
     for (let call = 0; call < 8; call += 1) statuses.push((await send(body)).status);
     expect(statuses).toEqual([400, 400, 400, 429, 429, 429, 429, 429]);
-    // A refused call reads its app key, the merge order and the incident.
+    // A refused call reads its app key, the log head and the incident.
     expect(units()).toBeLessThanOrEqual(12_000 + 8 * 3);
     clock.now = NOW + 500;
     const refused = await send(body);

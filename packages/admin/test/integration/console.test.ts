@@ -292,7 +292,7 @@ describe('health', () => {
     const [incident, alert] = [await tenant.incident(), objectId()];
     const row = { alert_id: alert, title: 't', incident_id: incident, moved_sequence: 5 };
     await put(table, keys.alert(account, alert), row);
-    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
+    await put(table, keys.logHead(account), { last: 5, last_large: 5, pending: { 5: incident } });
     const post = (body: string, headers: Record<string, string> = {}) =>
       signedIn.page(path, {
         method: 'POST',
@@ -325,7 +325,7 @@ describe('health', () => {
         throw new ReferenceError('no\u202e is not defined');
       },
     });
-    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
+    await put(table, keys.logHead(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
     const { status, text } = await wrong.page(`/${account}/health`);
     expect([status, textOf(text)]).toEqual([500, expect.stringMatching(/^(?!.*ReferenceError).*This is a bug in/)]);
     expect(wrong.failures).toEqual([expect.stringMatching(/ReferenceError: no\\u202e is not defined\n +at .*console/)]);
