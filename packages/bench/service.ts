@@ -1,14 +1,16 @@
 /** The handlers for benchmarks, on a DynamoDB of their own, with a clock that is set forward; and their data. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
-import { forEach } from '../../lib/shared/concurrency.ts';
+import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { putRow } from '../../lib/table/write.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
+import { connectDouble } from '../../test/table-double/client.ts';
+import { TableDouble } from '../../test/table-double/table-double.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
@@ -63,6 +65,23 @@ export function benchHandlers(table: Table) {
   };
 }
 
+/** Maximum rows of one batch. */
+const MAX_BATCH = 25;
+
+const putAll = (table: Table, rows: readonly object[]) =>
+  forEach(chunksOf(rows, MAX_BATCH), async (chunk) => {
+    const RequestItems = { [table.name]: chunk.map((Item) => ({ PutRequest: { Item } })) };
+    await table.client.send(new BatchWriteCommand({ RequestItems }));
+  });
+
+/** Imports data into a table in memory, and copies its rows, since an import writes them one by one. */
+async function load(table: Table, lines: Iterable<string>): Promise<void> {
+  const double = new TableDouble();
+  const inMemory = connectDouble(async (request) => double.apply(request));
+  await loadData(inMemory, 'bench', lines, { nowMs: Date.now() });
+  await putAll(table, double.items());
+}
+
 /** @param endpoint of the DynamoDB to use; absent: one that it starts */
 export async function startBenchService(lines: Iterable<string>, endpoint = process.env.DYNAMODB_ENDPOINT) {
   const dynamoDb = await startDynamoDb({ endpoint });
@@ -70,7 +89,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   await createTable(dynamoDb.endpoint, name, { stream: false });
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
-  await loadData(table, 'bench', lines, { nowMs: Date.now() });
+  await load(table, lines);
   return {
     endpoint: dynamoDb.endpoint,
     table,
@@ -126,7 +145,9 @@ const objectId = () => randomBytes(12).toString('hex');
 export async function createAlerts(table: Table, account: number, count: number) {
   const ids = Array.from({ length: count }, objectId);
   const incident = objectId();
-  await putRow(table, { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' });
-  await forEach(ids, (id) => putRow(table, { ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' }));
+  await putAll(table, [
+    { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' },
+    ...ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' })),
+  ]);
   return { ids, incident };
 }

@@ -128,7 +128,7 @@ export async function measureUnits(endpoint?: string): Promise<Measured[]> {
   try {
     // An import would write alerts one by one, since no merge may change an alert meanwhile.
     const { ids, incident } = await createAlerts(service.table, 1, 2_000);
-    // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
+    // All rows of the log head exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
     await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
     const count = countUnits(service.table);
     const results: Measured[] = [];
