@@ -5,4 +5,6 @@ import { requiredVariable } from '../lib/shared/settings.ts';
 
 const deps = await createDeps({ connections: 1 });
 
-export const handler = createHandler(deps, { feed: connectFeed(deps, requiredVariable('FEED_URL')) });
+export const handler = createHandler(deps, {
+  feed: connectFeed(deps, requiredVariable('FEED_URL'), requiredVariable('REFUSED_URL')),
+});

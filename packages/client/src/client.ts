@@ -4,6 +4,7 @@ import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOp
 import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
+  type FeedRecord,
   type FleetPage,
   type MergeAlertsRequest,
   PATHS,
@@ -86,7 +87,7 @@ function withTimes(request: SendRecordsRequest): SendRecordsRequest {
   const { records } = request;
   if (!Array.isArray(records)) return request; // which the service refuses
   const atMs = Date.now();
-  const withTime = (record: { at_ms?: unknown }) =>
+  const withTime = (record: FeedRecord): FeedRecord =>
     typeof record === 'object' && record !== null && !Array.isArray(record) && record.at_ms === undefined
       ? { ...record, at_ms: atMs }
       : record;

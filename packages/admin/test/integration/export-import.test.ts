@@ -136,6 +136,6 @@ describe('an export', () => {
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
     const feed = feedOver(to, () => NOW);
     await feed.deliver(text.split('\n').filter((each) => each.includes('work_item')));
-    expect(feed.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
+    expect(feed.refused).toMatchObject([{ reason: 'must be at most 65536 bytes' }]);
   });
 });
