@@ -34,6 +34,12 @@ export const object = (required: Fields, optional: Fields = {}) => ({
   additionalProperties: false,
 });
 
+/** What the operations of the feed answer. */
+export const FEED_RESULT = object(
+  { accepted: natural },
+  { refused: listOf(object({ index: natural, reason: text })), refused_count: natural },
+);
+
 export const STATUSES = ['active', 'degraded', 'stale', 'initializing', 'disabled', 'unsupported', 'no_data'];
 
 const capability = object(
