@@ -9,6 +9,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { Endpoint, LOCAL } from '../aws/endpoint.ts';
 import { createHttpHandler, type Timeouts } from '../aws/http-handler.ts';
+import { NativeJsonProtocol } from '../aws/json-protocol.ts';
 import { createSigner } from '../aws/signer.ts';
 import { toInt64 } from '../shared/json.ts';
 
@@ -84,7 +85,11 @@ const unmarshallOptions = () => ({
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const signer = createSigner(() => plainClient.config);
-  const plainClient: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  const plainClient: DynamoDBClient = new DynamoDBClient({
+    ...clientConfig(options),
+    signer,
+    protocol: NativeJsonProtocol,
+  });
   // It copies each input and output for a logger, even if there is none: a third of the CPU of reading a thousand rows.
   plainClient.middlewareStack.remove('loggerMiddleware');
   const client = DynamoDBDocumentClient.from(plainClient, {
