@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { HttpRequest } from '@smithy/core/protocols';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { Endpoint, LOCAL } from '../aws/endpoint.ts';
 import { createHttpHandler, type Timeouts } from '../aws/http-handler.ts';
@@ -82,6 +83,8 @@ const unmarshallOptions = () => ({
   wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
 });
 
+const USER_AGENT = 'incident-monitoring-rum-service';
+
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const signer = createSigner(() => plainClient.config);
@@ -90,8 +93,19 @@ export function connectTable(options: TableOptions): Table {
     signer,
     protocol: NativeJsonProtocol,
   });
+  const { middlewareStack } = plainClient;
   // It copies each input and output for a logger, even if there is none: a third of the CPU of reading a thousand rows.
-  plainClient.middlewareStack.remove('loggerMiddleware');
+  middlewareStack.remove('loggerMiddleware');
+  // It marks requests so that Lambda can detect loops, but Lambda detects none that DynamoDB is part of.
+  middlewareStack.remove('recursionDetectionMiddleware');
+  // The SDK composes the user agent anew for each request.
+  middlewareStack.add(
+    (next) => (args) => {
+      if (HttpRequest.isInstance(args.request)) args.request.headers['user-agent'] = USER_AGENT;
+      return next(args);
+    },
+    { name: 'getUserAgentMiddleware', step: 'build', priority: 'low', override: true },
+  );
   const client = DynamoDBDocumentClient.from(plainClient, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
