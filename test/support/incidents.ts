@@ -69,9 +69,9 @@ export async function newAccount(table: Table) {
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
     /** The rows that keep the order of its merges. */
-    mergeOrder: () => storedUnder(table, collections.mergeOrder(account)),
+    logHead: () => storedUnder(table, collections.logHead(account)),
     /** Sequences of the merges that are pending. */
-    pending: async () => Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
+    pending: async () => Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
     /** The incident of each alert. */
     async placements(ids: string[]): Promise<(string | undefined)[]> {
       const alertKeys = ids.map((id) => keys.alert(account, id));
@@ -82,7 +82,7 @@ export async function newAccount(table: Table) {
     feed: async (id: string) =>
       entriesOf(
         await storedUnder(table, collections.history(account, id)),
-        Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
+        Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
       ),
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {

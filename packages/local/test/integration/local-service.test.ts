@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
-import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
+import { logHeadOf } from '../../../../lib/operations/merge-alerts/log-head.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -227,7 +227,7 @@ it('a merge whose call died after its commit is finished from the table stream',
       moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
       rows: new Map(),
       incident: { incident_id: incident, title: '' },
-      order: mergeOrderOf(undefined),
+      head: logHeadOf(undefined),
     },
     [],
   );
