@@ -78,7 +78,7 @@ const SIZES: Partial<Record<FunctionName, number>> = {
   'openapi-document': 2 + Math.ceil(JSON.stringify(openapi).length / 1_000),
 };
 /** Of the other operations. */
-const USUAL_SIZE = 302;
+const USUAL_SIZE = 303;
 
 it('each function has a bundle of at most its size', () => {
   for (const name of functions.keys()) {
