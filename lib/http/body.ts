@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
+import { exceededBound, isPlainJson, mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import { linesOf, malformed, withItemTexts } from './item-texts.ts';
@@ -24,9 +24,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
  *
- * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads those bodies, and the ones
- * that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
- * Of a body with item texts, the list alone is read.
+ * middy's parser reads the body, unless `JSON.parse` alone does the same, or the body has a number that `JSON.parse` may round. The exact
+ * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser
+ * errors quote the body, so they are dropped. Of a body with item texts, the list alone is read.
  *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones.
  */
@@ -41,6 +41,7 @@ export function bodyMiddleware({
   function parse(text: string): unknown {
     const event = { body: text as unknown };
     try {
+      if (isPlainJson(text)) return JSON.parse(text);
       if (!mayHaveRoundedNumber(text)) {
         middyParser({ event });
         return event.body;
@@ -86,6 +87,7 @@ export function bodyMiddleware({
 
 /** @throws ApiError if the body, or its lines, may not be parsed */
 function checkBounds(json: string | readonly string[]): void {
+  if (typeof json === 'string' && json.length <= BODY_BOUNDS.levels) return; // too short for either
   const exceeded = exceededBound(json, BODY_BOUNDS);
   if (exceeded === 'levels') throw refusal('bodyTooDeep', { levels: BODY_BOUNDS.levels });
   if (exceeded === 'values') throw refusal('bodyTooManyValues', { values: BODY_BOUNDS.values });

@@ -23,7 +23,8 @@ const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStat
 
 const ignore = () => undefined;
 
-export const eventOf = ({ path }: ListedOperation, appKey: string, body: object) => ({
+export const eventOf = ({ method, path }: ListedOperation, appKey: string, body: object) => ({
+  httpMethod: method,
   path,
   headers: { 'Content-Type': 'application/json' },
   queryStringParameters: { app_key: appKey },
@@ -121,20 +122,22 @@ export const statusOf = (nowMs: number) => ({
   reason_codes: ['kernel_headers_missing_for_probe'],
 });
 
-/** A fleet whose rows have the usual size: about 180 bytes of inventory, and the status. */
+/** The inventory of the usual size: about 180 bytes with the key. */
+export const hostInventory = {
+  agent_version: '4.11.2',
+  edge_cluster: 'fra-1',
+  enabled: true,
+  capability_status: 'running',
+  capture_mode: 'ebpf',
+  report_interval_ms: 30_000,
+  snapshot_ready: true,
+};
+
+/** A fleet whose rows have the usual size. */
 export function fleetLines(account_id: number, count: number, nowMs: number): string[] {
-  const host = {
-    agent_version: '4.11.2',
-    edge_cluster: 'fra-1',
-    enabled: true,
-    capability_status: 'running',
-    capture_mode: 'ebpf',
-    report_interval_ms: 30_000,
-    snapshot_ready: true,
-  };
   const status = { received_at_ms: nowMs, ...statusOf(nowMs) };
   return Array.from({ length: count }, (_, index) => hostName(index)).flatMap((host_id) => [
-    JSON.stringify({ kind: 'host', account_id, host_id, ...host }),
+    JSON.stringify({ kind: 'host', account_id, host_id, ...hostInventory }),
     JSON.stringify({ kind: 'host_status', account_id, host_id, ...status }),
   ]);
 }

@@ -19,13 +19,13 @@ export interface OperationContract {
 
 export const MAX_BODY_BYTES = 256 * 1_024;
 
-export const text = { type: 'string' };
+const text = { type: 'string' };
 const flag = { type: 'boolean' };
 /** Exact over the whole int64 range. */
 const integer = { int64: {} };
-export const natural = { int64: { minimum: 0 } };
+const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-export const listOf = (items: object) => ({ type: 'array', items });
+const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
 export const object = (required: Fields, optional: Fields = {}) => ({
   type: 'object',
