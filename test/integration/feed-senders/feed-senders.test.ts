@@ -59,6 +59,7 @@ const TWO = [
 const TAKEN: Readonly<Record<string, { records: object[]; refused?: object[] }>> = {
   'alertmanager-firing': { records: [{ ...CRASH, alert_status: 'Warning' }] },
   'alertmanager-resolved': { records: [{ ...CRASH, alert_status: 'Ok' }] },
+  'alertmanager-0.35': { records: [{ ...CRASH, alert_status: 'Ok' }] },
   grafana: {
     records: [
       { alert_key: 'alertmanager c6eadffa33fcdf37', title: 'This alert was triggered for zone us-1' },
