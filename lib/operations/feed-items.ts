@@ -2,7 +2,7 @@
 import { refusal } from '../http/errors.ts';
 import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
 import { type Problem, reasonOf } from '../ingest/problems.ts';
-import type { Feed } from '../ingest/queues.ts';
+import type { IngestQueue } from '../ingest/queues.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { TypeOf } from '../shared/json.ts';
 
@@ -69,7 +69,7 @@ export interface ItemReader<Item> {
 
 /** Sends the items of calls to the feed. @throws ApiError from the promise if none can be taken, or a queue does not take them */
 export const createTakeItems =
-  ({ path }: Operation, list: string, { metrics }: Pick<Deps, 'metrics'>, feed: Feed) =>
+  ({ path }: Operation, list: string, { metrics }: Pick<Deps, 'metrics'>, ingestQueue: IngestQueue) =>
   async <Item>(
     call: Call<unknown>,
     items: readonly Item[],
