@@ -17,7 +17,7 @@ export const FEED_OPERATION = {
     { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },
   ],
-  sendsTo: ['feed', 'refused'],
+  sendsTo: ['ingest', 'refused'],
   concurrencyShare: 0.05,
   response: {
     title: 'FeedResult',
@@ -86,13 +86,13 @@ export const createTakeItems =
     const sender = { accountId: caller.accountId, requestId, sentMs, signal };
     const accepted = lines.length;
     if (refused.length === 0) {
-      await feed.send(lines, sender);
+      await ingestQueue.send(lines, sender);
       return { data: { accepted } };
     }
     const named = refused.slice(0, TOLD);
     const more = refused.length - named.length;
     // The refused first: nobody sends them again after a success.
-    await feed.refuse(
+    await ingestQueue.refuse(
       {
         from: path,
         texts: refused.values().map(({ item }) => textOf(item)),
@@ -109,6 +109,6 @@ export const createTakeItems =
     const told = named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
     if (accepted === 0)
       throw refusal('noItemTaken', { reasons: told.map(({ index, reason }) => `${list}[${index}]: ${reason}`), more });
-    await feed.send(lines, sender);
+    await ingestQueue.send(lines, sender);
     return { data: { accepted, refused: told, refused_count: refused.length } };
   };

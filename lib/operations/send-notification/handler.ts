@@ -12,7 +12,7 @@ import { validate } from './validate-send-notification.ts';
 
 /** Sends the alerts of a notification to the feed. */
 function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
-  const takeItems = createTakeItems(sendNotification, 'alerts', deps, feed);
+  const takeItems = createTakeItems(sendNotification, 'alerts', deps, ingestQueue);
   return async (call: Call<RequestOf<typeof sendNotification>>) => {
     await call.admitted;
     const { accountId } = call.caller;

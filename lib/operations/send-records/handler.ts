@@ -9,7 +9,7 @@ import { validate } from './validate-send-records.ts';
 
 /** Sends records to the feed, each as it came. */
 function createSendRecords(deps: Deps, ingestQueue: IngestQueue) {
-  const takeItems = createTakeItems(sendRecords, 'records', deps, feed);
+  const takeItems = createTakeItems(sendRecords, 'records', deps, ingestQueue);
   return async (call: Call<{ records: readonly string[] }>) => {
     await call.admitted;
     const sender = { accountId: call.caller.accountId, sentMs: call.arrivedMs };
