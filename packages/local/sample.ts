@@ -179,11 +179,13 @@ function keyedFields(index: number, title: string, nowMs: number): object {
   if (status === undefined) return {};
   const started_at_ms = nowMs - (index + 1) * 480_000;
   const cluster = CLUSTERS[index];
-  const order = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
+  const bytes = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
+  const order = Buffer.from(bytes).toString('hex');
   return {
     alert_key: title,
     alert_status: status,
-    alert_order: Buffer.from(order).toString('hex'),
+    feed_order: order,
+    key_order: order,
     labels: { cluster, team: 'network' },
     source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
     started_at_ms,

@@ -87,7 +87,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   const alert = { kind: 'alert', account_id: 1, alert_key: 'k', title: 't', labels: { constructor: 'x' } };
   for (const [index, alert_status] of ['Info', 'Critical', 'Ok', 'Ok', 'Info'].entries())
     await writeRow(table, [recordFrom({ ...alert, alert_status, at_ms: now + index })]);
-  for (const line of lines.filter(({ kind, alert_order }) => FEED_KINDS.includes(kind) && !alert_order))
+  for (const line of lines.filter(({ kind, key_order }) => FEED_KINDS.includes(kind) && !key_order))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
       await writeRow(table, [recordFrom({ ...line, at_ms: now + (index % 3), ...(retired && { retired }) })]);
   await load();
