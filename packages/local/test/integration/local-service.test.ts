@@ -3,8 +3,6 @@
 import { hash } from 'node:crypto';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
-import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -216,22 +214,7 @@ it('a merge whose call died after its commit is finished from the table stream',
   const tenant = await newAccount(table);
   const incident = await tenant.incident();
   const alerts = await tenant.alerts(120);
-  const result = await commit(
-    table,
-    {
-      account: tenant.account,
-      entry: {
-        ...{ kind: 'merge', incident_id: incident, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
-        ...{ by: 'k', request_id: 'r', large: true },
-      },
-      moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incident })),
-      rows: new Map(),
-      incident: { incident_id: incident, title: '' },
-      order: mergeOrderOf(undefined),
-    },
-    [],
-  );
-  expect(result).toHaveProperty('committed');
+  await tenant.commitOnly(incident, alerts);
   await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
 });
