@@ -1,6 +1,6 @@
 /**
- * Follows "A new operation" of CONTRIBUTING.md on a copy of the checkout: writes each file that its steps name, and runs each command. Then
- * no other file of the copy has changed, besides what the commands generate.
+ * Follows "A new operation" of CONTRIBUTING.md on a copy of the checkout: writes each file that its steps name, and runs each command but
+ * the whole `npm test`. Then no other file of the copy has changed, besides what the commands generate.
  */
 import { strict as assert } from 'node:assert';
 import {
@@ -19,9 +19,10 @@ import { root, shell } from './support/processes.ts';
 
 const NAME = 'get-work-item-title';
 const PATH = '/incident/work-item/title';
+const HEADING = '4.99 Read the title of a work item';
 /** A work item of the sample data. */
 const WORK_ITEM = 'wi-1002';
-const { title } = sampleData(0)
+const { title } = sampleData(Date.now())
   .map((line) => JSON.parse(line))
   .find(({ work_item_id }) => work_item_id === WORK_ITEM);
 
@@ -92,7 +93,7 @@ import type { OperationSection } from '../../requirement.ts';
 import { MISSING, needsKey, refuses } from '../common.ts';
 
 export const section: OperationSection = {
-  heading: '4.99 Read the title of a work item',
+  heading: '${HEADING}',
   path: '${PATH}',
   data: object({ title: text }),
   requirements: {
@@ -127,7 +128,7 @@ const EDITS: Readonly<Record<string, (before: string) => string>> = {
 };
 /** What the commands write. */
 const GENERATED = [`lib/operations/${NAME}/validate-${NAME}.ts`, 'openapi.json', 'packages/client/src/types.ts'];
-const named = (text: string) => text.replaceAll('NAME', NAME);
+const named = (text: string) => text.replaceAll('NAME', NAME).replaceAll('HEADING', HEADING);
 
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'new-operation-'));
 const copy = temporary.path;
@@ -167,7 +168,7 @@ const steps = [...section.matchAll(/^\d\. .*(?:\n {3}.*)*/gm)].map(([step]) => s
 const written = new Set<string>();
 for (const [index, step] of steps.entries()) {
   for (const [, code = ''] of step.matchAll(/`([^`]+)`/g))
-    if (code.startsWith('npm ')) await inCopy(named(code));
+    if (/^npm .* /.test(code)) await inCopy(named(code));
     else if (/^[\w/.-]+\.(ts|md)$/.test(code)) {
       write(code);
       written.add(code);

@@ -27,10 +27,10 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['GetItem'], on: ['mergeOrder', 'history'] },
+    { actions: ['GetItem'], on: ['logHead', 'history'] },
     { actions: ['Query'], on: ['accountList', 'log'] },
-    { actions: ['BatchGetItem'], on: ['alerts', 'mergeOrder'] },
-    { actions: ['UpdateItem'], on: ['alerts', 'mergeOrder', 'history'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'logHead'] },
+    { actions: ['UpdateItem'], on: ['alerts', 'logHead', 'history'] },
   ],
   'ingest-records': [
     { actions: ['GetItem'], on: ['account', 'alerts', 'alertKeys'] },

@@ -19,7 +19,7 @@ const ANY_VALUE = [{ exists: true }];
  */
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's history
-  { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the merge order, when a large entry is finished
+  { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the log head, when a large entry is finished
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
   { event: { S: ['AlertTriggered', 'AlertResolved'] } }, // an alert that a record has opened or ended
   { command: { S: ANY_VALUE }, result: { S: ANY_VALUE } }, // an operator's command

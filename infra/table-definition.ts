@@ -31,7 +31,7 @@ export const LEADING_KEYS = {
   /** `FEED` is what the contract calls an incident's history, not the queue of records. */
   history: 'ACCOUNT#*#FEED#*',
   log: 'ACCOUNT#*#LOG',
-  mergeOrder: 'ACCOUNT#*#MERGES',
+  logHead: 'ACCOUNT#*#LOG_HEAD',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',
   rate: 'ACCOUNT#*#RATE#*',
 } as const satisfies Record<KeyKind, string>;

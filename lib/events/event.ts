@@ -68,16 +68,10 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
     // An entry is updated when it is finished.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
-    case 'mergeOrder': {
+    case 'logHead': {
       // The row stores no time. The stream record has one, in whole seconds.
       const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
-      return completedEvent(
-        table,
-        account,
-        row as Stored<'mergeOrder'>,
-        before as Stored<'mergeOrder'> | undefined,
-        atMs,
-      );
+      return completedEvent(table, account, row as Stored<'logHead'>, before as Stored<'logHead'> | undefined, atMs);
     }
     case 'workItem':
       return deletedEvent(account, row as Stored<'workItem'>, before as Stored<'workItem'> | undefined);
@@ -120,8 +114,8 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
 async function completedEvent(
   table: Table,
   account: Int64,
-  { completed }: Stored<'mergeOrder'>,
-  before: Stored<'mergeOrder'> | undefined,
+  { completed }: Stored<'logHead'>,
+  before: Stored<'logHead'> | undefined,
   atMs: number,
 ): Promise<ServiceEvent | undefined> {
   if (!completed || completed.sequence === before?.completed?.sequence) return undefined;

@@ -1,7 +1,14 @@
 /** Headers and body of a call, and what is wrong with them. */
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, mayHaveRoundedNumber, parseJson, positionOf, syntaxErrorAt } from '../shared/json.ts';
+import {
+  exceededBound,
+  isPlainJson,
+  mayHaveRoundedNumber,
+  parseJson,
+  positionOf,
+  syntaxErrorAt,
+} from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware } from './operation.ts';
@@ -19,8 +26,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
  *
- * middy's parser reads the body, unless that has a number that `JSON.parse` may round. The exact parser reads those bodies, and the ones
- * that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
+ * middy's parser reads the body, unless `JSON.parse` alone does the same, or the body has a number that `JSON.parse` may round. The exact
+ * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
  *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones. A body that is still encoded is `BadRequest`.
  */
@@ -32,6 +39,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   function parse(text: string): unknown {
     const event = { body: text as unknown };
     try {
+      if (isPlainJson(text)) return JSON.parse(text);
       if (!mayHaveRoundedNumber(text)) {
         middyParser({ event });
         return event.body;

@@ -152,9 +152,9 @@ export interface Backoff {
 /** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { baseMs: 10, maxMs: 200 };
 /**
- * After a conflict on the merge order, which all merges of an account write: short, since a caller that waits long keeps losing to others.
+ * After a conflict on the log head, which all merges of an account write: short, since a caller that waits long keeps losing to others.
  */
-export const MERGE_ORDER_CONFLICT: Backoff = { baseMs: 10, maxMs: 80 };
+export const LOG_HEAD_CONFLICT: Backoff = { baseMs: 10, maxMs: 80 };
 /** After throttling: the capacity of a partition is replenished every second. */
 export const THROTTLING: Backoff = { baseMs: 25, maxMs: 400 };
 

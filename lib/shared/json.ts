@@ -61,6 +61,7 @@ function exactNumber(value: number, source: string): number | bigint {
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string, onDropped?: () => void): unknown {
+  if (isPlainJson(text)) return JSON.parse(text);
   return parseWithSource(text, (key, value, { source }) => {
     if (key === '__proto__') return onDropped?.();
     return typeof value === 'number' && source !== undefined ? exactNumber(value, source) : value;
@@ -82,6 +83,13 @@ export function mayHaveRoundedNumber(text: string): boolean {
   return false;
 }
 
+/** Names that parsers treat specially, which may be written with escapes; and a negative zero, which the exact parser reads as zero. */
+const SPECIAL = /__proto__|constructor|\\u00[5-7]|[:,[]\s*-0/;
+
+/** Whether `JSON.parse` alone reads an object or array as the exact parser and middy's do, which call a function for each value. */
+export const isPlainJson = (text: string) =>
+  /^\s*[{[]/.test(text) && !SPECIAL.test(text) && !mayHaveRoundedNumber(text);
+
 /** The index after the quote that ends the string whose text begins at `from`. */
 function endOfString(text: string, from: number): number {
   for (let index = from; index < text.length; index += 1) {
@@ -94,6 +102,11 @@ function endOfString(text: string, from: number): number {
 
 /** The JSON text of `value`; a bigint is written as the integer that it is. */
 export function stringifyJson(value: unknown): string {
+  try {
+    return JSON.stringify(value); // several times as fast as with a replacer
+  } catch {
+    // There is a bigint.
+  }
   return JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? rawJSON(String(member)) : member));
 }
 

@@ -6,9 +6,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { HttpRequest } from '@smithy/core/protocols';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { Endpoint, LOCAL } from '../aws/endpoint.ts';
 import { createHttpHandler, type Timeouts } from '../aws/http-handler.ts';
+import { NativeJsonProtocol } from '../aws/json-protocol.ts';
 import { createSigner } from '../aws/signer.ts';
 import { toInt64 } from '../shared/json.ts';
 
@@ -81,12 +83,29 @@ const unmarshallOptions = () => ({
   wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
 });
 
+const USER_AGENT = 'incident-monitoring-rum-service';
+
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const signer = createSigner(() => plainClient.config);
-  const plainClient: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  const plainClient: DynamoDBClient = new DynamoDBClient({
+    ...clientConfig(options),
+    signer,
+    protocol: NativeJsonProtocol,
+  });
+  const { middlewareStack } = plainClient;
   // It copies each input and output for a logger, even if there is none: a third of the CPU of reading a thousand rows.
-  plainClient.middlewareStack.remove('loggerMiddleware');
+  middlewareStack.remove('loggerMiddleware');
+  // It marks requests so that Lambda can detect loops, but Lambda detects none that DynamoDB is part of.
+  middlewareStack.remove('recursionDetectionMiddleware');
+  // The SDK composes the user agent anew for each request.
+  middlewareStack.add(
+    (next) => (args) => {
+      if (HttpRequest.isInstance(args.request)) args.request.headers['user-agent'] = USER_AGENT;
+      return next(args);
+    },
+    { name: 'getUserAgentMiddleware', step: 'build', priority: 'low', override: true },
+  );
   const client = DynamoDBDocumentClient.from(plainClient, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),

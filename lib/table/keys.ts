@@ -74,7 +74,7 @@ export const collections = {
   history: (account: Int64, incidentId: string) => historyPartition<'historyEntry'>(account, incidentId),
   /** The entries of all histories, in the order of their sequences. */
   log: (account: Int64) => tenantPartition<'logPointer'>(account, 'LOG'),
-  mergeOrder: (account: Int64) => tenantPartition<'mergeOrder'>(account, 'MERGES'),
+  logHead: (account: Int64) => tenantPartition<'logHead'>(account, 'LOG_HEAD'),
   idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
 } as const;
 
@@ -116,7 +116,7 @@ export const keys = {
     sk: sequenceText(sequence),
   }),
   logPointer: (account: Int64, sequence: number) => ({ pk: collections.log(account), sk: sequenceText(sequence) }),
-  mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'ORDER' }),
+  logHead: (account: Int64) => ({ pk: tenantPartition<'logHead'>(account, 'LOG_HEAD'), sk: 'HEAD' }),
   /** One row for each outer window of the rate limit. `window` is the number of the window since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
     pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
@@ -208,8 +208,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('historyEntry', rest, Number(sk));
     case 'LOG':
       return row('logPointer', Number(sk));
-    case 'MERGES':
-      return row('mergeOrder');
+    case 'LOG_HEAD':
+      return row('logHead');
     case 'RATE':
       return row('rateCount', rest, Number(sk));
     case 'IDEMPOTENCY':
@@ -235,7 +235,7 @@ export type KeyKind =
   | 'openAlerts'
   | 'members'
   | 'history'
-  | 'mergeOrder'
+  | 'logHead'
   | 'log'
   | 'idempotency'
   | 'rate';

@@ -43,7 +43,7 @@ export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind
 }
 
 /** Maximum keys of one call. */
-export const MAX_BATCH = 100;
+const MAX_BATCH = 100;
 /** Maximum attempts of a batch without a signal: about ten seconds. */
 const MAX_ATTEMPTS = 50;
 

@@ -209,8 +209,8 @@ export interface LogPosition {
   entries: number;
 }
 
-/** See `merge-order.ts`. */
-export interface MergeOrderRow extends Partial<LogPosition> {
+/** See `log-head.ts`. */
+export interface LogHeadRow extends Partial<LogPosition> {
   /** Sequence of the latest large entry. */
   last_large?: number;
 }
@@ -261,7 +261,7 @@ export interface Rows {
   historyEntry: HistoryEntry & EntryAlerts;
   /** Where the entry with this sequence is. */
   logPointer: { incident_id: string };
-  mergeOrder: MergeOrderRow & {
+  logHead: LogHeadRow & {
     /** The large entries that still have alerts to move: their incident ids, by sequence. */
     pending?: Record<string, string>;
     /** The large entry that the latest write finished and removed from `pending`, if any. Completed, as in `MergeCompleted`, means finished. */

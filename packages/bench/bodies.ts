@@ -11,12 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { memoryMbOf } from '../../infra/function-settings.ts';
-import { aliases } from '../../infra/replaced-modules.ts';
 import { MAX_BATCH_BYTES } from '../../lib/aws/sqs.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import { createQueues } from '../local/queues.ts';
 import { SHAPES } from './bodies/shapes.ts';
-import { bundle, pathOf } from './functions.ts';
+import { bundle, environmentOf, pathOf } from './functions/processes.ts';
 import type { Figure } from './run.ts';
 import { startBenchService } from './service.ts';
 
@@ -41,7 +40,7 @@ interface Report {
 
 /** Calls a bundle once, in a new process. */
 async function callOnce(env: Record<string, string>, event: object): Promise<Report> {
-  const child = fork(pathOf('functions/process.ts'), {
+  const child = fork(pathOf('process.ts'), {
     env: { ...env, PATH: process.env.PATH, HOME: tmpdir() },
     serialization: 'advanced',
     silent: true,
@@ -85,11 +84,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   const queues = resources.adopt(await startQueues(['feed', 'refused']), ({ stop }) => stop());
   const [FEED_URL = '', REFUSED_URL = ''] = queues.urls;
   const env = {
-    AWS_REGION: 'local',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    DYNAMODB_ENDPOINT: service.endpoint,
-    TABLE_NAME: service.table.name,
+    ...environmentOf(service.endpoint, service.table.name),
     [MAX_BODY_BYTES]: String(LARGEST),
     ...{ FEED_URL, REFUSED_URL },
   };
@@ -100,8 +95,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   for (const { operation, shapes } of SHAPES) {
     const { name, path } = operation;
     const largest = 'maxBodyBytes' in operation ? operation.maxBodyBytes : LARGEST;
-    const file = join(folder.path, `${name}.mjs`);
-    await bundle(`../../functions/${name}.ts`, file, { alias: aliases() });
+    const { file } = await bundle({ operation: name }, folder.path);
     const reports: Report[] = [];
     for (const [shape, bodyOf] of Object.entries(shapes)) {
       const body = bodyOf(largest);

@@ -1,14 +1,16 @@
 /** The handlers for benchmarks, on a DynamoDB of their own, with a clock that is set forward; and their data. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
-import { forEach } from '../../lib/shared/concurrency.ts';
+import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { putRow } from '../../lib/table/write.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
+import { connectDouble } from '../../test/table-double/client.ts';
+import { TableDouble } from '../../test/table-double/table-double.ts';
 import { loadData } from '../admin/data/load.ts';
 import { createTable } from '../admin/local-service/local-table.ts';
 import { startDynamoDb } from '../local/dynamodb-local.ts';
@@ -21,7 +23,8 @@ const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStat
 
 const ignore = () => undefined;
 
-export const eventOf = ({ path }: ListedOperation, appKey: string, body: object) => ({
+export const eventOf = ({ method, path }: ListedOperation, appKey: string, body: object) => ({
+  httpMethod: method,
   path,
   headers: { 'Content-Type': 'application/json' },
   queryStringParameters: { app_key: appKey },
@@ -63,6 +66,23 @@ export function benchHandlers(table: Table) {
   };
 }
 
+/** Maximum rows of one batch. */
+const MAX_BATCH = 25;
+
+const putAll = (table: Table, rows: readonly object[]) =>
+  forEach(chunksOf(rows, MAX_BATCH), async (chunk) => {
+    const RequestItems = { [table.name]: chunk.map((Item) => ({ PutRequest: { Item } })) };
+    await table.client.send(new BatchWriteCommand({ RequestItems }));
+  });
+
+/** Imports data into a table in memory, and copies its rows, since an import writes them one by one. */
+async function load(table: Table, lines: Iterable<string>): Promise<void> {
+  const double = new TableDouble();
+  const inMemory = connectDouble(async (request) => double.apply(request));
+  await loadData(inMemory, 'bench', lines, { nowMs: Date.now() });
+  await putAll(table, double.items());
+}
+
 /** @param endpoint of the DynamoDB to use; absent: one that it starts */
 export async function startBenchService(lines: Iterable<string>, endpoint = process.env.DYNAMODB_ENDPOINT) {
   const dynamoDb = await startDynamoDb({ endpoint });
@@ -70,7 +90,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   await createTable(dynamoDb.endpoint, name, { stream: false });
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
-  await loadData(table, 'bench', lines, { nowMs: Date.now() });
+  await load(table, lines);
   return {
     endpoint: dynamoDb.endpoint,
     table,
@@ -102,20 +122,22 @@ export const statusOf = (nowMs: number) => ({
   reason_codes: ['kernel_headers_missing_for_probe'],
 });
 
-/** A fleet whose rows have the usual size: about 180 bytes of inventory, and the status. */
+/** The inventory of the usual size: about 180 bytes with the key. */
+export const hostInventory = {
+  agent_version: '4.11.2',
+  edge_cluster: 'fra-1',
+  enabled: true,
+  capability_status: 'running',
+  capture_mode: 'ebpf',
+  report_interval_ms: 30_000,
+  snapshot_ready: true,
+};
+
+/** A fleet whose rows have the usual size. */
 export function fleetLines(account_id: number, count: number, nowMs: number): string[] {
-  const host = {
-    agent_version: '4.11.2',
-    edge_cluster: 'fra-1',
-    enabled: true,
-    capability_status: 'running',
-    capture_mode: 'ebpf',
-    report_interval_ms: 30_000,
-    snapshot_ready: true,
-  };
   const status = { received_at_ms: nowMs, ...statusOf(nowMs) };
   return Array.from({ length: count }, (_, index) => hostName(index)).flatMap((host_id) => [
-    JSON.stringify({ kind: 'host', account_id, host_id, ...host }),
+    JSON.stringify({ kind: 'host', account_id, host_id, ...hostInventory }),
     JSON.stringify({ kind: 'host_status', account_id, host_id, ...status }),
   ]);
 }
@@ -126,7 +148,9 @@ const objectId = () => randomBytes(12).toString('hex');
 export async function createAlerts(table: Table, account: number, count: number) {
   const ids = Array.from({ length: count }, objectId);
   const incident = objectId();
-  await putRow(table, { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' });
-  await forEach(ids, (id) => putRow(table, { ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' }));
+  await putAll(table, [
+    { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' },
+    ...ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' })),
+  ]);
   return { ids, incident };
 }

@@ -179,13 +179,11 @@ function keyedFields(index: number, title: string, nowMs: number): object {
   if (status === undefined) return {};
   const started_at_ms = nowMs - (index + 1) * 480_000;
   const cluster = CLUSTERS[index];
-  const bytes = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
-  const order = Buffer.from(bytes).toString('hex');
+  const order = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
   return {
     alert_key: title,
     alert_status: status,
-    feed_order: order,
-    key_order: order,
+    key_order: Buffer.from(order).toString('hex'),
     labels: { cluster, team: 'network' },
     source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
     started_at_ms,

@@ -67,7 +67,7 @@ function conflicting(double: TableDouble): { send: Send; transactions: () => num
         throw new TransactionCanceledException({ message: 'conflict', $metadata: {}, CancellationReasons });
       if (attempt === MAX_ATTEMPTS) throw new TransactionConflictException({ message: 'conflict', $metadata: {} });
     }
-    const isMove = isTransaction && !rows.some((row) => row.includes('#MERGES '));
+    const isMove = isTransaction && !rows.some((row) => row.includes('#LOG_HEAD '));
     for (const row of isTransaction ? rows : []) locked.add(row);
     try {
       const reply = double.apply(request);

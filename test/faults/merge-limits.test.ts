@@ -1,7 +1,7 @@
 /** Merges at the limits of DynamoDB, which DynamoDB Local does not have: see `test/limits-proxy`. */
 import { expect, it, onTestFinished } from 'vitest';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
-import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { readLogHead } from '../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { startLimitsProxy } from '../limits-proxy/limits-proxy.ts';
@@ -34,7 +34,7 @@ it.each([
     const merge = async () => (await callAlone(handlersOver(testDeps(through)), mergeAlerts, call)).status;
     for (let calls = 1; (await merge()) !== 200 && calls < MAX_ATTEMPTS; calls += 1);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1)
-      for (const entryId of (await readMergeOrder(table, account)).pending ?? [])
+      for (const entryId of (await readLogHead(table, account)).pending ?? [])
         await finishMerge(through, account, entryId).catch(() => undefined);
     const throttled = [...proxy.usages().values()].reduce((sum, usage) => sum + usage.throttled, 0);
     if ('writeUnits' in limits) expect(throttled).toBeGreaterThan(0);

@@ -46,7 +46,7 @@ function applied(rows: Rows, findings: readonly Finding[]): Rows {
 
 /** What callers and operators see of merges: alerts, incidents, feeds and Idempotency-Keys, without the service's own attributes. */
 function visible(rows: Rows, ...omitted: (RowKind | undefined)[]): Map<string, unknown> {
-  const shown = [...rows].filter(([, row]) => !['mergeOrder', ...omitted].includes(parseKey(row)?.kind));
+  const shown = [...rows].filter(([, row]) => !['logHead', ...omitted].includes(parseKey(row)?.kind));
   return new Map(shown.map(([name, { moved_sequence, moved_from, last_change, ...rest }]) => [name, rest]));
 }
 

@@ -67,18 +67,18 @@ const call = {
 
 /** Kilobytes, rounded up, so that a test fails if a bundle grows. The smallest operation shows what all of them load. */
 const SIZES: Partial<Record<FunctionName, number>> = {
-  'delete-work-item': 279,
+  'delete-work-item': 280,
   'send-records': 452,
-  'send-notification': 312,
-  'finish-merges': 237,
+  'send-notification': 313,
+  'finish-merges': 238,
   'ingest-records': 430,
-  relay: 280,
-  'usage-key-authorizer': 229,
+  relay: 281,
+  'usage-key-authorizer': 230,
   'fallback-route': 37,
   'openapi-document': 2 + Math.ceil(JSON.stringify(openapi).length / 1_000),
 };
 /** Of the other operations. */
-const USUAL_SIZE = 301;
+const USUAL_SIZE = 303;
 
 it('each function has a bundle of at most its size', () => {
   for (const name of functions.keys()) {

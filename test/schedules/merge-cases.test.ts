@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
-import { removePending } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { removePending } from '../../lib/operations/merge-alerts/log-head.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from '../integration/merge-alerts/merging.ts';
@@ -170,12 +170,12 @@ it('a warm function counts pending merges that it has read before, and later one
   expect(await world.expectTrue()).toHaveLength(4);
 });
 
-it('the merge order tells which merge was finished once, and until the next commit', async () => {
+it('the log head tells which merge was finished once, and until the next commit', async () => {
   const world = await newWorld(4);
   await world.mergePending(world.one);
   const [{ entry }] = (await world.entries()) as [EntryWithMoves];
   const { incident_id, sequence } = entry;
-  const completed = async () => (await stored(world.table, keys.mergeOrder(world.tenant.account))).completed;
+  const completed = async () => (await stored(world.table, keys.logHead(world.tenant.account))).completed;
   await world.finish();
   expect(await completed()).toEqual({ incident_id, sequence });
   for (const alert_ids of [world.alerts.slice(0, 1), world.alerts]) {

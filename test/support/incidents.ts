@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { expect } from 'vitest';
 import type { Handler } from '../../lib/http/operation.ts';
-import { commit } from '../../lib/operations/merge-alerts/commit.ts';
+import { commit, type PreparedEntry } from '../../lib/operations/merge-alerts/commit.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createFinishMerges, finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
-import { mergeOrderOf } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { logHeadOf } from '../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
@@ -71,9 +71,9 @@ export async function newAccount(table: Table) {
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
     /** The rows that keep the order of its merges. */
-    mergeOrder: () => storedUnder(table, collections.mergeOrder(account)),
+    logHead: () => storedUnder(table, collections.logHead(account)),
     /** Sequences of the merges that are pending. */
-    pending: async () => Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
+    pending: async () => Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
     /** The incident of each alert. */
     async placements(ids: string[]): Promise<(string | undefined)[]> {
       const alertKeys = ids.map((id) => keys.alert(account, id));
@@ -84,17 +84,21 @@ export async function newAccount(table: Table) {
     feed: async (id: string) =>
       entriesOf(
         await storedUnder(table, collections.history(account, id)),
-        Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
+        Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
       ),
     /** Commits a large merge as the first one of the account, and moves no alert: its call has died. */
     async commitOnly(incidentId: string, alerts: readonly string[]): Promise<void> {
-      const entry = {
-        ...{ kind: 'merge', incident_id: incidentId, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
-        ...{ by: 'k', request_id: 'r', large: true },
-      } as const;
-      const moves = alerts.map((alertId) => ({ alertId, from: undefined, to: incidentId }));
-      const incident = { incident_id: incidentId, title: '' };
-      const merge = { account, entry, moves, rows: new Map(), incident, order: mergeOrderOf(undefined) };
+      const merge: PreparedEntry = {
+        account,
+        entry: {
+          ...{ kind: 'merge', incident_id: incidentId, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
+          ...{ by: 'k', request_id: 'r', large: true },
+        },
+        moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incidentId })),
+        rows: new Map(),
+        incident: { incident_id: incidentId, title: '' },
+        head: logHeadOf(undefined),
+      };
       expect(await commit(table, merge, [])).toHaveProperty('committed');
     },
     /** Finishes the large merges into an incident, as finish-merges does. */

@@ -1,6 +1,6 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
 import { objectId } from '../../shared/json.ts';
-import { alertItem, exampleAlert } from '../alert-item.ts';
+import { alertItem, exampleAlert } from '../alert-schema.ts';
 
 export const getAlert = {
   name: 'get-alert',

@@ -1,7 +1,7 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { SEVERITIES } from '../../table/rows.ts';
-import { alertItem, exampleAlert } from '../alert-item.ts';
+import { alertItem, exampleAlert } from '../alert-schema.ts';
 
 export const listAlerts = {
   name: 'list-alerts',

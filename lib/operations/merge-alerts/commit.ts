@@ -2,7 +2,7 @@
 
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { laterOrder } from '../../ingest/order.ts';
-import { backoff, forEach, MERGE_ORDER_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
+import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
@@ -22,7 +22,7 @@ import {
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
 import { changeOf, type EntryWithMoves, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';
-import { type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
+import { headActions, type LogHead, logHeadOf } from './log-head.ts';
 
 /** Of the row that makes a repeated call a no-op. Times are Unix seconds. */
 export interface Idempotency {
@@ -39,7 +39,7 @@ export interface PreparedEntry extends EntryWithMoves {
   rows: Assignments;
   /** As read. */
   incident: IncidentRow;
-  order: MergeOrder;
+  head: LogHead;
   /** A member that must exist. */
   owner?: Int64;
   idempotency?: Idempotency;
@@ -48,10 +48,10 @@ export interface PreparedEntry extends EntryWithMoves {
 export interface CommitOptions<Result> extends MergeLimits {
   /**
    * Reads what the entry depends on, before each attempt.
-   * @param order the current merge order, if nothing else has changed since the previous attempt
+   * @param head the current log head, if nothing else has changed since the previous attempt
    * @returns `result`: there is nothing to commit
    */
-  prepare(order: MergeOrder | undefined): Promise<{ prepared: PreparedEntry } | { result: Result }>;
+  prepare(head: LogHead | undefined): Promise<{ prepared: PreparedEntry } | { result: Result }>;
   /** Creates, after the commit, the signal that ends the moves. */
   moveSignal?: () => AbortSignal;
 }
@@ -72,13 +72,13 @@ export async function commitAndMove<Result>(
   { prepare, moveSignal, transactionItems }: CommitOptions<Result>,
 ): Promise<CommittedEntry | { result: Result }> {
   const attempts: PreparedEntry[] = [];
-  let order: MergeOrder | undefined;
+  let head: LogHead | undefined;
   for (;;) {
-    const preparation = await prepare(order);
+    const preparation = await prepare(head);
     if ('result' in preparation) return preparation;
     const result = await commit(table, preparation.prepared, attempts);
-    if ('order' in result) {
-      order = result.order;
+    if ('head' in result) {
+      head = result.head;
       continue;
     }
     const { account, entry, moves, rows } = result.committed;
@@ -114,10 +114,10 @@ function incidentActions({ account, entry, incident }: PreparedEntry): Action[] 
 }
 
 function actionsOf(prepared: PreparedEntry): Action[] {
-  const { account, entry, moves, rows, order, owner, idempotency } = prepared;
+  const { account, entry, moves, rows, head, owner, idempotency } = prepared;
   const actions = [
     putAction(entryRow(account, prepared), IS_NEW),
-    ...orderActions(account, entry, order),
+    ...headActions(account, entry, head),
     ...incidentActions(prepared),
   ];
   if (owner !== undefined) actions.push(conditionCheck(keys.member(account, owner), EXISTS));
@@ -130,8 +130,8 @@ function actionsOf(prepared: PreparedEntry): Action[] {
   return entry.large ? actions : [...actions, ...moveActions(account, entry.sequence, moves, rows)];
 }
 
-/** `order`: not committed; the current merge order, if nothing else that the entry depends on has changed. */
-export type CommitResult = { committed: PreparedEntry } | { order: MergeOrder | undefined };
+/** `head`: not committed; the current log head, if nothing else that the entry depends on has changed. */
+export type CommitResult = { committed: PreparedEntry } | { head: LogHead | undefined };
 
 /**
  * Tries to commit an entry in one transaction, with its moves if it is small. If the entry must be prepared again, it backs off before it
@@ -157,22 +157,22 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
     const result = await settle(table, write);
     if (result.outcome === 'applied') return { committed: found ?? prepared };
     if (result.outcome === 'refused') throw refusalOf(result.error, actions);
-    let order: MergeOrder | undefined = prepared.order;
+    let head: LogHead | undefined = prepared.head;
     if (result.outcome === 'changed') {
-      order = result.stored && mergeOrderOf(result.stored as Stored<'mergeOrder'>);
-      // Only the merge order has changed, so no attempt was committed: that would have changed its alerts or its entry, too.
-      found = order ? undefined : await find();
+      head = result.stored && logHeadOf(result.stored as Stored<'logHead'>);
+      // Only the log head has changed, so no attempt was committed: that would have changed its alerts or its entry, too.
+      found = head ? undefined : await find();
       if (found) return { committed: found };
     }
     try {
-      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLING : MERGE_ORDER_CONFLICT, table.signal);
+      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLING : LOG_HEAD_CONFLICT, table.signal);
     } catch (error) {
       found = await find();
       if (!found) throw error;
       return { committed: found };
     }
     // What may be applied later is sent again unchanged. Of two small attempts only one can be applied, since both change the same rows.
-    if (result.outcome === 'changed' || (!large && result.outcome !== 'in progress')) return { order };
+    if (result.outcome === 'changed' || (!large && result.outcome !== 'in progress')) return { head };
   }
 }
 
@@ -197,9 +197,9 @@ async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): 
   return found;
 }
 
-/** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *order*). */
-export function nextSequence(nowMs: number, order: MergeOrder, rows: Assignments, incident: IncidentRow): number {
-  let highest = Math.max(order.last, incident.last_change?.sequence ?? 0);
+/** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *sequence*). */
+export function nextSequence(nowMs: number, head: LogHead, rows: Assignments, incident: IncidentRow): number {
+  let highest = Math.max(head.last, incident.last_change?.sequence ?? 0);
   for (const row of rows.values()) highest = Math.max(highest, latestEntryOf(row));
   return Math.max(nowMs, highest + 1);
 }

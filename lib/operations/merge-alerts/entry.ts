@@ -108,9 +108,9 @@ const MAX_READS = 20;
 
 /**
  * The account's entries after one position of its log up to another, oldest first. A query may show only part of a transaction that the
- * merge order already reflects. So it is repeated until it shows as many pointers as `upTo.entries - after.entries`. After `MAX_READS` the
+ * log head already reflects. So it is repeated until it shows as many pointers as `upTo.entries - after.entries`. After `MAX_READS` the
  * missing ones are taken to be lost, as in a restored table, and the rest is returned.
- * @param upTo as read from the merge order, or while it is read
+ * @param upTo as read from the log head, or while it is read
  * @param below only entries with a lower sequence are returned
  */
 export async function readLog(

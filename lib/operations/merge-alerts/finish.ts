@@ -1,6 +1,6 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
-import { backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
+import { allInOrder, backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
 import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
@@ -9,7 +9,7 @@ import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import { type EntryId, EntryMissingError, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
-import { listPendingEntryIds, type PendingEntryId, readMergeOrder, removePending } from './merge-order.ts';
+import { listPendingEntryIds, type PendingEntryId, readLogHead, removePending } from './log-head.ts';
 
 /**
  * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
@@ -29,11 +29,11 @@ export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly En
 export async function readOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const { read_since, sequence } = found.entry;
   if (read_since === undefined) return found;
-  return withOrigins(found, await readLog(table, account, read_since, readMergeOrder(table, account), sequence));
+  return withOrigins(found, await readLog(table, account, read_since, readLogHead(table, account), sequence));
 }
 
 /**
- * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and removes it from the pending ones.
+ * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and then removes it from the pending ones.
  * May be called repeatedly and concurrently.
  * @returns the entry with its true origins
  * @throws what {@link moveAlerts} throws
@@ -44,14 +44,23 @@ export async function finishEntry(
   found: EntryWithMoves,
   options?: MoveOptions,
 ): Promise<EntryWithMoves> {
+  // A row takes its origin from itself, so it need not wait for those of the entry.
+  const [finished] = await allInOrder([
+    storeOrigins(table, account, found),
+    moveAlerts(table, account, found, options),
+  ]);
+  await removePending(table, account, found.entry);
+  return finished;
+}
+
+/** @returns the entry with its true origins */
+async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const finished = await readOrigins(table, account, found);
   const { entry, moves } = finished;
   if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
     const { other_ids } = entryRow(account, finished);
     await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
   }
-  await moveAlerts(table, account, finished, options);
-  await removePending(table, account, entry);
   return finished;
 }
 
@@ -70,7 +79,7 @@ export async function finishMerge(
 ): Promise<'finished' | 'not pending'> {
   for (let retries = 0; ; retries += 1)
     try {
-      const { pending = [] } = await readMergeOrder(table, account);
+      const { pending = [] } = await readLogHead(table, account);
       if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
       const [found] = await readEntries(table, account, [id]);
       const concurrency = Math.max(1, Math.floor(CONCURRENCY / 2 ** retries));

@@ -9,9 +9,11 @@ import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
 import type { EntryWithMoves } from './entry.ts';
-import { MAX_PENDING } from './merge-order.ts';
-import { createPreparer, incidentIdOf, type MergeCall, namedAndMore } from './prepare.ts';
+import { MAX_PENDING } from './log-head.ts';
+import { createPreparer } from './prepare.ts';
+import type { MergeCall } from './request.ts';
 import { mergeAlerts } from './schema.ts';
+import { namedAndMore } from './targets.ts';
 import validate from './validate-merge-alerts.ts';
 
 /**
@@ -42,7 +44,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
-      throw refusalOf(error, incidentIdOf(call));
+      throw refusalOf(error, call.body.incident_id.toLowerCase());
     });
     if ('result' in merged) return merged.result;
     const { committed, unfinished } = merged;

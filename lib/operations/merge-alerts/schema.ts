@@ -11,14 +11,14 @@ export const mergeAlerts = {
     '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
     'repeat it with the same key to find out. `BadRequest`: an alert or the incident has too much stored data (400 KB) to be changed.',
   tag: 'Incidents',
-  // Lower than that of other operations, since all merges of an account write one row, its merge order.
+  // Lower than that of other operations, since all merges of an account write one row, the head of its log.
   throttle: { rate: 20, burst: 40 },
   grants: [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'mergeOrder', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'history', 'mergeOrder', 'rate'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'logHead', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'history', 'logHead', 'rate'] },
     { actions: ['Query'], on: ['log'] },
     { actions: ['PutItem'], on: ['history', 'log', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['mergeOrder', 'history', 'incidents', 'alerts', 'rate'] },
+    { actions: ['UpdateItem'], on: ['logHead', 'history', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   concurrencyShare: 0.2,

@@ -99,8 +99,9 @@ const titleOf = (pairs: readonly [name: string, text: string][]) =>
 const labelsOf = (pairs: readonly [name: string, text: string][]) =>
   Object.fromEntries(
     pairs
+      .values() // looks at no more than it takes: an alert may have 100,000
       .filter(([name]) => name !== '' && name !== '__proto__' && codePoints(name) <= LABELS.propertyNames.maxLength)
-      .slice(0, LABELS.maxProperties)
+      .take(LABELS.maxProperties)
       .map(([name, text]) => [name.toWellFormed(), cut(text, LABELS.additionalProperties.maxLength)]),
   );
 

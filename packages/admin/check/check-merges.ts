@@ -6,7 +6,7 @@
 
 import { type EntryWithMoves, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
 import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
-import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { pendingAt } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
 import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
@@ -61,9 +61,9 @@ function* checkReferences({ account, alerts, incidents, members }: MergeRows): G
 const incidentText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
 /** Checks that each alert is where the latest entry that took it put it, and records that entry. */
-function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
+function* checkAlerts({ account, alerts, head }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
-  const pending = new Set(order.pending?.map(({ sequence }) => sequence));
+  const pending = new Set(head.pending?.map(({ sequence }) => sequence));
   const known = new Set(entries.map(({ entry }) => entry.sequence));
   /** The latest entry of each alert, and the one before it. */
   const latest = new Map<string, Move & { sequence: number; previous: number | undefined }>();
@@ -104,25 +104,25 @@ function* checkAlerts({ account, alerts, order }: MergeRows, entries: readonly E
   }
 }
 
-/** Checks that the merge order has the latest sequences, and that all its pending entries exist and are not overdue. */
+/** Checks that the log head has the latest sequences, and that all its pending entries exist and are not overdue. */
 function* checkOrder(
-  { account, order }: MergeRows,
+  { account, head }: MergeRows,
   entries: readonly EntryWithMoves[],
   nowMs: number,
 ): Generator<Finding> {
   const finding = findingsOf(account);
-  const key = keys.mergeOrder(account);
+  const key = keys.logHead(account);
   const large = entries.filter(({ entry }) => entry.large);
   for (const [name, stored, latest] of [
-    ['last', order.last, entries.at(-1)],
-    ['last_large', order.lastLarge ?? 0, large.at(-1)],
+    ['last', head.last, entries.at(-1)],
+    ['last_large', head.lastLarge ?? 0, large.at(-1)],
   ] as const) {
     const sequence = latest?.entry.sequence ?? 0;
     const raise = updateAction(key, set({ [name]: sequence }), isBelow(name, sequence));
     if (sequence > stored)
-      yield finding('merge_order_behind', { sequence }, `its ${name} is ${stored || 'absent'}`, raise);
+      yield finding('log_head_behind', { sequence }, `its ${name} is ${stored || 'absent'}`, raise);
   }
-  for (const { sequence, incidentId: incident_id } of order.pending ?? []) {
+  for (const { sequence, incidentId: incident_id } of head.pending ?? []) {
     const found = entries.find(({ entry }) => entry.sequence === sequence && entry.incident_id === incident_id);
     const ids = { incident_id, sequence };
     const isPending = expression`${pendingAt(sequence)} = ${incident_id}`;
@@ -136,7 +136,7 @@ function* checkOrder(
 }
 
 /** Checks that the log lists exactly the entries of the feeds, and that the origins of finished large merges are true. */
-function* checkLog({ account, order, log }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
+function* checkLog({ account, head, log }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
   const unlisted = new Map(entries.map(({ entry }) => [entry.sequence, entry]));
   for (const pointer of log) {
@@ -158,7 +158,7 @@ function* checkLog({ account, order, log }: MergeRows, entries: readonly EntryWi
       putAction(pointer),
     );
   }
-  const pending = new Set(order.pending?.map(({ sequence }) => sequence));
+  const pending = new Set(head.pending?.map(({ sequence }) => sequence));
   for (const found of entries) {
     const { incident_id, sequence, read_since } = found.entry;
     if (read_since === undefined || pending.has(sequence)) continue;

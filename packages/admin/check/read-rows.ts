@@ -2,7 +2,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
-import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { logHeadOf } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -24,7 +24,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const add = (read: readonly MergeRow[]) => {
     for (const row of read) rows.push(row); // not with a spread, which has too many arguments for large accounts
   };
-  add(await queryRows(table, collections.mergeOrder(account)));
+  add(await queryRows(table, collections.logHead(account)));
   await forEach(collections.alertShards(account), async (shard) =>
     add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
   );
@@ -41,7 +41,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
 type MergeRow = Key &
   (
     | Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>
-    | Stored<'incident' | 'alertKey' | 'member' | 'historyEntry' | 'logPointer' | 'mergeOrder' | 'idempotency'>
+    | Stored<'incident' | 'alertKey' | 'member' | 'historyEntry' | 'logPointer' | 'logHead' | 'idempotency'>
   );
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
@@ -53,7 +53,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const byId = <Kind extends RowKind>(kind: Kind) => new Map(listOf(kind).map((row) => [row.sk, row]));
   return {
     account,
-    order: mergeOrderOf(listOf('mergeOrder')[0]),
+    head: logHeadOf(listOf('logHead')[0]),
     incidents: byId('incident'),
     members: byId('member'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
@@ -82,13 +82,13 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
         ...expressionsOf({
-          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR sk = ${'ORDER'} OR begins_with(pk, ${'APP_KEY#'})`,
+          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR sk = ${'HEAD'} OR begins_with(pk, ${'APP_KEY#'})`,
         }),
       },
       optionsOf(table.signal),
     );
     for await (const { Items = [] } of pages)
-      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | 'mergeOrder'>[]) {
+      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | 'logHead'>[]) {
         const { kind, account, parts = [] } = parseKey(row) ?? {};
         const [appKey] = ofKind('appKey', [row]);
         if (appKey) appKeys.set(String(parts[0]), appKey);

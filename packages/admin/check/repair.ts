@@ -1,5 +1,5 @@
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
-import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { backoff, CONFLICT, chunksOf, forEach, THROTTLING } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -69,6 +69,6 @@ function rowNameOf({ Put, Update, Delete, ConditionCheck }: Action): string {
 }
 
 async function finishMerges(table: Table, account: Int64): Promise<void> {
-  const { pending = [] } = await readMergeOrder(table, account);
+  const { pending = [] } = await readLogHead(table, account);
   for (const entryId of pending) await finishMerge(table, account, entryId);
 }

@@ -1,5 +1,5 @@
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
-import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges, splitMoves } from '../incidents/list.ts';

@@ -1,5 +1,5 @@
 /** The page of what needs an operator: pending merges, dead letters, and the findings of a check. */
-import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
 import { countText, timeText } from '../text/printable.ts';
@@ -9,7 +9,7 @@ import { command, type View } from './view.ts';
 export async function healthPage(view: View): Promise<Html> {
   const { table, account, nowMs, checks, formToken } = view;
   const id = account.account_id;
-  const [{ pending = [] }, deadLetters] = await Promise.all([readMergeOrder(table, id), deadLettersText(view)]);
+  const [{ pending = [] }, deadLetters] = await Promise.all([readLogHead(table, id), deadLettersText(view)]);
   const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
   return html`
 ${section(

@@ -1,6 +1,6 @@
 /** The pages of incidents, an incident and an alert: their merges, who made them, and the commands that undo them. */
 
-import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
@@ -126,7 +126,7 @@ export async function incidentsPage(view: View): Promise<Html> {
   const [{ all, incidents, next, scope, incidentLink, ownerOf, merges }, { last, pending = [] }, alerts] =
     await Promise.all([
       readMerges(view, { before: query.before }),
-      readMergeOrder(table, accountId),
+      readLogHead(table, accountId),
       countAlerts(table, accountId, query.count === 'all' ? Number.POSITIVE_INFINITY : ALERTS_COUNTED),
     ]);
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;

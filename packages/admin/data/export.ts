@@ -81,7 +81,7 @@ function actorsOf({ deleted_by, undone_deletion }: Partial<Stored<'workItem'>>):
 
 /**
  * The data of accounts in the data format, in an order in which it can be imported. App keys are exported as hashes,
- * since the keys are not stored. A merge is exported in full or not at all. Feeds, the merge order, rate counts,
+ * since the keys are not stored. A merge is exported in full or not at all. Feeds, the log head, rate counts,
  * Idempotency-Keys and the audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist

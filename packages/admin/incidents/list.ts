@@ -8,7 +8,7 @@ import {
   readLog,
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
-import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { isPending, type LogHead, readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -37,12 +37,12 @@ export const splitMoves = (all: readonly Move[]) => ({
 async function listed(
   table: Table,
   account: Int64,
-  read: (order: MergeOrder) => Promise<EntryWithMoves[]>,
+  read: (head: LogHead) => Promise<EntryWithMoves[]>,
 ): Promise<ListedMerge[]> {
-  const order = await readMergeOrder(table, account);
+  const head = await readLogHead(table, account);
   const merges: ListedMerge[] = [];
-  for (const found of await read(order)) {
-    const pending = isPending(order, found.entry);
+  for (const found of await read(head)) {
+    const pending = isPending(head, found.entry);
     const { entry, moves: all } = pending ? await readOrigins(table, account, found) : found;
     merges.push({ entry, alertIds: all.map(({ alertId }) => alertId), ...splitMoves(all), pending });
   }
@@ -86,8 +86,8 @@ export async function countAlerts(table: Table, account: Int64, limit: number) {
  * @param fromMs Unix milliseconds: entries committed earlier are omitted
  */
 export const listMerges = (table: Table, account: Int64, fromMs: number): Promise<ListedMerge[]> =>
-  listed(table, account, (order) =>
-    readLog(table, account, { ...order, last: Math.max(0, Math.floor(fromMs)) - 1 }, order),
+  listed(table, account, (head) =>
+    readLog(table, account, { ...head, last: Math.max(0, Math.floor(fromMs)) - 1 }, head),
   );
 
 /** The merges into an incident and their undos, oldest first. */

@@ -3,7 +3,7 @@
 import { laterOrder } from '../../../lib/ingest/order.ts';
 import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
-import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { collections, type Stored } from '../../../lib/table/keys.ts';
@@ -14,13 +14,13 @@ export async function readSnapshot(
   table: Table,
   account: Int64,
 ): Promise<{ incidents: Stored<'incident'>[]; alerts: Stored<'alert'>[] }> {
-  const orderBefore = await readMergeOrder(table, account);
-  const entries = await readEntries(table, account, orderBefore.pending);
+  const headBefore = await readLogHead(table, account);
+  const entries = await readEntries(table, account, headBefore.pending);
   const incidents = await queryRows(table, collections.incidents(account));
   const alerts: Stored<'alert'>[] = [];
   for (const shard of collections.alertShards(account))
     for await (const alert of queryAll(table, shard)) alerts.push(alert);
-  entries.push(...(await readLog(table, account, orderBefore, await readMergeOrder(table, account))));
+  entries.push(...(await readLog(table, account, headBefore, await readLogHead(table, account))));
 
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
   for (const { entry } of entries) {

@@ -9,7 +9,7 @@ import {
   readLog,
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
-import { isPending, type MergeOrder, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { isPending, type LogHead, readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -58,8 +58,8 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: Me
   const prepare = await createPreparer(deps, request);
   let undo: Undo = { moves: [], left: [], originMissing: [] };
   const outcome = await commitAndMove(table, {
-    async prepare(order) {
-      const plan = await prepare(order);
+    async prepare(head) {
+      const plan = await prepare(head);
       undo = plan.undo;
       return undo.moves.length === 0 ? { result: await withEarlierUndo(table, request, undo) } : plan;
     },
@@ -100,12 +100,12 @@ async function createPreparer(
   { table, now, newId }: UndoDeps,
   { account, incidentId, sequence: undoneSequence, by, requestId }: UndoRequest,
 ) {
-  const orderBefore = await readMergeOrder(table, account);
+  const headBefore = await readLogHead(table, account);
   const found = await readEntry(table, account, { incidentId, sequence: undoneSequence });
   if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${undoneSequence}`);
   if (found.entry.kind !== 'merge')
     throw new UndoError(`entry ${undoneSequence} is not a merge: an undo cannot be undone`);
-  const merge = isPending(orderBefore, found.entry) ? await readOrigins(table, account, found) : found;
+  const merge = isPending(headBefore, found.entry) ? await readOrigins(table, account, found) : found;
   const moved = merge.moves.filter(isMoved);
   const rows = await readAssignments(table, account, moved);
   const incidentIds = new Set([incidentId, ...moved.flatMap(({ from }) => from ?? [])]);
@@ -115,15 +115,13 @@ async function createPreparer(
   if (!incident) throw new UndoError(`incident ${incidentId} does not exist`);
   const hasOrigin = ({ from }: Move) => from === undefined || incidents.of(keys.incident(account, from)) !== undefined;
 
-  const entries = await readEntries(table, account, orderBefore.pending);
-  let readUpTo = orderBefore;
+  const entries = await readEntries(table, account, headBefore.pending);
+  let readUpTo = headBefore;
 
-  return async function prepare(
-    currentOrder: MergeOrder | undefined,
-  ): Promise<{ undo: Undo; prepared: PreparedEntry }> {
-    const order = currentOrder ?? (await readMergeOrder(table, account));
-    entries.push(...(await readLog(table, account, readUpTo, order)));
-    readUpTo = order;
+  return async function prepare(currentHead: LogHead | undefined): Promise<{ undo: Undo; prepared: PreparedEntry }> {
+    const head = currentHead ?? (await readLogHead(table, account));
+    entries.push(...(await readLog(table, account, readUpTo, head)));
+    readUpTo = head;
     const resolved = resolve(rows, entries);
     /** Whether no later entry took the alert. An imported alert records no entry: then only its current incident decides. */
     const isUnmoved = ({ alertId }: Move) => {
@@ -139,7 +137,7 @@ async function createPreparer(
     const entry: PreparedEntry['entry'] = {
       kind: 'merge_undone',
       incident_id: incidentId,
-      sequence: nextSequence(atMs, order, resolved, incident),
+      sequence: nextSequence(atMs, head, resolved, incident),
       merge_id: newId(),
       at_ms: atMs,
       by,
@@ -147,6 +145,6 @@ async function createPreparer(
       undone_sequence: undoneSequence,
       large: true,
     };
-    return { undo: { moves, left, originMissing }, prepared: { account, entry, moves, rows, incident, order } };
+    return { undo: { moves, left, originMissing }, prepared: { account, entry, moves, rows, incident, head } };
   };
 }

@@ -24,18 +24,20 @@ export interface Command {
   input: object;
 }
 
-const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-
-/** Sends rounds of concurrent commands, and answers with the results of the last round. */
-export const handler = async ({ rounds }: { rounds: Command[][] }) => {
+/** Sends rounds of concurrent commands. @returns the results of the last round */
+export async function sendRounds(rounds: readonly Command[][]): Promise<unknown> {
   let lastResults: unknown;
   for (const round of rounds)
     lastResults = await Promise.all(
       round.map(({ name, input }) => client.send(new COMMANDS[name](input as never) as never)),
     );
-  return {
-    statusCode: 200,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ data: lastResults }, asText),
-  };
-};
+  return lastResults;
+}
+
+export const handler = async ({ rounds }: { rounds: Command[][] }) => ({
+  statusCode: 200,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ data: await sendRounds(rounds) }, asText),
+});
+
+const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

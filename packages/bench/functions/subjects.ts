@@ -18,12 +18,14 @@ export interface Subject {
   /** Milliseconds by which the clock is set forward for each call. */
   stepMs: number;
   operation: ListedOperation;
+  /** The largest ratio of the CPU of a warm call to a bare handler's that is accepted. */
+  mostWarm: number;
   body(index: number): object;
 }
 
 const ACCOUNT = 1;
 /** Fleet browse allows thirty calls a minute. */
-const BROWSE_STEP_MS = 2_100;
+export const BROWSE_STEP_MS = 2_100;
 const ALERTS_PER_MERGE = 10;
 /** A merge's sequence is the time in milliseconds, so each merge is sent at a later time. */
 const MERGE_STEP_MS = 10;
@@ -32,12 +34,18 @@ const alertId = (index: number) => index.toString(16).padStart(24, '0');
 const alertsOf = (merge: number) =>
   Array.from({ length: ALERTS_PER_MERGE }, (_, index) => alertId(merge * ALERTS_PER_MERGE + index));
 export const SUBJECTS: readonly Subject[] = [
-  { operation: browseFleet, stepMs: BROWSE_STEP_MS, body: () => ({}) },
-  { operation: getRumResource, stepMs: 0, body: () => ({ no_cache: true }) },
-  { operation: deleteWorkItem, stepMs: 0, body: (index) => ({ work_item_id: `w${index}`, version: 1 }) },
+  { operation: browseFleet, stepMs: BROWSE_STEP_MS, mostWarm: 0.75, body: () => ({}) },
+  { operation: getRumResource, stepMs: 0, mostWarm: 0.8, body: () => ({ no_cache: true }) },
+  {
+    operation: deleteWorkItem,
+    stepMs: 0,
+    mostWarm: 0.75,
+    body: (index) => ({ work_item_id: `w${index}`, version: 1 }),
+  },
   {
     operation: mergeAlerts,
     stepMs: MERGE_STEP_MS,
+    mostWarm: 0.85,
     body: (index) => ({ incident_id: INCIDENT, alert_ids: alertsOf(index) }),
   },
 ];

@@ -79,7 +79,7 @@ interface Used extends Units {
 type Capacity = { CapacityUnits?: number };
 
 /** @returns a function that runs an action, and returns what the calls of the table's client used meanwhile */
-function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
+export function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
   let underWay = 0;
   client.middlewareStack.add(
@@ -128,7 +128,7 @@ export async function measureUnits(endpoint?: string): Promise<Measured[]> {
   try {
     // An import would write alerts one by one, since no merge may change an alert meanwhile.
     const { ids, incident } = await createAlerts(service.table, 1, 2_000);
-    // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
+    // All rows of the log head exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
     await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
     const count = countUnits(service.table);
     const results: Measured[] = [];

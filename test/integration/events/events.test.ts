@@ -191,7 +191,7 @@ it('a write that only repeats what a row said before tells nothing', async () =>
   const before = await eventsOf(account);
   expect(before.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted', 'AccountSuspended']);
   const [suspension] = await storedUnder(table, collections.audit(account));
-  for (const key of [keys.mergeOrder(account), { pk: suspension.pk, sk: suspension.sk }])
+  for (const key of [keys.logHead(account), { pk: suspension.pk, sk: suspension.sk }])
     await put(table, key, { ...(await stored(table, key)), more: 1 });
   expect(await eventsOf(account)).toEqual(before);
 });

@@ -71,7 +71,7 @@ describe('a merge', () => {
     const elsewhere = await send({ alert_ids: alerts, incident_id: unknown[0] ?? '', owner_id: 404 });
     expect(elsewhere.body.error.message).toMatch(new RegExp(`incident ${unknown[0]}.*member 404`));
     expect(await expectTrue()).toEqual([]);
-    expect(await tenant.mergeOrder()).toEqual([]);
+    expect(await tenant.logHead()).toEqual([]);
   });
 
   it.each([

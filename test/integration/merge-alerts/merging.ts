@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { MergeLimits } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { type EntryWithMoves, inOrder, isMoved, readHistory } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
-import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -173,8 +173,8 @@ export async function expectTrueEntries(
   }
   expect(await tenant.placements([...first.alerts])).toEqual(first.alerts.map((id) => incidentOf.get(id)));
   for (const [id, title] of titles) expect((await tenant.incidentRow(id)).title).toBe(title);
-  const order = (await stored(table, keys.mergeOrder(tenant.account))) ?? {};
-  expect([order.entries ?? 0, Object.keys(order.pending ?? {})]).toEqual([entries.length, []]);
+  const head = (await stored(table, keys.logHead(tenant.account))) ?? {};
+  expect([head.entries ?? 0, Object.keys(head.pending ?? {})]).toEqual([entries.length, []]);
   expect(checkMerges(await readMergeRows(table, tenant.account))).toEqual([]);
   return states;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { changeOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
-import { isPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { isPending } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
 import type { HistoryEntry } from '../../../lib/table/rows.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
@@ -35,7 +35,7 @@ it.each<[Partial<HistoryEntry>, object]>([
 it.each<[entry: Partial<HistoryEntry>, isPending: boolean]>([
   [{ sequence: 5, large: true }, true],
   [{ sequence: 6, large: true }, false],
-  [{ sequence: 7, large: true }, true], // committed after the merge order was read
+  [{ sequence: 7, large: true }, true], // committed after the log head was read
   [{ sequence: 7 }, false],
 ])('beside pending entry 5 and latest entry 6, entry %j may be pending: %s', (fields, expected) => {
   const order = { last: 6, entries: 2, lastLarge: 6, pending: [{ sequence: 5, incidentId: own }] };

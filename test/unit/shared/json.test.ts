@@ -1,12 +1,15 @@
 /** JSON with exact integers, compared with `JSON.parse` and with exact arithmetic on the text of numbers. */
+import httpJsonBodyParser from '@middy/http-json-body-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   exceededBound,
   isInt64,
+  isPlainJson,
   mayHaveRoundedNumber,
   parseJson,
   positionOf,
+  stringifyJson,
   syntaxErrorAt,
 } from '../../../lib/shared/json.ts';
 import { anyText } from '../../support/chance.ts';
@@ -34,6 +37,82 @@ describe('JSON', () => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });
+
+describe('plain JSON', () => {
+  type Parser = (text: string) => unknown;
+  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
+    event: { body: unknown };
+  }) => void;
+  const byMiddy: Parser = (text) => {
+    const event = { body: text as unknown };
+    middyParser({ event });
+    return event.body;
+  };
+  // With a fraction it is not plain.
+  const exactly: Parser = (text) => (parseJson(`[1.5,${text}]`) as unknown[])[1];
+  const outcomeOf = (parse: Parser, text: string) => {
+    try {
+      return { value: parse(text) };
+    } catch {
+      return 'not JSON';
+    }
+  };
+
+  const written = fc
+    .constantFrom('__proto__', 'constructor', 'prototype', 'name', '-0', ':-0', '1e3')
+    .chain((text) => fc.tuple(...Array.from(text, escapedOrNot)).map((characters) => `"${characters.join('')}"`));
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('0', '-0', ' -0', '-0.0', '-1', '1', 'true', 'null', '-', '01', '{"prototype":0}'),
+      numbers,
+      written,
+      anyText.map((text) => JSON.stringify(text)),
+      fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+      fc
+        .array(fc.tuple(fc.oneof(written, fc.constantFrom('"a"', '"b"')), tie('value')), { maxLength: 3 })
+        .map((members) => `{${members.map((member) => member.join(':')).join(',')}}`),
+    ),
+  }));
+  const space = fc.constantFrom('', ' ', '\n\t', '\ufeff');
+
+  it('is read by JSON.parse alone as by the exact parser and by that of middy', () => {
+    let plain = 0;
+    fc.assert(
+      fc.property(space, value, (before, json) => {
+        const text = `${before}${json}`;
+        if (!isPlainJson(text)) return;
+        plain += 1;
+        for (const parse of [exactly, byMiddy])
+          expect(outcomeOf(JSON.parse, text)).toStrictEqual(outcomeOf(parse, text));
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(plain).toBeGreaterThan(300);
+  });
+
+  it('is what callers send, also with text that Python escapes', () => {
+    const text = JSON.stringify({ text: 'a, -1 [0]', at_ms: 1_795_231_205_846, list: [0, -10, { a: null }] });
+    for (const body of [text, '[]', ' {"title":"Gr\\u00fc\\u00dfe"}']) expect(isPlainJson(body)).toBe(true);
+    for (const body of ['', '1', '"a"', '{"a":1.5}', '{"\\u005f_proto__":1}']) expect(isPlainJson(body)).toBe(false);
+  });
+
+  it('is written as with a replacer for bigints', () => {
+    const withReplacer = (value: unknown) =>
+      JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? `bigint ${member}` : member)).replaceAll(
+        /"bigint (-?\d+)"/g,
+        '$1',
+      );
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true }), (value) => {
+        expect(stringifyJson({ value })).toBe(withReplacer({ value }));
+      }),
+    );
+  });
+});
+
+const escapedOrNot = (character: string) =>
+  fc.constantFrom(character, character, `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 it('the int64 range has these bounds', () => {
   for (const value of [-(2n ** 63n), 2n ** 63n - 1n, 0, -0, 2 ** 53 - 1]) expect(isInt64(value)).toBe(true);

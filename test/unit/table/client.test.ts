@@ -62,11 +62,20 @@ it('reads integers beyond 2^53 exactly', async () => {
   expect(await read()).toMatchObject({ Item: { n: 9223372036854775807n, part: -2.5 } });
 });
 
-it("lacks the SDK's logger middleware, which every other client has", () => {
-  const hasLogger = ({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) =>
-    middlewareStack.identify().some((name) => name.startsWith('loggerMiddleware'));
-  // If an ordinary client no longer has it, remove the line in connectTable.
-  expect([hasLogger(new DynamoDBClient({ region: 'eu-west-1' })), hasLogger(connect())]).toEqual([true, false]);
+describe("of the SDK's middlewares", () => {
+  it.each(['loggerMiddleware', 'recursionDetectionMiddleware'])('it lacks %s, which every other client has', (name) => {
+    const has = ({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) =>
+      middlewareStack.identify().some((description) => description.startsWith(name));
+    // If an ordinary client no longer has it, remove the line in connectTable.
+    expect([has(new DynamoDBClient({ region: 'eu-west-1' })), has(connect())]).toEqual([true, false]);
+  });
+
+  it('it replaces the one that composes the user agent', async () => {
+    reply = answering({});
+    await read();
+    expect(received[0]?.headers).toMatchObject({ 'user-agent': 'incident-monitoring-rum-service' });
+    expect(received[0]?.headers).not.toHaveProperty('x-amz-user-agent');
+  });
 });
 
 it('gives a transaction one token for all its attempts', async () => {

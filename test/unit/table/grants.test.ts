@@ -196,7 +196,7 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
   async relay() {
     const { table, connect, tenant, entry } = await newPendingMerge();
     await finishFeed(table, [entry], LIMITS);
-    const rows = [{ pk: entry.pk, sk: entry.sk }, keys.mergeOrder(tenant.account)];
+    const rows = [{ pk: entry.pk, sk: entry.sk }, keys.logHead(tenant.account)];
     const images = await Promise.all(rows.map(async (key) => marshall(await stored(table, key))));
     const records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }) as DynamoDBRecord);
     const { table: recorded, done } = connect();

@@ -22,7 +22,7 @@ it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
   ['alert', [ID], `${A}#ALERTS#a`, ID],
   ['historyEntry', [ID, 10], `${A}#FEED#${ID}`, '000000000000010'],
   ['logPointer', [10], `${A}#LOG`, '000000000000010'],
-  ['mergeOrder', [], `${A}#MERGES`, 'ORDER'],
+  ['logHead', [], `${A}#LOG_HEAD`, 'HEAD'],
   ['rateCount', ['browse-fleet', 9], `${A}#RATE#browse-fleet`, '9'],
   ['idempotency', ['merge-alerts', 'ff'], `${A}#IDEMPOTENCY`, 'merge-alerts#ff'],
 ])('a key of kind %s keeps its form, and reads back to what it was built from', (kind, parts, pk, sk) => {

@@ -118,12 +118,12 @@ const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_o
     change(keys.incident(account, from), {
       ...{ owner_id: 7, last_change: { sequence: LOST, old_title: 'Old', old_owner_id: null } },
     }),
-  merge_order_behind: ({ change, account }) => change(keys.mergeOrder(account), { last: 5, last_large: 5 }),
+  log_head_behind: ({ change, account }) => change(keys.logHead(account), { last: 5, last_large: 5 }),
   log_entry_missing: ({ put, account, from }) => put(keys.logPointer(account, 7), { incident_id: from }),
-  pending_entry_missing: ({ change, account, from }) => change(keys.mergeOrder(account), { pending: { 7: from } }),
+  pending_entry_missing: ({ change, account, from }) => change(keys.logHead(account), { pending: { 7: from } }),
   // As after a restore to a moment right after the commit.
   merge_unfinished: async ({ change, account, from, large }) => {
-    await change(keys.mergeOrder(account), { pending: { [large]: from } });
+    await change(keys.logHead(account), { pending: { [large]: from } });
     await change(keys.historyEntry(account, from, large), { at_ms: 1 });
   },
   idempotency_entry_missing: ({ put, account, to }) =>
@@ -135,7 +135,7 @@ const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_o
   app_key_outdated: ({ change, hash }) => change(keys.appKey(hash), { permissions: ['monit', 'all'] }),
 };
 /** What is as it was after the repair; the others keep what a merge does not write again. */
-const RESTORED = /^(alert_misplaced|alert_entry_missing|entry_not_applied|entry_unlisted|merge_order_behind)$/;
+const RESTORED = /^(alert_misplaced|alert_entry_missing|entry_not_applied|entry_unlisted|log_head_behind)$/;
 
 const findIn = async (table: Table) => (await Array.fromAsync(checkTable(table, Date.now()))).flat();
 const kindsIn = async (table: Table) => new Set((await findIn(table)).map(({ kind }) => kind));
@@ -212,7 +212,7 @@ describe('admin check and admin repair', () => {
     const checking = connectAgain(table);
     let merges = 0;
     aroundCalls(checking, async ({ input }, send) => {
-      // After the merge order and before the feeds of the incidents are read.
+      // After the log head and before the feeds of the incidents are read.
       if (JSON.stringify(input).includes('#INCIDENTS') && merges < 3) {
         merges += 1;
         await merge({ alert_ids: alerts, incident_id: merges % 2 ? to : from, title: `${merges}` });

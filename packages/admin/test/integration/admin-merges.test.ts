@@ -67,9 +67,9 @@ describe('merge alerts', () => {
     const unknown = await run(`merge alerts ${to} ${'f'.repeat(24)} --dry-run`);
     expect(unknown).toEqual(refused(`alert ${'f'.repeat(24)}`));
     const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
-    await put(table, keys.mergeOrder(account), { pending });
+    await put(table, keys.logHead(account), { pending });
     const full = await run(`merge alerts ${to} ${alerts.join(' ')} --dry-run`);
-    await put(table, keys.mergeOrder(account), { pending: {} }); // since other tests finish the merges of all accounts
+    await put(table, keys.logHead(account), { pending: {} }); // since other tests finish the merges of all accounts
     expect(full).toEqual(refused('run `merge finish`'));
   });
 });

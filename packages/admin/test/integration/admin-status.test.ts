@@ -45,7 +45,7 @@ beforeAll(async () => {
   await put(table, keys.historyEntry(2, INCIDENT, SEQUENCE), { kind: 'merge', ...MERGE, large: true, ...lists });
   for (const [index, id] of ALERTS.entries())
     await put(table, keys.alert(2, id), { alert_id: id, title: '', ...(index < 2 && { moved_sequence: SEQUENCE }) });
-  await put(table, keys.mergeOrder(2), { last: SEQUENCE, pending: { [SEQUENCE]: INCIDENT } });
+  await put(table, keys.logHead(2), { last: SEQUENCE, pending: { [SEQUENCE]: INCIDENT } });
 });
 
 /** Values of metrics, by name and dimensions. */

@@ -149,7 +149,7 @@ describe('a command that writes', async () => {
     ...[...before].filter(([key]) => !after.has(key)).map(([, row]) => row),
   ];
   const pending = (at: number) =>
-    put(table, keys.mergeOrder(42), { last: at, last_large: at, pending: { [at]: INCIDENT } });
+    put(table, keys.logHead(42), { last: at, last_large: at, pending: { [at]: INCIDENT } });
   const pendingNothing = () => pending(NOW + 99);
   async function pendingMerge() {
     const none = { alert_ids: Buffer.alloc(0), other_ids: Buffer.alloc(0) };
@@ -159,7 +159,7 @@ describe('a command that writes', async () => {
   }
 
   const KEY = /^[\w-]{43}$/;
-  const MERGE_ROWS = 'audit historyEntry logPointer mergeOrder';
+  const MERGE_ROWS = 'audit historyEntry logHead logPointer';
   type Prepare = () => Promise<void>;
   const TABLE: [args: string, out: string | RegExp, target: string, rows: string, prepare?: Prepare][] = [
     ['account create 43 --name New', 'Account 43 created.', 'gateway key', 'account audit audit listedAccount'],
@@ -178,8 +178,8 @@ describe('a command that writes', async () => {
     ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
     [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
-    ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit mergeOrder', pendingMerge],
-    ['repair --account 42 --write', ': account 42, ', '2 findings', 'audit logPointer mergeOrder', pendingNothing],
+    ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
+    ['repair --account 42 --write', ': account 42, ', '2 findings', 'audit logHead logPointer', pendingNothing],
   ];
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
 
@@ -222,7 +222,7 @@ const UNSAFE = /disk\n|[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200
 
 describe('stored text', async () => {
   const table = await makeAcme(HOSTILE);
-  await put(table, keys.mergeOrder(42), { last: ENTRY, last_large: 5, pending: { 5: HOSTILE } });
+  await put(table, keys.logHead(42), { last: ENTRY, last_large: 5, pending: { 5: HOSTILE } });
   const writing = [...commandsWith('--dry-run'), ...commandsWith('--write'), 'console', 'export'];
   const reading = local.filter((line) => !writing.some((name) => line.startsWith(name)));
   const withoutText = /^(status|audit|merge list .*--since|.*--cluster)/;

@@ -294,7 +294,7 @@ describe('health', () => {
     const [incident, alert] = [await tenant.incident(), objectId()];
     const row = { alert_id: alert, title: 't', incident_id: incident, moved_sequence: 5 };
     await put(table, keys.alert(account, alert), row);
-    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
+    await put(table, keys.logHead(account), { last: 5, last_large: 5, pending: { 5: incident } });
     const post = (body: string, headers: Record<string, string> = {}) =>
       signedIn.page(path, {
         method: 'POST',

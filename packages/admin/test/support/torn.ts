@@ -10,7 +10,7 @@ export type Rows = ReadonlyMap<string, Key & Row>;
 
 /** The rows that merges read and write. */
 const OF_MERGES = new Set<RowKind | undefined>([
-  ...(['incident', 'member', 'alert', 'alertKey', 'historyEntry', 'logPointer', 'mergeOrder', 'idempotency'] as const),
+  ...(['incident', 'member', 'alert', 'alertKey', 'historyEntry', 'logPointer', 'logHead', 'idempotency'] as const),
 ]);
 
 /** All rows that the merges of an account read and write. */
