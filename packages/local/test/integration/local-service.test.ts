@@ -1,8 +1,9 @@
 /** The service of `npm start` in this process: its feed, its stream and its figures, through AWS's SDK and the operator's commands. */
 
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -14,6 +15,7 @@ import { createLocalGatewayKeys } from '../../../admin/local-service/local-gatew
 import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
+import { synthesize } from '../../synthesize.ts';
 import { callService, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
@@ -127,6 +129,20 @@ describe("the feed's queue", () => {
     const name = 'BatchRequestTooLong';
     await expect(sqs.sendMessageBatch({ QueueUrl, Entries })).rejects.toMatchObject({ name });
   });
+});
+
+it('a feed whose writes are frozen holds what is sent to it, as on AWS', async () => {
+  const frozen = await serveTable(table, { template: synthesize({ writesFrozen: 'true' }) });
+  onTestFinished(frozen.stop);
+  const key = newAppKey();
+  await load({ kind: 'app_key', account_id: account, app_key: key });
+  const { account_id: _account, ...host } = hostRecord('held');
+  expect((await callService(frozen.url, '/feed/records', key, { records: [host] })).status).toBe(200);
+  const { feed } = connectFeed(new Map(Object.entries(frozen.queueUrls)), undefined);
+  // Longer than the feed gathers messages for a batch.
+  await sleep(3_000);
+  expect(await feed?.count('feed')).toEqual({ waiting: 1, underWay: 0 });
+  expect(await hostIds()).toEqual([]);
 });
 
 describe('a refused record', () => {

@@ -147,8 +147,8 @@ it.each<[signal: NodeJS.Signals, what: string, plan: Plan]>([
   expect(await within(60_000, () => ended)).toBe(0);
 });
 
-/** Whether a call is about the order of merges, which finish-merges reads first. */
-const isOfMerge = (body: string) => body.includes('#MERGES"');
+/** Whether a call is about the head of the log, which finish-merges reads first. */
+const isOfMerge = (body: string) => body.includes('#LOG_HEAD"');
 
 /** Each test goes on with the directory as the test before it has left it. */
 describe('a directory of --db', () => {
