@@ -28,8 +28,7 @@ export const LEADING_KEYS = {
   /** Of the index of open alerts. */
   openAlerts: 'ACCOUNT#*#OPEN_ALERTS#*',
   members: 'ACCOUNT#*#MEMBERS',
-  /** `FEED` is what the contract calls an incident's history, not the queue of records. */
-  history: 'ACCOUNT#*#FEED#*',
+  history: 'ACCOUNT#*#HISTORY#*',
   log: 'ACCOUNT#*#LOG',
   logHead: 'ACCOUNT#*#LOG_HEAD',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',

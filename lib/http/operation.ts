@@ -47,7 +47,7 @@ export interface Operation {
   readonly maxBodyBytes?: number;
   /** What its function may do with the table: exactly the actions that it uses. */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends: its function may, and finds their addresses in `FEED_URL` and `REFUSED_URL`. */
+  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
   readonly sendsTo?: readonly QueueName[];
   /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
   readonly memoryMb?: number;
@@ -69,7 +69,7 @@ export interface Operation {
 }
 
 /** The queue of the records that are sent, and that of those which were refused. */
-export type QueueName = 'feed' | 'refused';
+export type QueueName = 'ingest' | 'refused';
 
 /** The groups of operations in openapi.json. */
 export type Tag = 'Monitoring' | 'RUM' | 'Incidents' | 'Feed';

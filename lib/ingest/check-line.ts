@@ -37,7 +37,7 @@ export const SMALLEST_NUMBER = 1e-130;
  * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
  * dropped or checked later.
  */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'feed_order', 'deletion_order'];
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'record_order', 'deletion_order'];
 /** How many problems of a line are told, and how many characters of each. */
 const TOLD = { problems: 10, characters: 200 } as const;
 
@@ -150,7 +150,7 @@ function isUndoneDeletion(value: unknown): boolean {
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
 const NAME_PROBLEM = `must not contain field names that are empty, longer than ${MAX_FIELD_NAME} characters, __proto__ or not well-formed Unicode`;
-/** Of a line that {@link Feed.refuse} wrote, after a redrive. */
+/** Of a line that {@link IngestQueue.refuse} wrote, after a redrive. */
 const UNREAD_PROBLEM =
   'is no record, but what a caller sent that could not be read: it is kept to be looked at. Delete it from this queue';
 const DEPTH_PROBLEM = `must not be nested deeper than ${MAX_DEPTH} levels`;

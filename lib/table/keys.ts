@@ -35,7 +35,7 @@ const tenantPartition = <Kind extends RowKind>(account: Int64, collection: strin
   `ACCOUNT#${account}#${collection}` as PartitionOf<Kind>;
 
 const historyPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
-  tenantPartition<Kind>(account, `FEED#${incidentId.toLowerCase()}`);
+  tenantPartition<Kind>(account, `HISTORY#${incidentId.toLowerCase()}`);
 
 const SEQUENCE_DIGITS = 15;
 
@@ -204,7 +204,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('alert', sk);
     case 'ALERT_KEYS':
       return row('alertKey', sk);
-    case 'FEED':
+    case 'HISTORY':
       return row('historyEntry', rest, Number(sk));
     case 'LOG':
       return row('logPointer', Number(sk));

@@ -46,7 +46,7 @@ const storeWorkItem = (tenant: Account, row: object) =>
   put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', title: 't', ...row });
 const versionOf = async (tenant: Account) => Number((await stored(table, keys.workItem(tenant.account, 'w'))).version);
 const countEntries = async (tenant: Account, incident: string, kind: string) =>
-  (await tenant.feed(incident)).filter((entry) => entry.kind === kind).length;
+  (await tenant.history(incident)).filter((entry) => entry.kind === kind).length;
 const MEMBERS = 5;
 
 interface Writer {
@@ -75,7 +75,7 @@ const WRITERS: Record<string, (tenant: Account) => Promise<Writer>> = {
   async 'undoing a merge'(tenant) {
     const [to, alerts] = [await tenant.incident(), await tenant.alerts(3)];
     await call(mergeAlerts, tenant, { alert_ids: alerts, incident_id: to })(dynamodbEndpoint());
-    const [{ sequence }] = await tenant.feed(to);
+    const [{ sequence }] = await tenant.history(to);
     const run = admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
     return { run, countEffects: () => countEntries(tenant, to, 'merge_undone') };
   },

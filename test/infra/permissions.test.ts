@@ -61,7 +61,7 @@ const MORE: Partial<Record<FunctionName, string[]>> = {
   'ingest-records': [`${CONSUME} FeedQueue.Arn`, 'Allow sqs:SendMessage on FeedRefused.Arn'],
   ...Object.fromEntries(
     operations.map(({ name, sendsTo = [] }: ListedOperation) => {
-      const queues = sendsTo.map((queue) => ({ feed: 'FeedQueue.Arn', refused: 'FeedRefused.Arn' })[queue]);
+      const queues = sendsTo.map((queue) => ({ ingest: 'FeedQueue.Arn', refused: 'FeedRefused.Arn' })[queue]);
       return [name, queues.length > 0 ? [`Allow sqs:SendMessage on ${words(queues)}`] : []];
     }),
   ),

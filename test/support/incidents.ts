@@ -29,7 +29,7 @@ export const objectId = () => randomBytes(12).toString('hex');
 
 let lastAccount = 5_000;
 
-/** The entries of a feed, each with the alerts that it moved and those that stayed. @param pending sequences of the pending ones */
+/** The entries of a history, each with the alerts that it moved and those that stayed. @param pending sequences of the pending ones */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
 const entriesOf = (rows: any[], pending: readonly string[] = []): any[] =>
   rows.map(({ alert_ids, other_ids, ...row }) => {
@@ -80,8 +80,8 @@ export async function newAccount(table: Table) {
       const { rows } = await batchGet(table, alertKeys);
       return alertKeys.map((key) => rows.of(key)?.incident_id);
     },
-    /** Entries of an incident's feed, with `pending` if they are. */
-    feed: async (id: string) =>
+    /** Entries of an incident's history, with `pending` if they are. */
+    history: async (id: string) =>
       entriesOf(
         await storedUnder(table, collections.history(account, id)),
         Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
@@ -117,27 +117,27 @@ export type Account = Awaited<ReturnType<typeof newAccount>>;
 /** What must hold once a merge is done: every alert is moved, one entry records each, nothing is pending. */
 export async function expectMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
-  const feed = await tenant.feed(to);
-  expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
-  expect(feed.filter((row) => 'pending' in row)).toEqual([]);
-  const recorded = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
+  const history = await tenant.history(to);
+  expect(history.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
+  expect(history.filter((row) => 'pending' in row)).toEqual([]);
+  const recorded = history.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
   expect(recorded.sort()).toEqual([...alerts].sort());
   expect(await tenant.pending()).toEqual([]);
 }
 
 /**
- * Replays the feeds of incidents in the order of their entries: each entry must name the incident that its alerts were in, the last entries
+ * Replays the histories of incidents in the order of their entries: each entry must name the incident that its alerts were in, the last entries
  * must lead to the incidents that they are in now, and nothing may be pending.
  * @param start the incident of all alerts before the first entry; absent: none
  * @returns the entries in their order
  */
-export async function expectTrueFeeds(
+export async function expectTrueHistories(
   tenant: Account,
   incidents: readonly string[],
   alerts: string[],
   start = 'none',
-): Promise<Awaited<ReturnType<Account['feed']>>> {
-  const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
+): Promise<Awaited<ReturnType<Account['history']>>> {
+  const rows = (await Promise.all(incidents.map((id) => tenant.history(id)))).flat();
   const entries = rows.toSorted((a, b) => a.sequence - b.sequence);
   const incidentOf = new Map(alerts.map((id) => [id, start]));
   for (const { kind, incident_id, moved, stayed } of entries) {
@@ -157,20 +157,20 @@ export async function expectTrueFeeds(
 
 type Entries = readonly Record<string, unknown>[];
 
-/** The event of the queue with a message for each large entry of a feed. */
-const messagesOf = (feed: Entries) =>
+/** The event of the queue with a message for each large entry of a history. */
+const messagesOf = (entries: Entries) =>
   ({
-    Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
+    Records: entries.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
   }) as SQSEvent;
 
-/** Runs finish-merges on the large entries of a feed. */
-export const finishFeed = (
+/** Runs finish-merges on the large entries of a history. */
+export const finishEntries = (
   table: Table,
-  feed: Entries,
+  entries: Entries,
   {
     deps = testDeps(table),
     transactionItems,
     leftMs = 60_000,
   }: { deps?: ReturnType<typeof testDeps>; transactionItems?: number; leftMs?: number } = {},
 ): Promise<void> =>
-  createFinishMerges(deps, transactionItems)(messagesOf(feed), { getRemainingTimeInMillis: () => leftMs });
+  createFinishMerges(deps, transactionItems)(messagesOf(entries), { getRemainingTimeInMillis: () => leftMs });

@@ -142,7 +142,7 @@ export function createFinishMerges(
       for (const { body } of event.Records) {
         const merge = mergeOf(body);
         // Not thrown: a retry cannot make it valid.
-        if (!merge) log.error('merge not finished', { error_name: 'NotAFeedEntry' });
+        if (!merge) log.error('merge not finished', { error_name: 'NotAHistoryEntry' });
         else await finish(merge);
       }
     else

@@ -1,7 +1,7 @@
 import { messageText } from '../../aws/sqs.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Feed } from '../../ingest/queues.ts';
+import type { IngestQueue } from '../../ingest/queues.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { isInt64 } from '../../shared/json.ts';
 import { recordOfAlert } from './alert.ts';
@@ -13,7 +13,7 @@ const TOLD = 10;
 
 /** Sends the alerts of a notification to the feed, and keeps those that cannot be read in the queue of refused records. */
 const createSendNotification =
-  ({ log, metrics }: Pick<Deps, 'log' | 'metrics'>, feed: Feed) =>
+  ({ log, metrics }: Pick<Deps, 'log' | 'metrics'>, ingestQueue: IngestQueue) =>
   async ({
     body,
     bodyBytes,
@@ -41,18 +41,21 @@ const createSendNotification =
       log.warn('notification truncated', { account_id: String(accountId), truncated_alerts: truncatedAlerts });
     const sender = { accountId, requestId, sentMs, signal };
     if (refused.length === 0) {
-      await feed.send(lines, sender);
+      await ingestQueue.send(lines, sender);
       return { data: { accepted: lines.length } };
     }
     const named = refused.slice(0, TOLD);
     const reasons = named.map(({ index, reason }) => `alerts[${index}]: ${reason}`);
     if (refused.length > TOLD) reasons.push(`and ${refused.length - TOLD} more`);
     // The refused first: nobody sends them again after a success.
-    await feed.refuse({ from: sendNotification.path, values: unread, bodyBytes, reason: reasons.join('; ') }, sender);
+    await ingestQueue.refuse(
+      { from: sendNotification.path, values: unread, bodyBytes, reason: reasons.join('; ') },
+      sender,
+    );
     metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
-    await feed.send(lines, sender);
+    await ingestQueue.send(lines, sender);
     return { data: { accepted: lines.length, refused: named, refused_count: refused.length } };
   };
 
-export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
-  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, feed) }, deps);
+export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
+  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, ingestQueue) }, deps);

@@ -19,7 +19,7 @@ export const sendNotification = {
     { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },
   ],
-  sendsTo: ['feed', 'refused'],
+  sendsTo: ['ingest', 'refused'],
   // The most costly bodies take most of a second of a vCPU (`npm run bench -- bodies`).
   memoryMb: 1_769,
   concurrencyShare: 0.05,

@@ -2,7 +2,7 @@ import { messageText } from '../../aws/sqs.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import { type Feed, messagesOf } from '../../ingest/queues.ts';
+import { type IngestQueue, messagesOf } from '../../ingest/queues.ts';
 import { problemOf } from '../../ingest/records.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
@@ -14,7 +14,7 @@ const TOLD = 10;
 
 /** Checks records as the feed does, and sends them to it in one message. */
 const createSendRecords =
-  (feed: Feed) =>
+  (ingestQueue: IngestQueue) =>
   async ({ body, caller, requestId, arrivedMs: sentMs, signal, admitted }: Call<RequestOf<typeof sendRecords>>) => {
     await admitted;
     const lines: string[] = [];
@@ -35,12 +35,12 @@ const createSendRecords =
       });
     // Exact numbers may take more characters than they came with: 1e18.
     if (messagesOf(lines).length > 1) throw new ApiError('EntityTooLarge');
-    await feed.send(lines, { accountId: caller.accountId, requestId, sentMs, signal });
+    await ingestQueue.send(lines, { accountId: caller.accountId, requestId, sentMs, signal });
     return { data: { accepted: lines.length } };
   };
 
 const isOf = (accountId: Int64, given: unknown) =>
   given === undefined || (isInt64(given) && BigInt(given) === BigInt(accountId));
 
-export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
-  createOperationHandler(sendRecords, { validate, operate: createSendRecords(feed) }, deps);
+export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
+  createOperationHandler(sendRecords, { validate, operate: createSendRecords(ingestQueue) }, deps);

@@ -20,7 +20,7 @@ export const sendRecords = {
     { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },
   ],
-  sendsTo: ['feed'],
+  sendsTo: ['ingest'],
   concurrencyShare: 0.05,
   request: {
     title: 'SendRecordsRequest',

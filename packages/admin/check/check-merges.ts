@@ -1,7 +1,7 @@
 /**
- * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert
+ * Checks that the merges of an account are complete. The histories decide: their entries, in order, say where each alert
  * belongs, and all other rows must follow them. A table restored to a point in time may contain only a part
- * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
+ * of the last transactions before that time. An entry that a history has counts as committed, any other as never made.
  */
 
 import { type EntryWithMoves, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
@@ -135,7 +135,7 @@ function* checkOrder(
   }
 }
 
-/** Checks that the log lists exactly the entries of the feeds, and that the origins of finished large merges are true. */
+/** Checks that the log lists exactly the entries of the histories, and that the origins of finished large merges are true. */
 function* checkLog({ account, head, log }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
   const unlisted = new Map(entries.map(({ entry }) => [entry.sequence, entry]));

@@ -59,7 +59,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
     alertKeys: byId('alertKey'),
-    /** The entries of all feeds. */
+    /** The entries of all histories. */
     entries: listOf('historyEntry').map(entryOf),
     log: listOf('logPointer'),
     idempotencyKeys: listOf('idempotency'),

@@ -38,8 +38,8 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const row = stored as Readonly<Record<string, unknown>>;
   const orders = { ...ordersIn(kind, row), ...(kind === 'alert' && incidentOrderOf(row)) };
-  const { feed_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
-  const written = [feed_order, title_order, owner_order, snapshot_order, health_order];
+  const { record_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
+  const written = [record_order, title_order, owner_order, snapshot_order, health_order];
   const [earliest] = written.filter((order) => order !== undefined).sort(Buffer.compare);
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];
@@ -81,7 +81,7 @@ function actorsOf({ deleted_by, undone_deletion }: Partial<Stored<'workItem'>>):
 
 /**
  * The data of accounts in the data format, in an order in which it can be imported. App keys are exported as hashes,
- * since the keys are not stored. A merge is exported in full or not at all. Feeds, the log head, rate counts,
+ * since the keys are not stored. A merge is exported in full or not at all. Histories, the log head, rate counts,
  * Idempotency-Keys and the audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist

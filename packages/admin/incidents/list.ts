@@ -17,7 +17,7 @@ import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.
 import type { IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 
-/** A feed entry, as operators see it. */
+/** A history entry, as operators see it. */
 export interface ListedMerge {
   entry: EntryWithMoves['entry'];
   alertIds: string[];
@@ -49,7 +49,7 @@ async function listed(
   return merges;
 }
 
-/** All incidents, in the order of their ids, with the numbers of their alerts and feed entries. */
+/** All incidents, in the order of their ids, with the numbers of their alerts and history entries. */
 export async function listIncidents(table: Table, account: Int64) {
   const rows = await queryRows(table, collections.incidents(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
@@ -61,8 +61,8 @@ export async function listIncidents(table: Table, account: Int64) {
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
-    const feed = collections.history(account, incident.incident_id);
-    incident.entries = (await queryRows(table, feed, { attributes: ['sk'] })).length;
+    const history = collections.history(account, incident.incident_id);
+    incident.entries = (await queryRows(table, history, { attributes: ['sk'] })).length;
   });
   return incidents;
 }
@@ -91,7 +91,7 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
   );
 
 /** The merges into an incident and their undos, oldest first. */
-export const listFeed = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
+export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
   listed(table, account, () => readHistory(table, account, incidentId));
 
 /**
@@ -123,7 +123,7 @@ export async function listLatestMerges(
 }
 
 /**
- * The effects of a feed entry, one by one.
+ * The effects of a history entry, one by one.
  * @param ownerOf gives the name of a member
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */

@@ -371,7 +371,7 @@ export interface MergeAlertsRequest {
    */
   incident_id: string;
   /**
-   * Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent
+   * Recorded in the history with the merge: at most 1024 characters; empty counts as absent
    */
   comment?: string;
   /**

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
-import type { Feed } from '../../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { feedOver } from '../../support/feed.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { callAlone, handlersOver, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
@@ -17,14 +17,14 @@ const alert = { kind: 'alert', alert_key: 's', title: 'Disk full' };
 /** Sends records to a feed that keeps its lines, or fails. A text that begins with `raw ` is sent as a number. */
 async function send(records: readonly unknown[], { fails = false } = {}) {
   const sent: string[] = [];
-  const feed: Feed = {
+  const ingestQueue: IngestQueue = {
     async send(lines) {
       if (fails) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
       sent.push(...lines);
     },
     refuse: () => expect.unreachable(),
   };
-  const handlers = handlersOver(testDeps(table, { now: () => NOW }), { feed });
+  const handlers = handlersOver(testDeps(table, { now: () => NOW }), { ingestQueue });
   const rawBody = stringifyJson({ records }).replaceAll(/"raw ([^"]+)"/g, '$1');
   const { status, headers, body } = await callAlone(handlers, sendRecords, { appKey, rawBody });
   return { status, headers, data: body.data, code: body.error?.code, message: body.error?.message, sent };
@@ -68,10 +68,10 @@ it('what is taken is not refused by the queue, whose clock may be up to a minute
     { ...alert, at_ms: NOW + 240_000 },
     { ...status, health_at_ms: NOW + 240_000 },
   ]);
-  const feed = feedOver(table, () => NOW - 60_000);
+  const ingest = ingestOver(table, () => NOW - 60_000);
   await put(table, keys.account(account), { account_id: account });
-  await feed.deliver([sent.join('\n')]);
-  expect([feed.refused, feed.counts()]).toMatchObject([[], { records: 2 }]);
+  await ingest.deliver([sent.join('\n')]);
+  expect([ingest.refused, ingest.counts()]).toMatchObject([[], { records: 2 }]);
 });
 
 it('records that exact numbers make longer than a message are EntityTooLarge', async () => {

@@ -19,10 +19,10 @@ import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
 import { relayed } from '../../support/events.ts';
 import { connectionLost } from '../../support/faults.ts';
-import { feedOver, recordFrom } from '../../support/feed.ts';
 import { hostId, inventory, live, newFleet } from '../../support/fleet.ts';
 import { createHandlers } from '../../support/handlers.ts';
-import { type Account, finishFeed, newAccount } from '../../support/incidents.ts';
+import { type Account, finishEntries, newAccount } from '../../support/incidents.ts';
+import { ingestOver, recordFrom } from '../../support/ingest.ts';
 import { callAlone, stored, testDeps } from '../../support/service.ts';
 import { connectDouble, partitionPlaceholder, type Request } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
@@ -114,7 +114,7 @@ async function newPendingMerge() {
     return reply;
   });
   await tenant.merge(createHandlers(testDeps(dying), LIMITS).mergeAlerts, { alert_ids, incident_id });
-  const [entry] = await tenant.feed(incident_id);
+  const [entry] = await tenant.history(incident_id);
   expect(entry.pending).toBe(true);
   return { table, connect, tenant, entry };
 }
@@ -189,13 +189,13 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
   async 'finish-merges'() {
     const { connect, entry } = await newPendingMerge();
     const { table: recorded, done } = connect();
-    await finishFeed(recorded, [entry], LIMITS);
+    await finishEntries(recorded, [entry], LIMITS);
     await createFinishMerges(testDeps(recorded))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     return done;
   },
   async relay() {
     const { table, connect, tenant, entry } = await newPendingMerge();
-    await finishFeed(table, [entry], LIMITS);
+    await finishEntries(table, [entry], LIMITS);
     const rows = [{ pk: entry.pk, sk: entry.sk }, keys.logHead(tenant.account)];
     const images = await Promise.all(rows.map(async (key) => marshall(await stored(table, key))));
     const records = images.map((NewImage) => ({ eventName: 'INSERT', dynamodb: { NewImage } }) as DynamoDBRecord);
@@ -208,8 +208,8 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
     const { account } = await newAccount(table);
     const record = (kind: string, fields: object) => ({ kind, account_id: account, at_ms: NOW, ...fields });
     const { table: recorded, done } = connect();
-    const feed = feedOver(recorded, () => NOW);
-    await feed.send(
+    const ingest = ingestOver(recorded, () => NOW);
+    await ingest.send(
       record('host', { host_id: 'h', retired: true }),
       record('host', { host_id: 'i', ...inventory() }),
       record('host_status', { host_id: 'i', node_count: 1 }),
@@ -220,8 +220,8 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
       record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
     );
-    await feed.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
-    expect(feed.refused).toEqual([]);
+    await ingest.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
+    expect(ingest.refused).toEqual([]);
     return done;
   },
   async 'usage-key-authorizer'() {

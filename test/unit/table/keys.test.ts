@@ -20,7 +20,7 @@ it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
   ['workItem', [TEXT], `${A}#WORK_ITEMS`, TEXT],
   ['incident', [ID], `${A}#INCIDENTS`, ID],
   ['alert', [ID], `${A}#ALERTS#a`, ID],
-  ['historyEntry', [ID, 10], `${A}#FEED#${ID}`, '000000000000010'],
+  ['historyEntry', [ID, 10], `${A}#HISTORY#${ID}`, '000000000000010'],
   ['logPointer', [10], `${A}#LOG`, '000000000000010'],
   ['logHead', [], `${A}#LOG_HEAD`, 'HEAD'],
   ['rateCount', ['browse-fleet', 9], `${A}#RATE#browse-fleet`, '9'],

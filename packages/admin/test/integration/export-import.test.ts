@@ -6,9 +6,9 @@ import { stringifyJson } from '../../../../lib/shared/json.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../../../test/support/accounts.ts';
-import { feedOver } from '../../../../test/support/feed.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
 import { callAlone, handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { adminOf } from '../support/run-admin.ts';
 
@@ -63,7 +63,7 @@ describe('an export', () => {
     const table = await newTable();
     const { account } = await newAccount(table);
     const send = (fields: object, sentMs: number) =>
-      feedOver(table, () => sentMs).send({ kind: what.split(',')[0], account_id: account, at_ms: NOW, ...fields });
+      ingestOver(table, () => sentMs).send({ kind: what.split(',')[0], account_id: account, at_ms: NOW, ...fields });
     await send(first, NOW + 1);
     const old = await exported(table, account);
     await send(second, NOW + 2);
@@ -76,7 +76,7 @@ describe('an export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const tenant = await newAccount(from);
     const { account } = tenant;
-    const send = (fields: object) => feedOver(from, () => NOW).send({ account_id: account, ...fields });
+    const send = (fields: object) => ingestOver(from, () => NOW).send({ account_id: account, ...fields });
     await send({ kind: 'alert', alert_id: ID('a'), title: 't', at_ms: NOW + 299_000 });
     await send({ kind: 'incident', incident_id: ID('b'), title: 't', at_ms: NOW });
     await send({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't', at_ms: NOW });
@@ -95,9 +95,9 @@ describe('an export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const { account } = await newAccount(from);
     const send = async (table: Table, fields: object, at_ms: number) => {
-      const feed = feedOver(table, () => NOW);
-      await feed.send({ account_id: account, at_ms, ...fields });
-      expect(feed.refused).toEqual([]);
+      const ingest = ingestOver(table, () => NOW);
+      await ingest.send({ account_id: account, at_ms, ...fields });
+      expect(ingest.refused).toEqual([]);
     };
     for (const [what, first, second] of PAIRS) {
       const kind = what.split(',')[0];
@@ -134,8 +134,8 @@ describe('an export', () => {
     expect(Math.max(...text.split('\n').map((each) => each.length))).toBeGreaterThan(4 * line.length - 2_000);
     expect(await imported(to, text)).toMatchObject({ exitCode: 0 });
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
-    const feed = feedOver(to, () => NOW);
-    await feed.deliver(text.split('\n').filter((each) => each.includes('work_item')));
-    expect(feed.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
+    const ingest = ingestOver(to, () => NOW);
+    await ingest.deliver(text.split('\n').filter((each) => each.includes('work_item')));
+    expect(ingest.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
   });
 });

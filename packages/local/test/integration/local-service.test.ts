@@ -10,7 +10,7 @@ import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
-import { connectFeed } from '../../../admin/feed/queues.ts';
+import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole } from '../../../admin/test/support/console-pages.ts';
@@ -161,8 +161,8 @@ describe('a refused record', () => {
     ])
       expect(refused_records).toContainEqual(expect.objectContaining(shown));
     expect((await admin('feed status')).out).toEqual(reason);
-    const { feed } = connectFeed(new Map(Object.entries(outputs)), undefined);
-    const console = await serveConsole({ table, feed });
+    const { ingestQueues } = connectIngestQueues(new Map(Object.entries(outputs)), undefined);
+    const console = await serveConsole({ table, ingestQueues });
     await console.signIn();
     expect((await console.page('/feed')).text).toEqual(reason);
     await console.close();
@@ -217,9 +217,9 @@ describe('a refused record', () => {
       response.end(JSON.stringify({ Messages: Messages.splice(0) }));
     });
     const queues = { FeedUrl: `${server}/1/feed`, FeedRefusedUrl: `${server}/1/refused` };
-    const { feed } = connectFeed(new Map(Object.entries(queues)), undefined);
+    const { ingestQueues } = connectIngestQueues(new Map(Object.entries(queues)), undefined);
     const shown = { reason: 'failed for too long', sent_at_ms: 5 };
-    expect(await feed?.peekRefused(10)).toEqual([
+    expect(await ingestQueues?.peekRefused(10)).toEqual([
       { ...shown, record: 'one', message_id: '1' },
       { ...shown, record: 'x'.repeat(1_000), message_id: '2' },
     ]);
@@ -231,6 +231,6 @@ it('a merge whose call died after its commit is finished from the table stream',
   const incident = await tenant.incident();
   const alerts = await tenant.alerts(120);
   await tenant.commitOnly(incident, alerts);
-  await expect.poll(async () => (await tenant.feed(incident))[0].pending, { interval: 250 }).toBeUndefined();
+  await expect.poll(async () => (await tenant.history(incident))[0].pending, { interval: 250 }).toBeUndefined();
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
 });
