@@ -138,10 +138,10 @@ it('a feed whose writes are frozen holds what is sent to it, as on AWS', async (
   await load({ kind: 'app_key', account_id: account, app_key: key });
   const { account_id: _account, ...host } = hostRecord('held');
   expect((await callService(frozen.url, '/feed/records', key, { records: [host] })).status).toBe(200);
-  const { feed } = connectFeed(new Map(Object.entries(frozen.queueUrls)), undefined);
+  const { ingestQueues } = connectIngestQueues(new Map(Object.entries(frozen.queueUrls)), undefined);
   // Longer than the feed gathers messages for a batch.
   await sleep(3_000);
-  expect(await feed?.count('feed')).toEqual({ waiting: 1, underWay: 0 });
+  expect(await ingestQueues?.count('ingest')).toEqual({ waiting: 1, underWay: 0 });
   expect(await hostIds()).toEqual([]);
 });
 
