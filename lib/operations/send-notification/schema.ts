@@ -16,8 +16,8 @@ export const sendNotification = {
   budgeted: 'alerts',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
   ],
   sendsTo: ['ingest', 'refused'],
   // The most costly bodies take most of a second of a vCPU (`npm run bench -- bodies`).

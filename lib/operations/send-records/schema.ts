@@ -17,8 +17,8 @@ export const sendRecords = {
   budgeted: 'records',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
   ],
   sendsTo: ['ingest'],
   concurrencyShare: 0.05,
