@@ -3,7 +3,6 @@
  * each; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md.
  */
 import { strict as assert } from 'node:assert';
-import { hash } from 'node:crypto';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +50,7 @@ async function call(path: string) {
 async function sendMergeAndUndo(): Promise<void> {
   for (const path of ['/monit/servicemap/fleet', '/rum/resource/info', '/incident/work-item/delete']) await call(path);
   const { alerts } = await call('/feed/alertmanager');
-  await expectFound(alertmanagerId(alerts[0]), alerts[0].annotations.summary);
+  await expectFound(await alertmanagerId(alerts[0]), alerts[0].annotations.summary);
   const { records } = await call('/feed/records');
   await expectFound(records[0].alert_id, `${records[0].title}; in no incident`);
   const { alert_ids, incident_id: incident } = await call('/alert/merge');
@@ -65,9 +64,31 @@ async function sendMergeAndUndo(): Promise<void> {
   reportDone('the calls of the README, and the undo of the merge');
 }
 
-/** The id of an alert of Alertmanager, as docs/feed.md says. */
-function alertmanagerId({ fingerprint, startsAt }: { fingerprint: string; startsAt: string }): string {
-  return hash('sha256', `${ACCOUNT} alertmanager ${fingerprint} ${startsAt}`, 'hex').slice(0, 24);
+interface AlertItem {
+  alert_id: string;
+  title: string;
+  end_time?: number;
+}
+
+/** The last alert of an alert of Alertmanager, by its key in docs/feed.md. */
+async function alertOf({ fingerprint }: { fingerprint: string }): Promise<AlertItem | undefined> {
+  const response = await fetch(`${service.url}/alert/list?app_key=${DEMO_KEYS.demo}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ alert_keys: [`alertmanager ${fingerprint}`] }),
+  });
+  const { data } = (await response.json()) as { data: { items: AlertItem[] } };
+  return data.items[0];
+}
+
+/** Waits until the alert has come. */
+async function alertmanagerId(alert: { fingerprint: string }): Promise<string> {
+  let found: AlertItem | undefined;
+  await until('the alert of Alertmanager is listed', async () => {
+    found = await alertOf(alert);
+    return found !== undefined;
+  });
+  return found?.alert_id ?? '';
 }
 
 /** @returns the address of its API */
@@ -106,9 +127,9 @@ async function receiveFromAlertmanager(): Promise<void> {
   };
   await post({});
   const [fired] = (await (await fetch(alertmanager.url)).json()) as [{ fingerprint: string; startsAt: string }];
-  await expectFound(alertmanagerId(fired), 'Disk 9 is full; in no incident');
+  await expectFound(await alertmanagerId(fired), 'Disk 9 is full; in no incident');
   await post({ startsAt: fired.startsAt, endsAt: new Date().toISOString() });
-  await expectFound(alertmanagerId(fired), 'Disk 9 is full (resolved); in no incident');
+  await until('the alert has ended', async () => Number((await alertOf(fired))?.end_time) > 0);
   reportDone('an alert of Alertmanager arrives and is resolved');
 }
 

@@ -1,7 +1,6 @@
-import { callerOf } from '../../http/app-keys.ts';
+import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
-import { openCursor, sealCursor } from '../../http/cursor.ts';
 import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
@@ -47,8 +46,8 @@ export interface BrowseOptions {
 }
 
 /** The host after which the page begins; undefined for the first page, or for a cursor that was not issued to the account. */
-const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
-  cursor ? openCursor(cursorSecret, CURSORS, cursor) : undefined;
+const hostBefore = ({ cursor }: BrowseRequest, caller: Pick<Caller, 'cursorSecret'>): string | undefined =>
+  cursor ? openCursor(caller, CURSORS, cursor) : undefined;
 
 /** Rejects a cursor that was not issued to the account, and a `scan_limit` below `limit`. */
 const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
@@ -102,7 +101,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
       partial: scan.failed > 0 || truncated,
       truncated,
       ...(truncated && { truncation_reasons: [scan.outOfTime ? 'page_size_reached' : 'scan_limit_reached'] }),
-      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, CURSORS, scan.last) }),
+      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller, CURSORS, scan.last) }),
       generated_at_ms: generatedAtMs,
     };
     return { data };

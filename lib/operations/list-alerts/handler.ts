@@ -1,7 +1,6 @@
-import { callerOf } from '../../http/app-keys.ts';
+import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
-import { openCursor, sealCursor } from '../../http/cursor.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { Deps } from '../../shared/deps.ts';
@@ -33,8 +32,8 @@ const purposeOf = ({ asc, is_active, alert_severity, alert_ids, alert_keys }: Li
   `alert-cursor-1 ${JSON.stringify([asc, is_active, alert_severity, alert_ids, alert_keys])}`;
 
 /** The place in the list after which the page begins; undefined for the first page, or for a cursor of another account or list. */
-const placeBefore = (body: ListRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
-  body.search_after_ctx ? openCursor(cursorSecret, purposeOf(body), body.search_after_ctx) : undefined;
+const placeBefore = (body: ListRequest, caller: Pick<Caller, 'cursorSecret'>): string | undefined =>
+  body.search_after_ctx ? openCursor(caller, purposeOf(body), body.search_after_ctx) : undefined;
 
 /** Rejects unknown severities, and a cursor that was not issued to the account for this list. */
 const crossCheck: CrossCheck<ListRequest> = (body, offending, event) => {
@@ -86,7 +85,7 @@ const findNamed: Find = async (table, account, body, after) => {
 function createListAlerts({ table }: Pick<Deps, 'table'>) {
   return async function operate({ body, caller, signal }: Call<ListRequest>) {
     if (body.is_active === false && !isNamed(body)) throw refusal('endedAlertsUnnamed');
-    const { accountId: account, cursorSecret } = caller;
+    const { accountId: account } = caller;
     const own = withSignal(table, signal);
     const candidates = await (isNamed(body) ? findNamed : findOpen)(own, account, body, placeBefore(body, caller));
     candidates.sort((a, b) => (a.place < b.place === body.asc ? -1 : 1));
@@ -115,7 +114,7 @@ function createListAlerts({ table }: Pick<Deps, 'table'>) {
     const data: ListResponse = {
       items: items.slice(0, shown).flatMap((item) => item ?? []),
       has_next_page: last !== undefined,
-      ...(last && { search_after_ctx: sealCursor(cursorSecret, purposeOf(body), last.place) }),
+      ...(last && { search_after_ctx: sealCursor(caller, purposeOf(body), last.place) }),
     };
     return { data };
   };

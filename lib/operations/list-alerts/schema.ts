@@ -74,5 +74,19 @@ export const listAlerts = {
       summary: 'Ended alerts without ids or keys',
       explanation: { name: 'endedAlertsUnnamed', values: undefined },
     },
+    {
+      summary: 'An unknown severity',
+      explanation: {
+        name: 'invalidFields',
+        values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
+      },
+    },
+    {
+      summary: 'The cursor is of another account or of other filters',
+      explanation: {
+        name: 'invalidFields',
+        values: { fieldErrors: [{ field: 'search_after_ctx', schema: { type: 'string', format: 'filtered-cursor' } }] },
+      },
+    },
   ],
 } as const satisfies Operation;
