@@ -69,7 +69,7 @@ const call = {
 const SIZES: Partial<Record<FunctionName, number>> = {
   'delete-work-item': 280,
   'send-records': 452,
-  'send-notification': 313,
+  'send-notification': 314,
   'finish-merges': 238,
   'ingest-records': 430,
   relay: 281,
