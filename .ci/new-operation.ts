@@ -30,7 +30,7 @@ const SCHEMA = `import { type Operation, THROTTLE } from '../../http/operation.t
 export const getWorkItemTitle = {
   name: '${NAME}', method: 'POST', path: '${PATH}', tag: 'Incidents', throttle: THROTTLE,
   summary: 'Read the title of a work item', description: 'A deleted work item is not found.',
-  grants: [{ actions: ['GetItem'], on: ['appKey', 'workItems'] }],
+  grants: [{ actions: ['GetItem'], on: ['appKey', 'workItem'] }],
   request: { title: 'GetWorkItemTitleRequest', type: 'object', required: ['work_item_id'],
     properties: { work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'Its id' } } },
   response: { title: 'WorkItemTitle', type: 'object', required: ['title'], additionalProperties: false,

@@ -3,7 +3,7 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
 import type { Int64, TypeOf } from '../shared/json.ts';
-import type { Grant } from '../table/keys.ts';
+import type { Grant } from '../table/grant.ts';
 import type { Catalog, Explanation } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */

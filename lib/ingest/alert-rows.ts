@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
-import { keys, openAlerts } from '../table/keys.ts';
+import { keys } from '../table/keys.ts';
+import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';

@@ -14,8 +14,8 @@ export const FEED_OPERATION = {
   permission: 'feed',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
   ],
   sendsTo: ['ingest', 'refused'],
   concurrencyShare: 0.05,

@@ -4,7 +4,7 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { all, type Expression, expression, is, set } from '../../../lib/table/expression.ts';
-import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
+import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
@@ -25,7 +25,7 @@ export const readAccount = (table: Table, account: Int64): Promise<AccountRow | 
 
 /** The ids of all accounts, ascending. */
 export async function listAccounts(table: Table): Promise<Int64[]> {
-  const rows = await queryRows(table, collections.accounts());
+  const rows = await queryRows(table, partitions.listedAccount());
   return rows.map((row) => parseKey(row)?.account as Int64);
 }
 
@@ -34,7 +34,7 @@ export async function listAccounts(table: Table): Promise<Int64[]> {
  * @returns `next`: the value of `after` for the next page; undefined after the last
  */
 export async function readAccounts(table: Table, options: { limit: number; after?: string | undefined }) {
-  const { rows: listed, next } = await queryPage(table, collections.accounts(), options);
+  const { rows: listed, next } = await queryPage(table, partitions.listedAccount(), options);
   const wanted = listed.map((row) => keys.account(parseKey(row)?.account ?? 0));
   const { rows } = await batchGet(table, wanted);
   return { accounts: wanted.flatMap((key) => rows.of(key) ?? []), next };

@@ -4,7 +4,7 @@ import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { laterOrder, type Orders, timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
+import { parseKey, partitions, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { queryAll } from '../../../lib/table/read.ts';
 import type { AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
@@ -12,11 +12,11 @@ import { readSnapshot } from '../incidents/snapshot.ts';
 import { orderFields, ordersIn } from './exported-orders.ts';
 
 const PARTITIONS = [
-  collections.members,
-  collections.hosts,
-  collections.hostStatuses,
-  collections.rum,
-  collections.workItems,
+  partitions.member,
+  partitions.host,
+  partitions.hostStatus,
+  partitions.rumResource,
+  partitions.workItem,
 ];
 
 /** The kind of entity that a row of this kind holds, such as `host_status` for `hostStatus`. */

@@ -2,7 +2,8 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { collections, keys, OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
+import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../../../lib/table/open-alerts.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
@@ -25,7 +26,7 @@ async function newSender(own = table) {
     ...fields,
   });
   const alerts = async () =>
-    (await Promise.all(collections.alertShards(account).map((shard) => storedUnder(own, shard))))
+    (await Promise.all(shardsOf(partitions.alert, account).map((shard) => storedUnder(own, shard))))
       .flat()
       .sort((a, b) => a.started_at_ms - b.started_at_ms);
   return {
@@ -269,7 +270,7 @@ describe('an import of exported alerts', () => {
       const other = await newTable();
       await load(other, given);
       const found = (
-        await Promise.all(collections.alertShards(account).map((shard) => storedUnder(other, shard)))
+        await Promise.all(shardsOf(partitions.alert, account).map((shard) => storedUnder(other, shard)))
       ).flat();
       expect(shown(found.sort((a, b) => a.started_at_ms - b.started_at_ms))).toEqual(shown(await alerts()));
       const { alert_id, is_open } = await key();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { collections } from '../../../../lib/table/keys.ts';
+import { partitions } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
@@ -88,7 +88,7 @@ it('relays what dead letters contain or point to, and names each that stays, and
   const replayed = await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now));
   expect(replayed.left).toEqual([...left, { message_id: '10', reason: 'Relaying failed again.' }]);
   expect([...queue.keys()]).toEqual(replayed.left.map(({ message_id }) => message_id));
-  const audit = await storedUnder(table, collections.audit(tenant.account));
+  const audit = await storedUnder(table, partitions.audit(tenant.account));
   expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '4 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};
   const details = [{ incident_id: incidents[1] }, { incident_id: incidents[2] }, event.detail];
