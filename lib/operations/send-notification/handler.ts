@@ -1,8 +1,8 @@
 import { messageText } from '../../aws/sqs.ts';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, Reply, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { IngestQueue } from '../../ingest/queues.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { isInt64 } from '../../shared/json.ts';
 import { recordOfAlert } from './alert.ts';
 import { sendNotification } from './schema.ts';

@@ -1,10 +1,10 @@
 import { messageText } from '../../aws/sqs.ts';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
 import { type IngestQueue, messagesOf } from '../../ingest/queues.ts';
 import { problemOf } from '../../ingest/records.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { sendRecords } from './schema.ts';
 import { validate } from './validate-send-records.ts';
