@@ -37,7 +37,7 @@ export const SMALLEST_NUMBER = 1e-130;
  * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
  * dropped or checked later.
  */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'record_order', 'deletion_order'];
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'row_order', 'deletion_order'];
 /** How many problems of a line are told, and how many characters of each. */
 const TOLD = { problems: 10, characters: 200 } as const;
 
