@@ -5,4 +5,6 @@ import { requiredVariable } from '../lib/shared/settings.ts';
 
 const deps = await createDeps({ connections: 1 });
 
-export const handler = createHandler(deps, { ingestQueue: connectIngestQueue(deps, requiredVariable('INGEST_URL')) });
+export const handler = createHandler(deps, {
+  ingestQueue: connectIngestQueue(deps, requiredVariable('INGEST_URL'), requiredVariable('REFUSED_URL')),
+});

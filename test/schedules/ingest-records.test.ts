@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -185,7 +186,7 @@ onSchedules(
     const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
       const text = JSON.stringify({ account_id: account, at_ms, ...entity });
       const found = recordOf(text, { sentMs, messageId, line: index + 1 });
-      if (!('record' in found)) throw new Error(`${found.problem}: ${text}`);
+      if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${text}`);
       return found.record;
     });
     const model = modelOf(records);

@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { expect } from 'vitest';
 import type { Handler } from '../../lib/http/operation.ts';
+import { commit, type PreparedEntry } from '../../lib/operations/merge-alerts/commit.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createFinishMerges, finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
+import { logHeadOf } from '../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys, partitions } from '../../lib/table/keys.ts';
@@ -84,6 +86,21 @@ export async function newAccount(table: Table) {
         await storedUnder(table, partitions.historyEntry(account, id)),
         Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
       ),
+    /** Commits a large merge as the first one of the account, and moves no alert: its call has died. */
+    async commitOnly(incidentId: string, alerts: readonly string[]): Promise<void> {
+      const merge: PreparedEntry = {
+        account,
+        entry: {
+          ...{ kind: 'merge', incident_id: incidentId, sequence: 1, merge_id: 'm', at_ms: Date.now() - 60_000 },
+          ...{ by: 'k', request_id: 'r', large: true },
+        },
+        moves: alerts.map((alertId) => ({ alertId, from: undefined, to: incidentId })),
+        rows: new Map(),
+        incident: { incident_id: incidentId, title: '' },
+        head: logHeadOf(undefined),
+      };
+      expect(await commit(table, merge, [])).toHaveProperty('committed');
+    },
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {
       for (const { large, sequence } of entriesOf(await storedUnder(table, partitions.historyEntry(account, id))))

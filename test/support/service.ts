@@ -122,8 +122,8 @@ export function handlersOver(
 export interface EventOptions {
   appKey?: string | string[] | undefined;
   body?: unknown;
-  /** The body as text, in place of `body`. */
-  rawBody?: string | null;
+  /** The body as text, or as bytes in base64, in place of `body`. */
+  rawBody?: string | Buffer | null;
   /** A list gives a header several times. */
   headers?: Record<string, string | string[]>;
 }
@@ -136,6 +136,7 @@ export function eventFor(
   const appKeys = [options.appKey ?? []].flat();
   const last = appKeys.at(-1);
   const body = options.body === undefined ? null : JSON.stringify(options.body);
+  const { rawBody = body } = options;
   const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
     ([name, value]) => [name, [value].flat()] as const,
   );
@@ -150,8 +151,8 @@ export function eventFor(
     pathParameters: null,
     stageVariables: null,
     requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
-    body: options.rawBody === undefined ? body : options.rawBody,
-    isBase64Encoded: false,
+    body: Buffer.isBuffer(rawBody) ? rawBody.toString('base64') : rawBody,
+    isBase64Encoded: Buffer.isBuffer(rawBody),
   };
 }
 

@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
-import { ApiError } from '../../../lib/http/errors.ts';
+import { ApiError, messageOf } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
-import { messageOf } from '../../../lib/http/messages/index.ts';
 import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';

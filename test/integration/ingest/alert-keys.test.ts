@@ -197,7 +197,7 @@ describe('the feed refuses', () => {
   const text = (length: number) => '🔥'.repeat(length);
   const labels = (count: number, name = 'n', value = 'v') =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, value]));
-  const LABELS = /^labels must be an object of at most 64 texts/;
+  const LABELS = /^labels must be an object of at most 64 strings/;
   const id = { alert_key: undefined, alert_id: 'a'.repeat(24) };
   it.each<[fields: object, reason: string | RegExp]>([
     [{ alert_key: undefined }, 'exactly one of alert_id and alert_key is required'],
@@ -213,7 +213,7 @@ describe('the feed refuses', () => {
       (given): [object, RegExp] => [{ labels: given }, LABELS],
     ),
     [{ labels: { '': 'v' } }, LABELS],
-    [{ labels: { a: '\ud800' } }, 'labels must be well-formed Unicode'],
+    [{ labels: { a: '\ud800' } }, /^labels must be an object of .*, in well-formed Unicode$/],
     ...['javascript:alert(1)', 'http://', 'https://a b', 'https://a\u0000', `https://${text(2_041)}`, 'HTTP://a'].map(
       (source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/],
     ),

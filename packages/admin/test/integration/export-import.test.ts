@@ -130,6 +130,6 @@ describe('an export', () => {
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
     const ingest = ingestOver(to, () => NOW);
     await ingest.deliver(text.split('\n').filter((each) => each.includes('work_item')));
-    expect(ingest.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
+    expect(ingest.refused).toMatchObject([{ reason: 'must be at most 65536 bytes' }]);
   });
 });

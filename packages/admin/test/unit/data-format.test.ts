@@ -101,10 +101,10 @@ it('a line has at most 64 KB, that of an export 512 KB, and no more is kept', as
   const bytes = Buffer.byteLength(JSON.stringify({ account_id: 1, ...item({ notes: '' }) }));
   const notes = `${'é'.repeat(30_000)}${'x'.repeat(65_536 - bytes - 60_000)}`;
   expect(await problemsOf([item({ notes })])).toEqual([]);
-  expect(await problemsOf([item({ notes: `${notes}x` })])).toEqual(['1: is longer than 65536 bytes']);
+  expect(await problemsOf([item({ notes: `${notes}x` })])).toEqual(['1: must be at most 65536 bytes']);
   expect(await problemsOf([item({ notes: notes.repeat(7), row_order: ORDER })])).toEqual([]);
   expect(await problemsOf([item({ notes: notes.repeat(9), row_order: ORDER })])).toEqual([
-    '1: is longer than 524288 bytes',
+    '1: must be at most 524288 bytes',
   ]);
 });
 
