@@ -43,7 +43,7 @@ export const getWorkItemTitle = {
 const HANDLER = `import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
+import type { Deps } from '../../deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { keys } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
@@ -63,7 +63,7 @@ export const createHandler = (deps: Deps): Handler =>
 `;
 
 const FUNCTION = `import { createHandler } from '../lib/operations/${NAME}/handler.ts';
-import { createDeps } from '../lib/shared/deps.ts';
+import { createDeps } from '../lib/deps.ts';
 
 export const handler = createHandler(await createDeps({ connections: 1 }));
 `;

@@ -1,9 +1,9 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
+import type { Deps } from '../deps.ts';
 import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';

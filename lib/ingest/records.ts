@@ -73,14 +73,14 @@ export function recordOfEntity(
   origin: Origin,
   orders?: Orders,
 ): IngestRecord {
-  const atMs = orders?.record_order ? timeOf(orders.record_order) : Number(at_ms ?? origin.sentMs);
+  const atMs = orders?.row_order ? timeOf(orders.row_order) : Number(at_ms ?? origin.sentMs);
   const record = entity as Entity<IngestKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
   return {
     entity: record,
     atMs,
-    order: orders?.record_order ?? orderOf(atMs, origin),
+    order: orders?.row_order ?? orderOf(atMs, origin),
     retired,
     ...(orders && { orders }),
   };

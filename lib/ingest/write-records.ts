@@ -46,10 +46,10 @@ type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRec
 
 /** Replaces the whole row by the latest record. */
 const replaceRow: Writer = async (table, _records, latest) =>
-  (await putRow(table, rowOf(latest), isBelow('record_order', latest.order))).done;
+  (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 
 interface StoredItem extends WorkItemRow {
-  record_order?: Order;
+  row_order?: Order;
 }
 
 /**
@@ -92,15 +92,15 @@ async function changeWorkItem(table: Table, record: IngestRecord): Promise<boole
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
     const condition = stored
-      ? all(isAsRead(stored, ['record_order', 'deletion_order', 'undone_deletion']), isAlive)
-      : all(isAlive, NO_UNDONE_DELETION, isBelow('record_order', order));
+      ? all(isAsRead(stored, ['row_order', 'deletion_order', 'undone_deletion']), isAlive)
+      : all(isAlive, NO_UNDONE_DELETION, isBelow('row_order', order));
     const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
     const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
-    const { record_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
-    if (deleted_at_ms !== undefined || !isBefore(record_order, order)) return false;
+    const { row_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
+    if (deleted_at_ms !== undefined || !isBefore(row_order, order)) return false;
     if (undone_deletion && (undone_deletion.at_ms >= atMs || !isBefore(deletion_order, orderOfTime(atMs))))
       return false;
   }

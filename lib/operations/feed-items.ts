@@ -1,9 +1,10 @@
 /** What the operations of the feed share: they take the items that can be taken, and keep the others in the queue of refused records. */
+
+import type { Deps } from '../deps.ts';
 import { refusal } from '../http/errors.ts';
 import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
 import { type Problem, reasonOf } from '../ingest/problems.ts';
 import type { IngestQueue } from '../ingest/queues.ts';
-import type { Deps } from '../shared/deps.ts';
 import type { TypeOf } from '../shared/json.ts';
 
 /** How many refused items are named. */

@@ -112,7 +112,7 @@ function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
     const row = rows.get(name) ?? {};
     if (retired) {
       for (const removed of [name, `host_status ${host_id}`]) rows.delete(removed);
-      rows.set(`retirement ${host_id}`, { record_order: Uint8Array.from(order) });
+      rows.set(`retirement ${host_id}`, { row_order: Uint8Array.from(order) });
     } else if (kind === 'host_status') {
       const has = (names: string[]) => names.some((field) => fields[field] !== undefined);
       const received = has(['observed_at_ms', 'node_count', 'edge_count']) && (fields.received_at_ms ?? atMs);

@@ -1,9 +1,9 @@
 import QuickLRU from 'quick-lru';
+import type { Deps } from '../../deps.ts';
 import { ageOf, isCurrent, type Moment, momentOf } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { keys, partitions } from '../../table/keys.ts';

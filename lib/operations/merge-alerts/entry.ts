@@ -97,7 +97,7 @@ export async function readEntries(
     entries.push(entry);
   };
   await forEach(ids, read, { signal: table.signal });
-  return inOrder(entries);
+  return bySequence(entries);
 }
 
 /** An incident's history, oldest first. */
@@ -137,10 +137,10 @@ export async function readLog(
   };
   const wanted = ids.filter(({ sequence }) => sequence < below);
   await forEach(wanted, read, { signal: table.signal });
-  return inOrder(entries);
+  return bySequence(entries);
 }
 
-export const inOrder = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
+export const bySequence = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
   entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
 
 /**

@@ -1,9 +1,9 @@
 import { messageText } from '../../aws/sqs.ts';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
 import type { IngestQueue } from '../../ingest/queues.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { recordOfAlert } from './alert.ts';

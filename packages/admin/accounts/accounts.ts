@@ -8,7 +8,6 @@ import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
-import { CliError } from '../cli/io.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -16,6 +15,11 @@ export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
 export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
   if (revoked_at !== undefined) return 'revoked';
   return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
+}
+
+/** An account or one of its keys cannot be stored or changed. The message says why, in lower case and without a full stop. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
 }
 
 const SECRET_BYTES = 32;
@@ -94,7 +98,7 @@ export async function changeAccount(
   let row = await writeAccount(table, account, changeOf, (update) => [update, ...started]);
   for (; row; row = await copyToAppKeys(table, account)) {
     if (wanted !== undefined && (row.suspended !== wanted || !row.untold))
-      throw new CliError(`Account ${account} has just been changed: check it and try again.`);
+      throw new AccountError(`account ${account} has just been changed: check it and try again`);
     const isCopied = all(is('revision', row.revision), is('untold', true));
     const told =
       wanted === undefined ? [] : [updateAction(keys.account(account), set({ untold: undefined }), isCopied)];

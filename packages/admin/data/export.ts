@@ -38,8 +38,8 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const row = stored as Readonly<Record<string, unknown>>;
   const orders = { ...ordersIn(kind, row), ...(kind === 'alert' && incidentOrderOf(row)) };
-  const { record_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
-  const written = [record_order, title_order, owner_order, snapshot_order, health_order];
+  const { row_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
+  const written = [row_order, title_order, owner_order, snapshot_order, health_order];
   const [earliest] = written.filter((order) => order !== undefined).sort(Buffer.compare);
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];

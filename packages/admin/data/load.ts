@@ -111,8 +111,7 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING =
-  /^((record|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
+const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
 
 /** The rows that a line is written to, without what only tells when they were written. */
 async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object[]> {

@@ -120,7 +120,7 @@ it("events are published for deletions and operators' commands, and not for what
     callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
-  const { pk: _pk, sk: _sk, record_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
+  const { pk: _pk, sk: _sk, row_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
   await run(`work-item restore w --account ${account}`);
   for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${account}`);
   await run(`account grant ${account} monit`);

@@ -189,7 +189,7 @@ it('a record with the id of an alert that has a key changes its content, not its
 it('an alert that was written by its id alone has no status and is not among the open ones', async () => {
   const { account, ingest, alert, index } = await newSender();
   await ingest.send({ kind: 'alert', account_id: account, alert_id: objectId(), title: 't', labels: { a: 'b' } });
-  expect(Object.keys(await alert()).sort()).toEqual(['alert_id', 'labels', 'pk', 'record_order', 'sk', 'title']);
+  expect(Object.keys(await alert()).sort()).toEqual(['alert_id', 'labels', 'pk', 'row_order', 'sk', 'title']);
   expect(await index()).toEqual([]);
 });
 
@@ -264,7 +264,7 @@ describe('an import of exported alerts', () => {
       { alert_status: 'Warning' },
     );
     const shown = (rows: Record<string, unknown>[]) =>
-      rows.map(({ event: _event, record_order: _order, created_at_ms: _created, ...row }) => row);
+      rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
     const lines = await linesOf(account);
     for (const given of [lines, lines.toReversed()]) {
       const other = await newTable();

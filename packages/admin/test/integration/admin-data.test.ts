@@ -119,7 +119,7 @@ it('an import can be repeated, and an export of it imported elsewhere: the rows 
     {
       ...itemLine(id, deletion),
       ...{ odd, constructor: 'top', at_ms: nowMs },
-      ...{ record_order: expect.any(String), deletion_order: expect.any(String) },
+      ...{ row_order: expect.any(String), deletion_order: expect.any(String) },
     },
   ]);
   await adminOf(to)(['import', exported], { now: () => nowMs });
