@@ -3,8 +3,8 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { patterns } from '../lib/table/keys.ts';
 import { logGroupPrefix } from './function.ts';
-import { AUDIT_KEYS } from './table-definition.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -45,7 +45,7 @@ export function createOperatorPolicy(
           (action) => `dynamodb:${action}`,
         ),
         resources: [table.tableArn],
-        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [AUDIT_KEYS] } },
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [patterns.audit] } },
       }),
       allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']), // relay replay
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status

@@ -40,7 +40,7 @@ function published({ request, itemTexts }: ListedOperation): object {
   const { [itemTexts]: list, ...others } = request.properties as Record<string, object>;
   return {
     ...(request as object),
-    properties: { ...others, [itemTexts]: { ...list, items: schemaRef('FeedRecord') } },
+    properties: { ...others, [itemTexts]: { ...list, items: schemaRef('IngestRecord') } },
   };
 }
 

@@ -1,5 +1,5 @@
 /** The schemas of records in openapi.json, so that generated clients can send them. `feed.schema.json` has the rules that these leave out. */
-import { FEED_KINDS, LINES, type LineSchema } from '../../lib/ingest/kinds.ts';
+import { INGEST_KINDS, LINES, type LineSchema } from '../../lib/ingest/kinds.ts';
 import { schemaRef } from './components.ts';
 
 type Schema = Record<string, unknown>;
@@ -19,11 +19,11 @@ function recordSchema(kind: string, { required, properties, additionalProperties
 }
 
 const KINDS: readonly (readonly [title: string, schema: Schema])[] = [
-  ...FEED_KINDS.map((kind) => [titleOf(kind), recordSchema(kind, LINES[kind])] as const),
+  ...INGEST_KINDS.map((kind) => [titleOf(kind), recordSchema(kind, LINES[kind])] as const),
   [titleOf('retired_host'), recordSchema('host', LINES.retired_host)],
 ];
 
 export const RECORD_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(KINDS),
-  FeedRecord: { anyOf: KINDS.map(([title]) => schemaRef(title)) },
+  IngestRecord: { anyOf: KINDS.map(([title]) => schemaRef(title)) },
 };

@@ -1,8 +1,8 @@
 /** The life of a call: its chain of checks, its deadline, its envelope, its log line. */
 import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Deps } from '../deps.ts';
 import { causeOf, isUnavailable } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
 import {

@@ -3,7 +3,7 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
 import type { Int64, TypeOf } from '../shared/json.ts';
-import type { Grant } from '../table/keys.ts';
+import type { Grant } from '../table/grant.ts';
 import type { Catalog, Explanation } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
@@ -52,7 +52,7 @@ export interface Operation {
   readonly maxBodyBytes?: number;
   /** What its function may do with the table: exactly the actions that it uses. */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends: its function may, and finds their addresses in `FEED_URL` and `REFUSED_URL`. */
+  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
   readonly sendsTo?: readonly QueueName[];
   /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
   readonly memoryMb?: number;
@@ -74,7 +74,7 @@ export interface Operation {
 }
 
 /** The queue of the records that are sent, and that of those which were refused. */
-export type QueueName = 'feed' | 'refused';
+export type QueueName = 'ingest' | 'refused';
 
 /** The groups of operations in openapi.json. */
 export type Tag = 'Monitoring' | 'RUM' | 'Incidents' | 'Feed';

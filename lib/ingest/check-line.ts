@@ -38,7 +38,7 @@ export const SMALLEST_NUMBER = 1e-130;
  * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
  * dropped or checked later.
  */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'feed_order', 'deletion_order'];
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'row_order', 'deletion_order'];
 
 const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);

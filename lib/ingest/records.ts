@@ -2,7 +2,7 @@ import { escapedForSqs } from '../aws/sqs.ts';
 import type { Int64 } from '../shared/json.ts';
 import { AT_MS, MAX_RECORD_BYTES } from './alert-fields.ts';
 import { entityOf, MAX_LINE_BYTES, parseLine, problemsOf, schemaOf } from './check-line.ts';
-import { type Entity, FEED_KINDS, type FeedKind, type FeedRecord } from './kinds.ts';
+import { type Entity, INGEST_KINDS, type IngestKind, type IngestRecord } from './kinds.ts';
 import { type Orders, type Origin, orderOf, timeOf } from './order.ts';
 import type { Problem } from './problems.ts';
 
@@ -12,8 +12,8 @@ const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 const CLOCK_MARGIN_MS = 60_000;
 
 /** Checks a line of a message. */
-export function recordOf(line: string, origin: Origin): { problems: Problem[] } | { record: FeedRecord } {
-  const { entity, problems } = entityOf(line, FEED_KINDS);
+export function recordOf(line: string, origin: Origin): { problems: Problem[] } | { record: IngestRecord } {
+  const { entity, problems } = entityOf(line, INGEST_KINDS);
   if (!entity) return { problems };
   // Exports of restored work items contain this field, which only the service and an import may set.
   delete entity.undone_deletion;
@@ -33,9 +33,9 @@ export function lineOf(
   if (problems.length > 0) return { problems };
   const added = { account_id: accountId, at_ms: sentMs };
   const record = isObject(given) ? { ...added, ...given } : given;
-  problems.push(...problemsOf(record, FEED_KINDS));
+  problems.push(...problemsOf(record, INGEST_KINDS));
   if (problems.length > 0) return { problems };
-  const entity = record as Entity<FeedKind>;
+  const entity = record as Entity<IngestKind>;
   if (BigInt(entity.account_id) !== BigInt(accountId))
     problems.push({ name: 'accountDiffers', values: { accountId: String(accountId) } });
   const ahead = timeAhead(entity, sentMs, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
@@ -55,7 +55,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first time of an entity that is later than its sender's clock may be. */
-function timeAhead(entity: Entity<FeedKind>, sentMs: number, maxAheadMs: number): Problem | undefined {
+function timeAhead(entity: Entity<IngestKind>, sentMs: number, maxAheadMs: number): Problem | undefined {
   const { properties } = schemaOf(entity);
   for (const [field, value] of Object.entries(entity)) {
     const aheadMs = properties[field] === AT_MS ? Number(value) - sentMs : 0;
@@ -68,15 +68,19 @@ function timeAhead(entity: Entity<FeedKind>, sentMs: number, maxAheadMs: number)
  * The record of an entity. The time of its change is by default when it was sent.
  * @param orders of a line that an export has written
  */
-export function recordOfEntity({ at_ms, ...entity }: Entity<FeedKind>, origin: Origin, orders?: Orders): FeedRecord {
-  const atMs = orders?.feed_order ? timeOf(orders.feed_order) : Number(at_ms ?? origin.sentMs);
-  const record = entity as Entity<FeedKind>;
+export function recordOfEntity(
+  { at_ms, ...entity }: Entity<IngestKind>,
+  origin: Origin,
+  orders?: Orders,
+): IngestRecord {
+  const atMs = orders?.row_order ? timeOf(orders.row_order) : Number(at_ms ?? origin.sentMs);
+  const record = entity as Entity<IngestKind>;
   const retired = record.kind === 'host' && record.retired === true;
   if (record.kind === 'host') delete record.retired;
   return {
     entity: record,
     atMs,
-    order: orders?.feed_order ?? orderOf(atMs, origin),
+    order: orders?.row_order ?? orderOf(atMs, origin),
     retired,
     ...(orders && { orders }),
   };

@@ -1,9 +1,10 @@
 /** What the operations of the feed share: they take the items that can be taken, and keep the others in the queue of refused records. */
+
+import type { Deps } from '../deps.ts';
 import { refusal } from '../http/errors.ts';
 import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
 import { type Problem, reasonOf } from '../ingest/problems.ts';
-import type { Feed } from '../ingest/queues.ts';
-import type { Deps } from '../shared/deps.ts';
+import type { IngestQueue } from '../ingest/queues.ts';
 import type { TypeOf } from '../shared/json.ts';
 
 /** How many refused items are named. */
@@ -14,10 +15,10 @@ export const FEED_OPERATION = {
   permission: 'feed',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
   ],
-  sendsTo: ['feed', 'refused'],
+  sendsTo: ['ingest', 'refused'],
   concurrencyShare: 0.05,
   response: {
     title: 'FeedResult',
@@ -69,7 +70,7 @@ export interface ItemReader<Item> {
 
 /** Sends the items of calls to the feed. @throws ApiError from the promise if none can be taken, or a queue does not take them */
 export const createTakeItems =
-  ({ path }: Operation, list: string, { metrics }: Pick<Deps, 'metrics'>, feed: Feed) =>
+  ({ path }: Operation, list: string, { metrics }: Pick<Deps, 'metrics'>, ingestQueue: IngestQueue) =>
   async <Item>(
     call: Call<unknown>,
     items: readonly Item[],
@@ -86,13 +87,13 @@ export const createTakeItems =
     const sender = { accountId: caller.accountId, requestId, sentMs, signal };
     const accepted = lines.length;
     if (refused.length === 0) {
-      await feed.send(lines, sender);
+      await ingestQueue.send(lines, sender);
       return { data: { accepted } };
     }
     const named = refused.slice(0, TOLD);
     const more = refused.length - named.length;
     // The refused first: nobody sends them again after a success.
-    await feed.refuse(
+    await ingestQueue.refuse(
       {
         from: path,
         texts: refused.values().map(({ item }) => textOf(item)),
@@ -109,6 +110,6 @@ export const createTakeItems =
     const told = named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
     if (accepted === 0)
       throw refusal('noItemTaken', { reasons: told.map(({ index, reason }) => `${list}[${index}]: ${reason}`), more });
-    await feed.send(lines, sender);
+    await ingestQueue.send(lines, sender);
     return { data: { accepted, refused: told, refused_count: refused.length } };
   };

@@ -134,7 +134,7 @@ it('relay sends a merge to the queues, and then publishes its event', async () =
     reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
     reply.end(JSON.stringify({ Entries: [{ EventId: 'e' }], Successful }));
   });
-  const entry = { pk: 'ACCOUNT#1#FEED#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
+  const entry = { pk: 'ACCOUNT#1#HISTORY#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
   const NewImage = marshall({ ...entry, by: 'k', request_id: 'r', sequence: 5, at_ms: 5, large: true });
   const lists = { alert_ids: { B: '' }, other_ids: { B: '' } };
   const record = { eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage: { ...NewImage, ...lists } } };

@@ -1,13 +1,14 @@
+import type { Deps } from '../../deps.ts';
 import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
-import { keys, openAlerts } from '../../table/keys.ts';
-import { batchGet, queryOpenAlerts } from '../../table/read.ts';
+import { keys } from '../../table/keys.ts';
+import { openAlerts, queryOpenAlerts } from '../../table/open-alerts.ts';
+import { batchGet } from '../../table/read.ts';
 import { type AlertRow, SEVERITIES } from '../../table/rows.ts';
 import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import { listAlerts } from './schema.ts';

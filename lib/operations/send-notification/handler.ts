@@ -1,9 +1,9 @@
 import { messageText } from '../../aws/sqs.ts';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Feed } from '../../ingest/queues.ts';
-import type { Deps } from '../../shared/deps.ts';
+import type { IngestQueue } from '../../ingest/queues.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { recordOfAlert } from './alert.ts';
@@ -11,8 +11,8 @@ import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 
 /** Sends the alerts of a notification to the feed. */
-function createSendNotification(deps: Deps, feed: Feed) {
-  const takeItems = createTakeItems(sendNotification, 'alerts', deps, feed);
+function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
+  const takeItems = createTakeItems(sendNotification, 'alerts', deps, ingestQueue);
   return async (call: Call<RequestOf<typeof sendNotification>>) => {
     await call.admitted;
     const { accountId } = call.caller;
@@ -35,5 +35,5 @@ function lineOf(alert: unknown, account_id: Int64, at_ms: number) {
   }
 }
 
-export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
-  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, feed) }, deps);
+export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
+  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, ingestQueue) }, deps);

@@ -1,15 +1,15 @@
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler } from '../../http/operation.ts';
-import type { Feed } from '../../ingest/queues.ts';
+import type { IngestQueue } from '../../ingest/queues.ts';
 import { lineOf } from '../../ingest/records.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { sendRecords } from './schema.ts';
 import { validate } from './validate-send-records.ts';
 
 /** Sends records to the feed, each as it came. */
-function createSendRecords(deps: Deps, feed: Feed) {
-  const takeItems = createTakeItems(sendRecords, 'records', deps, feed);
+function createSendRecords(deps: Deps, ingestQueue: IngestQueue) {
+  const takeItems = createTakeItems(sendRecords, 'records', deps, ingestQueue);
   return async (call: Call<{ records: readonly string[] }>) => {
     await call.admitted;
     const sender = { accountId: call.caller.accountId, sentMs: call.arrivedMs };
@@ -20,5 +20,5 @@ function createSendRecords(deps: Deps, feed: Feed) {
   };
 }
 
-export const createHandler = (deps: Deps, { feed }: { feed: Feed }): Handler =>
-  createOperationHandler(sendRecords, { validate, operate: createSendRecords(deps, feed) }, deps);
+export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
+  createOperationHandler(sendRecords, { validate, operate: createSendRecords(deps, ingestQueue) }, deps);

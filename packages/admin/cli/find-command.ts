@@ -1,4 +1,4 @@
-import { FEEDS_SEARCHED, find, REQUEST_ID } from '../find/find.ts';
+import { find, HISTORIES_SEARCHED, REQUEST_ID } from '../find/find.ts';
 import { commandText, printable } from '../text/printable.ts';
 import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError } from './io.ts';
@@ -41,5 +41,5 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
 
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)
-    ? `No merge has the request_id ${id} among the newest ${FEEDS_SEARCHED} incidents of each account: the logs have every call.`
+    ? `No merge has the request_id ${id} among the newest ${HISTORIES_SEARCHED} incidents of each account: the logs have every call.`
     : `No account has anything with the id ${id}. Ids of hosts and work items must match exactly, including case.`;

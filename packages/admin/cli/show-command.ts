@@ -3,7 +3,7 @@ import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
-import { effectsOf, type ListedMerge, listFeed, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listHistory, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { line, printable, timeText, withHexBytes } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
@@ -18,7 +18,7 @@ export function addShowCommands(program: AdminCommand): void {
   show
     .command('incident')
     .explain(
-      'Show an incident and its feed: what was merged into it, and undone',
+      'Show an incident and its history: what was merged into it, and undone',
       'show incident 64f000000000000000000001 --account 42',
     )
     .argument('<incident-id>', 'its ObjectID', objectId)
@@ -27,7 +27,7 @@ export function addShowCommands(program: AdminCommand): void {
   show
     .command('incidents')
     .explain(
-      'List the incidents of an account, with the numbers of their alerts and feed entries',
+      'List the incidents of an account, with the numbers of their alerts and history entries',
       'show incidents --account 42',
     )
     .ofAccount()
@@ -64,11 +64,14 @@ async function showIncident({ table, options: { account } }: ShowSession, id: st
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
   const { pk: _pk, sk: _sk, ...shown } = incident;
-  const feed = await listFeed(table, account, id);
-  const head = feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:';
+  const history = await listHistory(table, account, id);
+  const head = history.length === 0 ? 'Its history is empty.' : 'History, oldest first:';
   return {
-    json: { ...shown, feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })) },
-    text: () => [fieldsText(shown), '', head, ...feed.map(feedText)].join('\n'),
+    json: {
+      ...shown,
+      history: history.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })),
+    },
+    text: () => [fieldsText(shown), '', head, ...history.map(entryText)].join('\n'),
   };
 }
 
@@ -135,7 +138,7 @@ function fieldsText(row: object): string {
   return plainTable(rows);
 }
 
-function feedText(item: ListedMerge): string {
+function entryText(item: ListedMerge): string {
   const { entry, pending } = item;
   const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
   const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;

@@ -9,7 +9,7 @@ import {
   countAlerts,
   effectsOf,
   type ListedMerge,
-  listFeed,
+  listHistory,
   listLatestMerges,
   readAlert,
   readIncident,
@@ -31,7 +31,7 @@ import {
 } from './html.ts';
 import { command, NotFound, nameCallers, type View } from './view.ts';
 
-/** Incidents whose feeds a page reads, merges that it lists, and alert ids that it lists for each merge. */
+/** Incidents whose histories a page reads, merges that it lists, and alert ids that it lists for each merge. */
 const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
 const IDS_SHOWN = 100;
@@ -153,7 +153,7 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
   const accountId = account.account_id;
   const [incident, all] = await Promise.all([
     readIncident(table, accountId, incidentId),
-    listFeed(table, accountId, incidentId),
+    listHistory(table, accountId, incidentId),
   ]);
   if (!incident) throw new NotFound(`Account ${accountId} has no incident ${incidentId}.`);
   const { ownerOf, merges } = await mergeRenderers(view, all, new Map([[incidentId, incident]]), incidentId);

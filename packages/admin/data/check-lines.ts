@@ -1,9 +1,9 @@
 import { isExportedAlert, MAX_LINE_BYTES, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
 import {
   type Entity,
-  FEED_KINDS,
-  type FeedKind,
-  type FeedRecord,
+  INGEST_KINDS,
+  type IngestKind,
+  type IngestRecord,
   KINDS,
   type Kind,
 } from '../../../lib/ingest/kinds.ts';
@@ -51,8 +51,8 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
-  (FEED_KINDS as readonly Kind[]).includes(entity.kind);
+const isIngestEntity = (entity: Entity): entity is Entity<IngestKind> =>
+  (INGEST_KINDS as readonly Kind[]).includes(entity.kind);
 
 /** The entity of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; entity?: Entity; orders?: Orders } {
@@ -74,7 +74,7 @@ export interface CheckedLine {
   readonly number: number;
   readonly entity: Entity;
   /** What is written; absent for accounts and app keys. */
-  readonly record?: FeedRecord;
+  readonly record?: IngestRecord;
 }
 
 /** Lines of data; undefined in place of one that is not UTF-8. */
@@ -113,7 +113,7 @@ export async function checkData(
     if (!entity) continue;
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    if (!isFeedEntity(entity)) checked.push({ number, entity });
+    if (!isIngestEntity(entity)) checked.push({ number, entity });
     else {
       const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
       checked.push({ number, entity: record.entity, record });

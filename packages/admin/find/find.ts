@@ -28,8 +28,8 @@ export interface Found {
   };
 }
 
-/** In each account, the number of newest incidents whose feeds are searched for a request id. */
-export const FEEDS_SEARCHED = 100;
+/** In each account, the number of newest incidents whose histories are searched for a request id. */
+export const HISTORIES_SEARCHED = 100;
 
 const OBJECT_ID = /^[0-9a-f]{24}$/i;
 /** The beginning of a key's hash. The `app-key` commands require 8 digits; a hash has 64. */
@@ -127,7 +127,7 @@ const deletionText = ({ deleted_at_ms: at, deleted_by: by }: Pick<WorkItemRow, '
 
 async function findMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
   const { account_id: accountId } = account;
-  const { items } = await listLatestMerges(table, accountId, { incidents: FEEDS_SEARCHED });
+  const { items } = await listLatestMerges(table, accountId, { incidents: HISTORIES_SEARCHED });
   return items
     .filter(({ entry }) => entry.request_id === requestId.toLowerCase())
     .map(({ entry: { incident_id, sequence }, pending }) =>

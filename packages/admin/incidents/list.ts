@@ -12,12 +12,12 @@ import { isPending, type LogHead, readLogHead } from '../../../lib/operations/me
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 
-/** A feed entry, as operators see it. */
+/** A history entry, as operators see it. */
 export interface ListedMerge {
   entry: EntryWithMoves['entry'];
   alertIds: string[];
@@ -49,9 +49,9 @@ async function listed(
   return merges;
 }
 
-/** All incidents, in the order of their ids, with the numbers of their alerts and feed entries. */
+/** All incidents, in the order of their ids, with the numbers of their alerts and history entries. */
 export async function listIncidents(table: Table, account: Int64) {
-  const rows = await queryRows(table, collections.incidents(account));
+  const rows = await queryRows(table, partitions.incident(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
   const incidents = rows.map(({ incident_id, title, owner_id }) => ({
     incident_id,
@@ -61,8 +61,8 @@ export async function listIncidents(table: Table, account: Int64) {
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
-    const feed = collections.history(account, incident.incident_id);
-    incident.entries = (await queryRows(table, feed, { attributes: ['sk'] })).length;
+    const history = partitions.historyEntry(account, incident.incident_id);
+    incident.entries = (await queryRows(table, history, { attributes: ['sk'] })).length;
   });
   return incidents;
 }
@@ -71,7 +71,7 @@ export async function listIncidents(table: Table, account: Int64) {
 export async function countAlerts(table: Table, account: Int64, limit: number) {
   const counts = new Map<string, number>();
   let total = 0;
-  await forEach(collections.alertShards(account), async (shard) => {
+  await forEach(shardsOf(partitions.alert, account), async (shard) => {
     for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
       total += 1;
       if (total > limit) return;
@@ -91,7 +91,7 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
   );
 
 /** The merges into an incident and their undos, oldest first. */
-export const listFeed = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
+export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
   listed(table, account, () => readHistory(table, account, incidentId));
 
 /**
@@ -110,7 +110,7 @@ export async function listLatestMerges(
     extraIncidents = [],
   }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: ListedMerge[]; next: string | undefined }> {
-  const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
+  const page = await queryPage(table, partitions.incident(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items = await listed(table, account, async () => {
     const entries: EntryWithMoves[] = [];
@@ -123,7 +123,7 @@ export async function listLatestMerges(
 }
 
 /**
- * The effects of a feed entry, one by one.
+ * The effects of a history entry, one by one.
  * @param ownerOf gives the name of a member
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */

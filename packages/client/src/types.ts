@@ -48,7 +48,7 @@ export type ErrorCode =
   | 'RequestTooFrequently'
   | 'InternalError'
   | 'ServiceUnavailable';
-export type FeedRecord =
+export type IngestRecord =
   | MemberRecord
   | HostRecord
   | HostStatusRecord
@@ -513,7 +513,7 @@ export interface SendRecordsRequest {
    * @minItems 1
    * @maxItems 1000
    */
-  records: FeedRecord[];
+  records: IngestRecord[];
 }
 export interface AlertListRequest {
   /**
@@ -655,7 +655,7 @@ export interface MergeAlertsRequest {
    */
   incident_id: string;
   /**
-   * Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent
+   * Recorded in the history with the merge: at most 1024 characters; empty counts as absent
    */
   comment?: string;
   /**

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { QueueMessage } from '../../../lib/aws/sqs.ts';
 import { BODY_BOUNDS } from '../../../lib/http/body.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
-import type { Feed } from '../../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { type ListedOperation, type OperationName, operations } from '../../../lib/operations/index.ts';
@@ -20,11 +20,11 @@ const { account, appKey } = await newCaller(table);
 const clock = { now: NOW };
 const sent: string[] = [];
 const refused: QueueMessage[] = [];
-const feed: Feed = {
+const ingestQueue: IngestQueue = {
   send: async (lines) => void sent.push(...lines),
   refuse: async (unread, sender) => void refused.push(messageOfUnread(unread, sender)),
 };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { feed });
+const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a body, and checks what must hold whatever it is. @returns the code of the answer */
 async function expectAnswered(

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Feed } from '../../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
@@ -15,11 +15,11 @@ const { account, appKey } = await newCaller(table);
 const clock = { now: NOW };
 const sent: string[] = [];
 const kept: string[][] = [];
-const feed: Feed = {
+const ingestQueue: IngestQueue = {
   send: async (lines) => void sent.push(...lines),
   refuse: async ({ texts }) => void kept.push([...texts]),
 };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { feed });
+const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 const ID = '23a5a8cc741f9d42df78f93f';
 const RECORDS = [

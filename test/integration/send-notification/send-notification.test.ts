@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
-import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
+import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { feedOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
+import { ingestOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/ingest.ts';
 import { eventFor, handlersOver, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
@@ -24,14 +24,14 @@ const ALERT = {
 let windows = 0;
 
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object | string, failing?: keyof Feed, headers: Record<string, string> = {}) {
+async function notify(body: object | string, failing?: keyof IngestQueue, headers: Record<string, string> = {}) {
   const sent: string[] = [];
   const refused: ShownRefusal[] = [];
-  const take = <Item>(name: keyof Feed, queue: Item[], items: readonly Item[]) => {
+  const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
     queue.push(...items);
   };
-  const feed: Feed = {
+  const ingestQueue: IngestQueue = {
     send: async (lines) => take('send', sent, lines),
     refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
   };
@@ -40,7 +40,7 @@ async function notify(body: object | string, failing?: keyof Feed, headers: Reco
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
   const event = eventFor(sendNotification, { appKey, rawBody, headers });
   event.requestContext.requestTimeEpoch = NOW;
-  const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
+  const answer = await invokeAlone(handlersOver(deps, { ingestQueue }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
   for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
   return { answer, refused, log: deps.log, records, counts: deps.metrics.recordCounts };
@@ -128,7 +128,7 @@ it('what is too long or too much is cut or left out, and the feed takes the rest
 
 it('two senders, restarts and flapping leave nothing open that was resolved last', async () => {
   await put(table, keys.account(account), { account_id: account });
-  const feed = feedOver(table, () => NOW + 60_000);
+  const ingest = ingestOver(table, () => NOW + 60_000);
   const [firing, resolved] = [
     { ...ALERT, fingerprint: 'flaps' },
     { ...ALERT, fingerprint: 'flaps', status: 'resolved' },
@@ -146,9 +146,9 @@ it('two senders, restarts and flapping leave nothing open that was resolved last
   ] as const) {
     arrivedMs += 1_000;
     const { records } = await notify({ alerts: [alert] });
-    await feed.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
+    await ingest.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
     const key = await stored(table, keys.alertKey(account, 'alertmanager flaps'));
-    expect([key.is_open, feed.refused]).toEqual([isOpen, []]);
+    expect([key.is_open, ingest.refused]).toEqual([isOpen, []]);
   }
 });
 
@@ -244,7 +244,7 @@ it('labels may be numbers, booleans and null', async () => {
   expect(await recordOf({ labels, annotations: null })).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
 });
 
-it.each<keyof Feed>(['send', 'refuse'])(
+it.each<keyof IngestQueue>(['send', 'refuse'])(
   'a queue whose %s fails makes the call 503 with Retry-After',
   async (failing) => {
     const { answer } = await notify({ alerts: [ALERT, null] }, failing);

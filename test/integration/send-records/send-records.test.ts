@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
-import type { Feed } from '../../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { feedOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
+import { ingestOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/ingest.ts';
 import { callAlone, handlersOver, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
@@ -17,19 +17,19 @@ const alert = { kind: 'alert', alert_key: 's', title: 'Disk full' };
 const NDJSON = { 'Content-Type': 'application/x-ndjson; charset=utf-8' };
 
 /** Sends a body to queues that keep what they get, or to one that fails. */
-async function sendBody(rawBody: string, headers: Record<string, string> = {}, failing?: keyof Feed) {
+async function sendBody(rawBody: string, headers: Record<string, string> = {}, failing?: keyof IngestQueue) {
   const sent: string[] = [];
   const refused: ShownRefusal[] = [];
-  const take = <Item>(name: keyof Feed, queue: Item[], items: readonly Item[]) => {
+  const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
     queue.push(...items);
   };
-  const feed: Feed = {
+  const ingestQueue: IngestQueue = {
     send: async (lines) => take('send', sent, lines),
     refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
   };
   const deps = testDeps(table, { now: () => NOW, settings: { maxBodyBytes: 384 * 1_024 } });
-  const handlers = handlersOver(deps, { feed });
+  const handlers = handlersOver(deps, { ingestQueue });
   const answer = await callAlone(handlers, sendRecords, { appKey, rawBody, headers });
   const { data, error } = answer.body;
   const { status } = answer;
@@ -37,7 +37,7 @@ async function sendBody(rawBody: string, headers: Record<string, string> = {}, f
 }
 
 /** Sends records. A text that begins with `raw ` is sent as a number. */
-const send = (records: readonly unknown[], failing?: keyof Feed) =>
+const send = (records: readonly unknown[], failing?: keyof IngestQueue) =>
   sendBody(stringifyJson({ records }).replaceAll(/"raw ([^"]+)"/g, '$1'), {}, failing);
 
 /** What the feed gets of one record: its line, without the account and time of the call. */
@@ -243,12 +243,14 @@ it('what is taken is not refused by the queue, whose clock may be up to a minute
     { ...alert, at_ms: NOW + 240_000 },
     { ...status, health_at_ms: NOW + 240_000 },
   ]);
-  const feed = feedOver(table, () => NOW - 60_000);
+  const ingest = ingestOver(table, () => NOW - 60_000);
   await put(table, keys.account(account), { account_id: account });
-  await feed.deliver([sent.join('\n')]);
-  expect([feed.refused, feed.counts()]).toMatchObject([[], { records: 2 }]);
+  await ingest.deliver([sent.join('\n')]);
+  expect([ingest.refused, ingest.counts()]).toMatchObject([[], { records: 2 }]);
 });
 
-it.each<keyof Feed>(['send', 'refuse'])('a queue whose %s fails makes the call 503 with Retry-After', async (failing) =>
-  expect(await send([alert, 5], failing)).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } }),
+it.each<keyof IngestQueue>(['send', 'refuse'])(
+  'a queue whose %s fails makes the call 503 with Retry-After',
+  async (failing) =>
+    expect(await send([alert, 5], failing)).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } }),
 );

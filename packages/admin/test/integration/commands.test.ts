@@ -15,7 +15,7 @@ import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
-import { FEED_OUTPUTS } from '../../feed/queues.ts';
+import { QUEUE_OUTPUTS } from '../../ingest/queues.ts';
 import { isAllowed, isDenied, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { lines } from '../support/data-lines.ts';
@@ -68,7 +68,7 @@ const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'ac
 const asOperator = await startAsOperator(dynamodbEndpoint());
 afterAll(asOperator.close);
 const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
-for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
+for (const name of Object.values(QUEUE_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
 
 /** Runs an example on a table, or on a stack with it. */
 function runExample(table: Table, command: string, options: AdminOptions = {}) {

@@ -12,8 +12,8 @@ import {
   ConnectionError,
   createClient,
   explainStatus,
-  type FeedRecord,
   InexactNumberError,
+  type IngestRecord,
   RequestTooFrequentlyError,
   ServiceError,
   TimeoutError,
@@ -317,8 +317,8 @@ describe('the client', () => {
       () => ok({ accepted: 3 }),
     );
     const { client, bodies } = clientOver(answers);
-    const member: FeedRecord = { kind: 'member', member_id: 7, name: 'Ann' };
-    const records: FeedRecord[] = [member, { ...member, at_ms: 5 }, { ...member, at_ms: undefined as never }];
+    const member: IngestRecord = { kind: 'member', member_id: 7, name: 'Ann' };
+    const records: IngestRecord[] = [member, { ...member, at_ms: 5 }, { ...member, at_ms: undefined as never }];
     const before = Date.now();
     expect(await client.sendRecords({ records })).toEqual({ accepted: 3 });
     const after = Date.now();
@@ -393,7 +393,7 @@ describe('the client', () => {
     const sent = clientOver(() => ok({}));
     await sent.client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n });
     expect(sent.bodies).toEqual(['{"work_item_id":"w","version":9007199254740993}']);
-    const record: FeedRecord = { kind: 'member', member_id: 2 ** 53, name: 'Ann' };
+    const record: IngestRecord = { kind: 'member', member_id: 2 ** 53, name: 'Ann' };
     await expect(sent.client.sendRecords({ records: [record] })).rejects.toMatchObject({
       field: 'records.0.member_id',
     });
