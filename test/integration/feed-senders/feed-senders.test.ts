@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { Feed } from '../../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
@@ -29,8 +29,8 @@ const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: 1 });
 const clock = { now: NOW };
 const lines: string[] = [];
-const feed: Feed = { send: async (sent) => void lines.push(...sent), refuse: async () => undefined };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { feed });
+const ingestQueue: IngestQueue = { send: async (sent) => void lines.push(...sent), refuse: async () => undefined };
+const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a request, as it came to the recording server. @returns the answer, and the records that the feed gets */
 async function replay({ path, headers, body }: Recorded) {
