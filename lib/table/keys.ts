@@ -46,7 +46,7 @@ const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DI
 const ALERT_SHARDS = '0123456789abcdef';
 
 /** The shard of an alert, by its id in lower case. */
-export const alertShard = (alertId: string) => alertId.slice(-1);
+const alertShard = (alertId: string) => alertId.slice(-1);
 
 const ACCOUNT_DIGITS = 19;
 
