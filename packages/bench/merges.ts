@@ -18,8 +18,8 @@ const SECOND = { name: 'a second', value: 1_000 };
 
 type Add = (figure: Figure) => void;
 
-function addRefused(add: Add, load: string, { refused, sent }: { refused: number; sent: number }): void {
-  add({ name: `${load}: refused`, value: refused, unit: 'merges', baseline: { name: 'sent', value: sent }, most: 0 });
+function addRefused(add: Add, name: string, { refused, sent }: { refused: number; sent: number }): void {
+  add({ name, value: refused, unit: 'merges', baseline: { name: 'sent', value: sent }, most: 0 });
 }
 
 export async function run(add: Add): Promise<void> {
@@ -51,7 +51,7 @@ async function measureSmall(add: Add): Promise<void> {
   const mergeAlone = { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) };
   async function addLoad(name: string, load: MergeLoad, most: number) {
     const { refused, sent, times } = (await runMergeLoad(load, { small })).small;
-    addRefused(add, name, { refused, sent });
+    addRefused(add, `${name}: refused`, { refused, sent });
     add({ name: `${name}: p99`, value: times.percentile(99), unit: 'ms', baseline: mergeAlone, most });
   }
   await addLoad('20 small a second', { seconds: 30, smallPerSecond: 20 }, 10);
@@ -62,8 +62,8 @@ async function measureSmall(add: Add): Promise<void> {
 async function addFairness(add: Add, fairness: Fairness): Promise<void> {
   const { smallPerSecond, largeSize, isLimited } = fairness;
   const { small, large } = await measureFairness(fairness);
-  const load = `${smallPerSecond} a second beside a caller of ${largeSize}${isLimited ? ', with limits' : ''}`;
-  addRefused(add, load, small);
+  const load = `${smallPerSecond} small a second beside a caller of ${largeSize}${isLimited ? ', with limits' : ''}`;
+  addRefused(add, `${load}: refused`, small);
   add({ name: `${load}: p99`, value: small.p99, unit: 'ms', baseline: SECOND, most: 1 });
-  addRefused(add, `${load}, which`, large);
+  addRefused(add, `${load}: large ones refused`, large);
 }
