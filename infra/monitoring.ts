@@ -8,7 +8,7 @@ import { operations } from '../lib/operations/index.ts';
 import { addCallCount, addLineCount, answeredWith } from './access-log.ts';
 import { Alarms } from './alarms.ts';
 import { addDashboard } from './dashboard.ts';
-import { addFeedAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
+import { addIngestAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -42,7 +42,7 @@ export class Monitoring extends Construct {
     const refused = addLineCount(this, props.accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
     addCallAlarms(alarms, props, refused);
     addMergeAlarms(alarms, props);
-    addFeedAlarms(alarms, props);
+    addIngestAlarms(alarms, props);
     addSourceAlarm(alarms, props);
     this.addFeedCallAlarm(alarms, props.accessLog);
     if (props.backups) addBackupAlarm(alarms, props.backups);

@@ -3,8 +3,9 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { patterns } from '../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { logGroupPrefix } from './function.ts';
-import { AUDIT_KEYS } from './table-definition.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -38,6 +39,7 @@ export function createOperatorPolicy(
         ),
         [table.tableArn],
       ),
+      allow(['dynamodb:Query'], [`${table.tableArn}/index/${OPEN_ALERTS_INDEX.name}`]), // alert list, console
       // Rows of the audit are only added. IAM cannot tell a `PutItem` that adds one from one that replaces it: SECURITY.md.
       new PolicyStatement({
         effect: Effect.DENY,
@@ -45,7 +47,7 @@ export function createOperatorPolicy(
           (action) => `dynamodb:${action}`,
         ),
         resources: [table.tableArn],
-        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [AUDIT_KEYS] } },
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [patterns.audit] } },
       }),
       allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']), // relay replay
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status

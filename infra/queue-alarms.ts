@@ -65,7 +65,7 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions }:
   });
 }
 
-export function addFeedAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
+export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
   const { queue, refused, events } = ingestQueues;
   // While writes are frozen, the feed waits by intention.
   if (!settings.writesFrozen) {

@@ -107,7 +107,7 @@ export interface IngestQueuesProps {
 
 /**
  * Other systems send records to the ingest queue, from which ingest-records writes them to the table. Settings, outputs, alarms and
- * commands call it the *feed* (docs/feed.md). The feed of an incident is something else: its history.
+ * commands call it the *feed* (docs/feed.md).
  */
 export class IngestQueues extends Construct {
   /** The ingest queue. */
@@ -144,7 +144,7 @@ export class IngestQueues extends Construct {
 
     const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
       NODE_OPTIONS: RECORDS.nodeOptions,
-      FEED_URL: this.queue.queueUrl,
+      INGEST_URL: this.queue.queueUrl,
     });
     this.letSend(ingestRecords, 'refused');
     const source = new SqsEventSource(this.queue, {
@@ -160,7 +160,7 @@ export class IngestQueues extends Construct {
 
   /** Lets a function send to a queue, and gives it the queue's address. */
   letSend(fn: LambdaFunction, name: QueueName): void {
-    const queue = name === 'feed' ? this.queue : this.refused;
+    const queue = name === 'ingest' ? this.queue : this.refused;
     fn.addEnvironment(`${name.toUpperCase()}_URL`, queue.queueUrl);
     // `grantSendMessages` would allow more actions.
     queue.grant(fn, 'sqs:SendMessage');

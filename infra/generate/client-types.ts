@@ -122,7 +122,7 @@ export async function clientTypes(): Promise<string> {
     /Envelope$|^Error$|^RequestId$/.test(name) || isEmpty(schema) ? [] : [name],
   );
   const definitions = Object.fromEntries(
-    names.map((name) => [name, prepared(schemas[name], name.endsWith('Request'))]),
+    names.map((name) => [name, prepared(schemas[name], /(Request|Record)$/.test(name))]),
   );
   const text = await compile({ title: 'Types', type: 'object', definitions } as JSONSchema, 'Types', {
     bannerComment: '',

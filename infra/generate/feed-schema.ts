@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
 import {
-  FEED_KINDS,
+  INGEST_KINDS,
   KEYED_ONLY,
   LINES,
   type LineSchema,
@@ -111,7 +111,7 @@ function recordSchema(kind: string, line: LineSchema): object {
 const schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A record of the feed',
-  oneOf: [...FEED_KINDS.map((kind) => recordSchema(kind, LINES[kind])), recordSchema('host', LINES.retired_host)],
+  oneOf: [...INGEST_KINDS.map((kind) => recordSchema(kind, LINES[kind])), recordSchema('host', LINES.retired_host)],
   $defs: DEFINITIONS,
 };
 

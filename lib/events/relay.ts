@@ -6,8 +6,8 @@ import type {
   SQSEvent,
 } from 'aws-lambda';
 import { messageText } from '../aws/sqs.ts';
+import type { Deps } from '../deps.ts';
 import { forEach, isUnavailable } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { parseJson } from '../shared/json.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
 import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event.ts';

@@ -5,12 +5,13 @@
 import { hash } from 'node:crypto';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
-import { keys, openAlerts } from '../table/keys.ts';
+import { keys } from '../table/keys.ts';
+import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
 import { fieldsOf, keyOf } from './entity-rows.ts';
-import type { FeedRecord } from './kinds.ts';
+import type { IngestRecord } from './kinds.ts';
 import { isBefore, type Order, orderAt, sentOf, ttlOf } from './order.ts';
 import { areAsRead, isLater, latestParts, type Part, updateOf, writeParts } from './parts.ts';
 
@@ -20,7 +21,11 @@ const KEY_DAYS = 400;
 const MAX_RECORDS = 100;
 
 /** @returns whether a row was changed */
-export async function writeAlert(table: Table, records: readonly FeedRecord[], latest: FeedRecord): Promise<boolean> {
+export async function writeAlert(
+  table: Table,
+  records: readonly IngestRecord[],
+  latest: IngestRecord,
+): Promise<boolean> {
   const { alert_id, alert_key } = latest.entity;
   if (alert_key === undefined) return writeParts(table, keyOf(latest.entity), latestParts(records.flatMap(partsOf)));
   if (alert_id !== undefined) return restoreAlert(table, latest);
@@ -31,7 +36,7 @@ export async function writeAlert(table: Table, records: readonly FeedRecord[], l
 }
 
 /** What a record replaces: the content and, until a merge has taken the alert (`moved_sequence`), its incident. */
-function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
+function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   const { title, description, labels, source_url, alert_id, incident_id, incident_at_ms = atMs } = fieldsOf(entity);
   const content = {
     title,
@@ -41,7 +46,7 @@ function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
     event: undefined,
     ...(alert_id !== undefined && { alert_id }),
   };
-  const parts: Part[] = [{ orderAttribute: 'feed_order', order, fields: content }];
+  const parts: Part[] = [{ orderAttribute: 'row_order', order, fields: content }];
   // A merge, or its undo, may have left the alert in none, which an export says by its order.
   if (incident_id === undefined && !orders?.incident_order) return parts;
   const incidentOrder = orders?.incident_order ?? orderAt(Number(incident_at_ms), order);
@@ -53,23 +58,23 @@ function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
 type KeyFields = { readonly [Name in keyof AlertRow]?: unknown };
 const keyPart = (order: Order, fields: KeyFields): Part => ({ orderAttribute: 'key_order', order, fields });
 
-const isEnd = ({ entity }: FeedRecord) => entity.alert_status === 'Ok';
-const alertKeyOf = ({ entity }: FeedRecord) => keys.alertKey(entity.account_id, String(entity.alert_key));
+const isEnd = ({ entity }: IngestRecord) => entity.alert_status === 'Ok';
+const alertKeyOf = ({ entity }: IngestRecord) => keys.alertKey(entity.account_id, String(entity.alert_key));
 
-async function writeOfKey(table: Table, record: FeedRecord): Promise<boolean> {
+async function writeOfKey(table: Table, record: IngestRecord): Promise<boolean> {
   const read = () => getRow(table, alertKeyOf(record));
-  for (let key = await read(); isBefore(key?.feed_order, record.order); ) {
+  for (let key = await read(); isBefore(key?.row_order, record.order); ) {
     if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
     const now = await read();
     // Otherwise another record has opened or ended an alert meanwhile.
-    if (now === key || (now && !isBefore(key?.feed_order, now.feed_order))) return false;
+    if (now === key || (now && !isBefore(key?.row_order, now.row_order))) return false;
     key = now;
   }
   return false;
 }
 
 /** Writes nothing if the row of the key is no longer as read. @returns whether anything was written */
-type Writer = (table: Table, record: FeedRecord, key: AlertKeyRow) => Promise<boolean>;
+type Writer = (table: Table, record: IngestRecord, key: AlertKeyRow) => Promise<boolean>;
 
 function writerOf(key: AlertKeyRow | undefined, ends: boolean): Writer {
   if (key?.is_open) return ends ? endAlert : changeOpenAlert;
@@ -96,7 +101,7 @@ const createAlert: Writer = async (table, record, key) => {
   return failed === undefined;
 };
 
-function stateOf(record: FeedRecord, id: string, isOpen: boolean): KeyFields {
+function stateOf(record: IngestRecord, id: string, isOpen: boolean): KeyFields {
   const { account_id, alert_key, alert_severity, started_at_ms, ended_at_ms = record.atMs } = record.entity;
   const start = Number(started_at_ms ?? (isEnd(record) ? ended_at_ms : record.atMs));
   const common = { alert_key, started_at_ms: start, created_at_ms: sentOf(record.order) };
@@ -107,12 +112,16 @@ function stateOf(record: FeedRecord, id: string, isOpen: boolean): KeyFields {
   return { ...common, alert_severity: severity, ended_at_ms: undefined, open_partition, open_at };
 }
 const ENDED = { open_partition: undefined, open_at: undefined };
-const severityOf = ({ entity }: FeedRecord) => String(entity.alert_status ?? 'Warning');
+const severityOf = ({ entity }: IngestRecord) => String(entity.alert_status ?? 'Warning');
 
-function keyAction(record: FeedRecord, state: Pick<AlertKeyRow, 'alert_id' | 'is_open'>, stored?: AlertKeyRow): Action {
+function keyAction(
+  record: IngestRecord,
+  state: Pick<AlertKeyRow, 'alert_id' | 'is_open'>,
+  stored?: AlertKeyRow,
+): Action {
   const { order } = record;
-  const row = { ...state, feed_order: order, ttl: state.is_open ? undefined : ttlOf(order, KEY_DAYS) };
-  return updateAction(alertKeyOf(record), set(row), is('feed_order', stored?.feed_order));
+  const row = { ...state, row_order: order, ttl: state.is_open ? undefined : ttlOf(order, KEY_DAYS) };
+  return updateAction(alertKeyOf(record), set(row), is('row_order', stored?.row_order));
 }
 
 const changeOpenAlert: Writer = (table, record, { alert_id }) => {
@@ -145,20 +154,20 @@ const endAlert: Writer = async (table, record, key) => {
     if (failed !== 1) return failed === undefined;
   }
 };
-const ORDERS = ['feed_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
+const ORDERS = ['row_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
 
 /** The row of the key keeps the order, so that no earlier record opens an alert. It is written last: until then the record is applied again. */
-const changeEndedAlert: Writer = async (table, record, { alert_id, feed_order }) => {
+const changeEndedAlert: Writer = async (table, record, { alert_id, row_order }) => {
   const { entity, order } = record;
   const required = { condition: EXISTS, holds: ({ pk }: { pk?: unknown }) => pk !== undefined };
   const parts = [...partsOf(record), keyPart(order, {})];
   await writeParts(table, keys.alert(entity.account_id, alert_id), parts, { required });
-  const update = set({ feed_order: order, ttl: ttlOf(order, KEY_DAYS) });
-  return (await updateRow(table, alertKeyOf(record), update, is('feed_order', feed_order))).done;
+  const update = set({ row_order: order, ttl: ttlOf(order, KEY_DAYS) });
+  return (await updateRow(table, alertKeyOf(record), update, is('row_order', row_order))).done;
 };
 
 /** Writes an alert that was exported, under its id. It is the last one of its key unless the key has a later one, or one that is open. */
-async function restoreAlert(table: Table, record: FeedRecord): Promise<boolean> {
+async function restoreAlert(table: Table, record: IngestRecord): Promise<boolean> {
   const { account_id, alert_key, alert_id } = record.entity;
   const id = String(alert_id).toLowerCase();
   const order = record.orders?.key_order as Order;
@@ -168,7 +177,7 @@ async function restoreAlert(table: Table, record: FeedRecord): Promise<boolean> 
     // An id names one alert for ever.
     if (row.alert_key !== undefined && row.alert_key !== alert_key) return false;
     const isNewer = isBefore(row.key_order, order);
-    const isLast = isNewer && isBefore(key?.feed_order, order) && (key?.alert_id === id || !key?.is_open);
+    const isLast = isNewer && isBefore(key?.row_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
     const parts = [...partsOf(record), keyPart(order, stateOf(record, id, is_open))].filter((part) =>
       isLater(row, part),

@@ -1,11 +1,11 @@
 /** Converts entities to rows. */
 import type { Int64 } from '../shared/json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
-import type { Entity, FeedKind, FeedRecord } from './kinds.ts';
+import type { Entity, IngestKind, IngestRecord } from './kinds.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-const KEYS: Readonly<Record<FeedKind, (account: Int64, fields: Row) => KeyOf<RowKind>>> = {
+const KEYS: Readonly<Record<IngestKind, (account: Int64, fields: Row) => KeyOf<RowKind>>> = {
   member: (account, { member_id }) => keys.member(account, member_id as Int64),
   host: (account, { host_id }) => keys.host(account, String(host_id)),
   host_status: (account, { host_id }) => keys.hostStatus(account, String(host_id)),
@@ -18,10 +18,10 @@ const KEYS: Readonly<Record<FeedKind, (account: Int64, fields: Row) => KeyOf<Row
     alert_key === undefined ? keys.alert(account, String(alert_id)) : keys.alertKey(account, String(alert_key)),
 };
 
-export const keyOf = (entity: Entity<FeedKind>) => KEYS[entity.kind](entity.account_id, entity);
+export const keyOf = (entity: Entity<IngestKind>) => KEYS[entity.kind](entity.account_id, entity);
 
 /** The attributes that an entity gives its row, besides its key and what orders records. Ids of incidents and alerts are in lower case. */
-export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<FeedKind>): Row {
+export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<IngestKind>): Row {
   if (kind === 'host' || kind === 'host_status') {
     const { host_id: _key, ...others } = fields;
     return others;
@@ -55,7 +55,11 @@ function workItemFieldsOf({ deleted_by, undone_deletion, ...fields }: Row): Row 
 }
 
 /** The row of a record that replaces all of it. */
-export const rowOf = ({ entity, order }: FeedRecord) => ({ ...keyOf(entity), ...fieldsOf(entity), feed_order: order });
+export const rowOf = ({ entity, order }: IngestRecord) => ({
+  ...keyOf(entity),
+  ...fieldsOf(entity),
+  row_order: order,
+});
 
 /** Converts the fields of an entity that may have further fields, with any JSON values. Undefined is not stored. */
 const storableFields = (fields: Row) =>

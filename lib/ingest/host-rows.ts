@@ -5,7 +5,7 @@ import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
 import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
-import type { FeedRecord } from './kinds.ts';
+import type { IngestRecord } from './kinds.ts';
 import { isBefore, latestOf, type Order, ttlOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
 
@@ -14,39 +14,39 @@ const RETIREMENT_DAYS = 30;
 /** A status row is kept for this time after the last report that changed it. */
 const STATUS_DAYS = 400;
 
-const keysOf = ({ account_id, host_id }: FeedRecord['entity']) => ({
+const keysOf = ({ account_id, host_id }: IngestRecord['entity']) => ({
   host: keys.host(account_id, String(host_id)),
   status: keys.hostStatus(account_id, String(host_id)),
   retirement: keys.retirement(account_id, String(host_id)),
 });
 
-const isEarlier = (order: Order) => all(EXISTS, isBelow('feed_order', order));
+const isEarlier = (order: Order) => all(EXISTS, isBelow('row_order', order));
 
 /** Replaces the inventory, or retires the host. */
-export async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+export async function writeHost(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
   const retirement = latestOf(records.filter(({ retired }) => retired));
   const inventory = latestOf(records.filter(({ retired }) => !retired));
   const isRetired = retirement !== undefined && (await retire(table, retirement));
   return (inventory !== undefined && (await writeInventory(table, inventory))) || isRetired;
 }
 
-async function writeInventory(table: Table, record: FeedRecord): Promise<boolean> {
+async function writeInventory(table: Table, record: IngestRecord): Promise<boolean> {
   const row = rowOf(record);
   for (;;) {
     const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
     if (done || stored) return done;
     // A retirement writes its mark before it deletes rows, so it deletes what is written before the mark.
-    const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('feed_order', record.order));
+    const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('row_order', record.order));
     const failed = await transact(table, [isNotRetired, putAction(row, IS_NEW)]);
     if (failed !== 1) return failed === undefined;
   }
 }
 
-async function retire(table: Table, record: FeedRecord): Promise<boolean> {
+async function retire(table: Table, record: IngestRecord): Promise<boolean> {
   const { order } = record;
   const { host, status, retirement } = keysOf(record.entity);
-  const mark = { ...retirement, feed_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
-  await putRow(table, mark, isBelow('feed_order', order));
+  const mark = { ...retirement, row_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
+  await putRow(table, mark, isBelow('row_order', order));
   const { done: isDeleted } = await deleteRow(table, host, isEarlier(order));
   for (;;) {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
@@ -78,10 +78,10 @@ const SNAPSHOT = {
 const HEALTH = { orderAttribute: 'health_order', fields: { health_at_ms: undefined } };
 
 /** What a report replaces. */
-function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
+function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
   const ttl = ttlOf(order, STATUS_DAYS);
-  const parts: Part[] = [{ orderAttribute: 'feed_order', order, fields: { reason_codes, ttl } }];
+  const parts: Part[] = [{ orderAttribute: 'row_order', order, fields: { reason_codes, ttl } }];
   if (health_at_ms !== undefined)
     parts.push({ ...HEALTH, order: orders?.health_order ?? order, fields: { health_at_ms, ttl } });
   if (SNAPSHOT_FIELDS.every((name) => fields[name] === undefined)) return parts;
@@ -92,8 +92,8 @@ function partsOf({ entity, atMs, order, orders }: FeedRecord): Part[] {
   return [...parts, { ...SNAPSHOT, order: orders?.snapshot_order ?? order, fields: snapshot }];
 }
 
-export function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const { status, retirement } = keysOf((records[0] as FeedRecord).entity);
+export function writeStatus(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
+  const { status, retirement } = keysOf((records[0] as IngestRecord).entity);
   return writeParts(table, status, latestParts(records.flatMap(partsOf)), {
     creation: { mark: retirement, defaults: DEFAULTS },
   });

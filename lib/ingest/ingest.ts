@@ -1,15 +1,16 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
+import type { Deps } from '../deps.ts';
 import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
-import type { FeedRecord } from './kinds.ts';
+import type { IngestRecord } from './kinds.ts';
+import { reasonOf } from './problems.ts';
 import { MAX_RECORDS, type Queues } from './queues.ts';
 import { recordOf } from './records.ts';
 import { type MessageOrigin, refusalOf } from './refusals.ts';
@@ -33,7 +34,7 @@ interface Message extends MessageOrigin {
   receiptHandle: string;
   /** How often the message was received, including this time. */
   receives: number;
-  lines: Map<FeedRecord, Line>;
+  lines: Map<IngestRecord, Line>;
   refusals: QueueMessage[];
   /** The name of the first error, and how many records failed. */
   failure?: { error_name: string; records: number };
@@ -75,14 +76,14 @@ export function createIngestRecords(
   async function apply(messages: readonly Message[], writing: AbortSignal, sending: AbortSignal) {
     const counts = { records: 0, late: 0, refused: 0, failed: 0 };
     const lines = new Map(messages.flatMap((message) => [...message.lines]));
-    const lineOf = (record: FeedRecord) => lines.get(record) as Line;
+    const lineOf = (record: IngestRecord) => lines.get(record) as Line;
     const fail = (message: Message, error_name: string) => {
       message.failure ??= { error_name, records: 0 };
       message.failure.records += 1;
       counts.failed += 1;
     };
     /** Runs `work` for records. If it fails, whatever the error, so do their messages. */
-    async function attempt(records: readonly FeedRecord[], work: (table: Table) => Promise<void>): Promise<void> {
+    async function attempt(records: readonly IngestRecord[], work: (table: Table) => Promise<void>): Promise<void> {
       try {
         // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
         writing.throwIfAborted();
@@ -92,7 +93,7 @@ export function createIngestRecords(
       }
     }
 
-    const ofAccounts: FeedRecord[][] = [];
+    const ofAccounts: IngestRecord[][] = [];
     const byAccount = Map.groupBy(lines.keys(), ({ entity }) => entity.account_id);
     await forEach(byAccount, ([account, records]) =>
       attempt(records, async (table) => {
@@ -104,7 +105,7 @@ export function createIngestRecords(
     const { small = [], large = [] } = Object.groupBy(byRow(ofAccounts.flat()), (records) =>
       records.some((record) => lineOf(record).text.length >= LARGE) ? 'large' : 'small',
     );
-    const write = (records: readonly FeedRecord[]) =>
+    const write = (records: readonly IngestRecord[]) =>
       attempt(records, async (table) => {
         const { isChanged, refused } = await writeAllButRefused(table, records);
         counts.records += records.length - refused.length;
@@ -193,7 +194,7 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
       const text = line.number === 1 ? withoutMark(line.text) : line.text;
       const result = recordOf(text, { ...origin, line: line.number });
       if ('record' in result) message.lines.set(result.record, line);
-      else refuse(line, result.problem);
+      else refuse(line, reasonOf(result.problems));
     }
   return message;
 }

@@ -121,8 +121,10 @@ export const KINDS = Object.keys(SCHEMAS) as Kind[];
 
 /** Kinds that give access to the API: import accepts them, the feed does not. */
 const ACCESS_KINDS = ['account', 'app_key'] as const;
-export type FeedKind = Exclude<Kind, (typeof ACCESS_KINDS)[number]>;
-export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS_KINDS as readonly Kind[]).includes(kind));
+export type IngestKind = Exclude<Kind, (typeof ACCESS_KINDS)[number]>;
+export const INGEST_KINDS = KINDS.filter(
+  (kind): kind is IngestKind => !(ACCESS_KINDS as readonly Kind[]).includes(kind),
+);
 
 /** An entity that passed the checks of its kind. */
 export type Entity<OfKind extends Kind = Kind> = { kind: OfKind; account_id: Int64 } & Record<string, unknown>;
@@ -136,11 +138,11 @@ export interface LineSchema {
 }
 
 function lineSchema(kind: Kind, { required, properties, open = false }: KindSchema): LineSchema {
-  const isFeedKind = (FEED_KINDS as readonly Kind[]).includes(kind);
+  const isIngestKind = (INGEST_KINDS as readonly Kind[]).includes(kind);
   return {
     type: 'object',
     required: ['account_id', ...required],
-    properties: { kind: text, account_id: accountId, ...(isFeedKind && { at_ms: AT_MS }), ...properties },
+    properties: { kind: text, account_id: accountId, ...(isIngestKind && { at_ms: AT_MS }), ...properties },
     additionalProperties: open,
   };
 }
@@ -159,9 +161,9 @@ export const LINES = {
 /** The highest version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;
 
-/** What a line of the ingest queue or of an import becomes. *Feed* means that queue here (docs/feed.md), not the feed of an incident. */
-export interface FeedRecord {
-  entity: Entity<FeedKind>;
+/** What a line of the ingest queue or of an import becomes. */
+export interface IngestRecord {
+  entity: Entity<IngestKind>;
   /** When the change happened, in Unix milliseconds. */
   atMs: number;
   order: Order;

@@ -19,7 +19,7 @@ export interface Queues {
 const clientFor = (url: string) =>
   createSqsClient(url.startsWith('http:') ? { endpoint: new URL(url).origin, region: 'local' } : {});
 
-export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
+export function connectQueues(ingestUrl: string, refusedUrl: string): Queues {
   const client = clientFor(refusedUrl);
   return {
     refuse: (refusals, signal) => sendMessages(client, refusedUrl, refusals, signal),
@@ -30,7 +30,10 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
           ReceiptHandle,
           VisibilityTimeout,
         }));
-        return client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: feedUrl, Entries }), optionsOf(signal));
+        return client.send(
+          new ChangeMessageVisibilityBatchCommand({ QueueUrl: ingestUrl, Entries }),
+          optionsOf(signal),
+        );
       }),
   };
 }
@@ -42,9 +45,9 @@ export const MAX_RECORDS = 1_000;
  * The ingest queue, and the queue of refused records, for operations. A line holds no character that SQS refuses. Both methods throw
  * `ServiceUnavailable` if SQS does not take all of it.
  */
-export interface Feed {
+export interface IngestQueue {
   send(lines: readonly string[], sender: Sender): Promise<void>;
-  /** Keeps it where an operator sees it, in one message. A redrive makes no record of that, whatever it says. */
+  /** Keeps it where an operator sees it, in one message. A redrive makes no record of it, whatever it says. */
   refuse(unread: Unread, sender: Sender): Promise<void>;
 }
 
@@ -69,9 +72,8 @@ export function messagesOf(lines: readonly string[]): string[] {
   return messages.map((message) => message.join('\n'));
 }
 
-/** @param refusedUrl absent: for an operation that refuses the whole call */
-export function connectFeed({ log }: { log: Log }, feedUrl: string, refusedUrl = ''): Feed {
-  const client = clientFor(feedUrl);
+export function connectIngestQueue({ log }: { log: Log }, ingestUrl: string, refusedUrl: string): IngestQueue {
+  const client = clientFor(ingestUrl);
 
   async function sendAll(url: string, messages: QueueMessage[], { requestId, signal }: Sender): Promise<void> {
     const taken = await sendMessages(client, url, messages, signal);
@@ -84,7 +86,7 @@ export function connectFeed({ log }: { log: Log }, feedUrl: string, refusedUrl =
     send(lines, sender) {
       const MessageGroupId = String(sender.accountId);
       const messages = messagesOf(lines).map((MessageBody) => ({ MessageBody, MessageGroupId }));
-      return sendAll(feedUrl, messages, sender);
+      return sendAll(ingestUrl, messages, sender);
     },
     refuse: (unread, sender) => sendAll(refusedUrl, [messageOfUnread(unread, sender)], sender),
   };

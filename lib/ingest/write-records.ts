@@ -8,26 +8,26 @@ import { putRow, RETURN_STORED } from '../table/write.ts';
 import { writeAlert } from './alert-rows.ts';
 import { fieldsOf, keyOf, rowOf } from './entity-rows.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import type { FeedRecord } from './kinds.ts';
+import type { IngestRecord } from './kinds.ts';
 import { isBefore, latestOf, type Order, orderOfTime } from './order.ts';
 import { writeParts } from './parts.ts';
 
 /** Groups records by their rows. */
-export const byRow = (records: readonly FeedRecord[]): FeedRecord[][] => [
+export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
   ...Map.groupBy(records, ({ entity }) => rowName(keyOf(entity))).values(),
 ];
 
 /** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
-export const writeRow = (table: Table, records: readonly FeedRecord[]): Promise<boolean> => {
-  const latest = latestOf(records) as FeedRecord;
+export const writeRow = (table: Table, records: readonly IngestRecord[]): Promise<boolean> => {
+  const latest = latestOf(records) as IngestRecord;
   return WRITERS[latest.entity.kind](table, records, latest);
 };
 
 /** Does what {@link writeRow} does; if DynamoDB refuses that, writes the records one by one, so that only the ones it cannot store are left out. */
 export async function writeAllButRefused(
   table: Table,
-  records: readonly FeedRecord[],
-): Promise<{ isChanged: boolean; refused: readonly FeedRecord[] }> {
+  records: readonly IngestRecord[],
+): Promise<{ isChanged: boolean; refused: readonly IngestRecord[] }> {
   try {
     return { isChanged: await writeRow(table, records), refused: [] };
   } catch (error) {
@@ -42,14 +42,14 @@ export async function writeAllButRefused(
   }
 }
 
-type Writer = (table: Table, records: readonly FeedRecord[], latest: FeedRecord) => Promise<boolean>;
+type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRecord) => Promise<boolean>;
 
 /** Replaces the whole row by the latest record. */
 const replaceRow: Writer = async (table, _records, latest) =>
-  (await putRow(table, rowOf(latest), isBelow('feed_order', latest.order))).done;
+  (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 
 interface StoredItem extends WorkItemRow {
-  feed_order?: Order;
+  row_order?: Order;
 }
 
 /**
@@ -57,8 +57,8 @@ interface StoredItem extends WorkItemRow {
  * than `undone_deletion.at_ms`, the item's former `deleted_at_ms`, and than `deletion_order`, which has the `at_ms` of the record that deleted
  * it. The two may differ.
  */
-async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
+async function writeWorkItem(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
+  const isDeletion = ({ entity }: IngestRecord) => entity.deleted_at_ms !== undefined;
   const deletion = latestOf(records.filter(isDeletion));
   const change = latestOf(records.filter((record) => !isDeletion(record)));
   const isDeleted = deletion !== undefined && (await deleteWorkItem(table, deletion));
@@ -67,7 +67,7 @@ async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Prom
 
 const NO_UNDONE_DELETION = expression`attribute_not_exists(undone_deletion)`;
 
-async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
+async function deleteWorkItem(table: Table, record: IngestRecord): Promise<boolean> {
   const { atMs, orders } = record;
   const order = orders?.deletion_order ?? record.order;
   // Only a deletion by a caller of the API has `deleted_request_id`: it stays as it is.
@@ -79,7 +79,7 @@ async function deleteWorkItem(table: Table, record: FeedRecord): Promise<boolean
 }
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
-async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean> {
+async function changeWorkItem(table: Table, record: IngestRecord): Promise<boolean> {
   const { entity, order, atMs, orders } = record;
   const version = BigInt(entity.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
@@ -92,15 +92,15 @@ async function changeWorkItem(table: Table, record: FeedRecord): Promise<boolean
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
     const condition = stored
-      ? all(isAsRead(stored, ['feed_order', 'deletion_order', 'undone_deletion']), isAlive)
-      : all(isAlive, NO_UNDONE_DELETION, isBelow('feed_order', order));
+      ? all(isAsRead(stored, ['row_order', 'deletion_order', 'undone_deletion']), isAlive)
+      : all(isAlive, NO_UNDONE_DELETION, isBelow('row_order', order));
     const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
     const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
-    const { feed_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
-    if (deleted_at_ms !== undefined || !isBefore(feed_order, order)) return false;
+    const { row_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
+    if (deleted_at_ms !== undefined || !isBefore(row_order, order)) return false;
     if (undone_deletion && (undone_deletion.at_ms >= atMs || !isBefore(deletion_order, orderOfTime(atMs))))
       return false;
   }
@@ -115,7 +115,7 @@ const writeIncident: Writer = (table, _records, { entity, order, orders: { title
   ]);
 };
 
-const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {
+const WRITERS: Readonly<Record<IngestRecord['entity']['kind'], Writer>> = {
   member: replaceRow,
   host: writeHost,
   host_status: writeStatus,

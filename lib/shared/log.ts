@@ -96,8 +96,8 @@ export function createMetrics({
       emit([['service', 'operation', 'code']], { operation, code }, values);
     },
     records({ records, late, refused, failed }) {
-      const ofFeed = { [METRICS.late]: late, [METRICS.refused]: refused, [METRICS.failed]: failed };
-      emit([['service']], {}, { [METRICS.records]: records, ...ofFeed });
+      const ofIngest = { [METRICS.late]: late, [METRICS.refused]: refused, [METRICS.failed]: failed };
+      emit([['service']], {}, { [METRICS.records]: records, ...ofIngest });
     },
     event: (name) => emit([['service', 'event']], { event: name }, { [METRICS.events]: 1 }),
   };

@@ -17,17 +17,8 @@ import { optionsOf } from '../aws/http-handler.ts';
 import { backoff, CONCURRENCY, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
 import { toInt64 } from '../shared/json.ts';
 import type { Table } from './client.ts';
-import { attribute, Expression, expression, expressionsOf, projection } from './expression.ts';
-import {
-  type AttributeOf,
-  type Key,
-  type KeyOf,
-  OPEN_ALERTS_INDEX,
-  type PartitionOf,
-  type ReadRow,
-  type RowKind,
-  type Stored,
-} from './keys.ts';
+import { expression, expressionsOf, projection } from './expression.ts';
+import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
 
 /** Reads a row, strongly consistent. @returns undefined when there is none */
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
@@ -166,33 +157,6 @@ export async function queryPage<Kind extends RowKind>(
   });
   const { Items = [], LastEvaluatedKey } = await table.client.send(command, optionsOf(table.signal));
   return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
-}
-
-/**
- * Reads sort keys of a partition of the index of open alerts, eventually consistent: as many as the limit, unless there are fewer. On AWS that
- * is one page; DynamoDB Local counts the whole rows for its pages of 1 MB.
- */
-export async function queryOpenAlerts(
-  { name, client, signal }: Table,
-  partition: PartitionOf<'alert'>,
-  { limit, after, descending = false }: PageOptions,
-): Promise<string[]> {
-  const [pk, sk] = [attribute(OPEN_ALERTS_INDEX.partitionKey), attribute(OPEN_ALERTS_INDEX.sortKey)];
-  const sign = new Expression([descending ? ' < ' : ' > ']);
-  const bound = after === undefined ? undefined : expression` AND ${sk}${sign}${after}`;
-  const input = {
-    TableName: name,
-    IndexName: OPEN_ALERTS_INDEX.name,
-    ...expressionsOf({ KeyConditionExpression: expression`${pk} = ${partition}${bound}` }),
-    Limit: limit,
-    ScanIndexForward: !descending,
-  };
-  const found: string[] = [];
-  for await (const { Items = [] } of paginateQuery({ client }, input, optionsOf(signal))) {
-    found.push(...Items.map((item) => String(item[OPEN_ALERTS_INDEX.sortKey])));
-    if (found.length >= limit) break;
-  }
-  return found;
 }
 
 function inputOf({ name }: Table, partition: string, { from, attributes }: QueryOptions<string> = {}) {

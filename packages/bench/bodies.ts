@@ -82,11 +82,11 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
   const queues = resources.adopt(await startQueues(['feed', 'refused']), ({ stop }) => stop());
-  const [FEED_URL = '', REFUSED_URL = ''] = queues.urls;
+  const [INGEST_URL = '', REFUSED_URL = ''] = queues.urls;
   const env = {
     ...environmentOf(service.endpoint, service.table.name),
     [MAX_BODY_BYTES]: String(LARGEST),
-    ...{ FEED_URL, REFUSED_URL },
+    ...{ INGEST_URL, REFUSED_URL },
   };
   process.stdout.write(
     '| operation | body | bytes | gzipped | CPU s | peak MB | answer |\n| --- | --- | --- | --- | --- | --- | --- |\n',

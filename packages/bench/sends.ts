@@ -65,7 +65,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   const url = (name: string) => `http://127.0.0.1:${port}/000000000000/${name}`;
   const env = {
     ...environmentOf(service.endpoint, service.table.name),
-    FEED_URL: url('ingest'),
+    INGEST_URL: url('ingest'),
     REFUSED_URL: url('refused'),
   };
   const careful = await bundle({ module: 'sender' }, folder.path);

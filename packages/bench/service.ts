@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Deps } from '../../lib/deps.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
-import type { Deps } from '../../lib/shared/deps.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';

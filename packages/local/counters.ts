@@ -17,7 +17,7 @@ export function createCounters(now: () => number = Date.now) {
       recent.push({ path, status, durationMs, atMs: now() });
       if (recent.length > 2 * MAX_CALLS_KEPT) recent = recent.slice(-MAX_CALLS_KEPT);
     },
-    /** @param message the message of the merge queue, which is the key of the merge's feed entry */
+    /** @param message the message of the merge queue, which is the key of the merge's history entry */
     addFailedAttempt(message: string, { name: error }: Error): void {
       const [incidentId, sequence] = parseKey(JSON.parse(message) as Key)?.parts ?? [];
       attempts.set(message, { incident_id: String(incidentId), sequence: Number(sequence), error, at_ms: now() });

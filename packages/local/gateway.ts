@@ -80,12 +80,13 @@ export function createGateway(options: GatewayOptions): Server {
 
   /** @throws GatewayRefusal */
   async function handle(request: IncomingMessage, requestId: string): Promise<APIGatewayProxyResult> {
+    const arrivedMs = Date.now();
     checkHead(request);
     const body = await readBody(request, minCompressionSize);
     const target = readTarget(request);
     const method = methodOf(request);
     const route = findRoute(method, target.path);
-    const event = toEvent({ request, target, method, body, route, requestId });
+    const event = toEvent({ request, target, method, body, route, requestId, arrivedMs });
     await admit(event, route);
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) throw new GatewayRefusal('EVENT_TOO_LARGE');
     const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');

@@ -115,7 +115,7 @@ export async function startService(options: LocalServiceOptions) {
     /** The URLs of the queues, by the names of the stack's outputs. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
     /** Sends a message to the feed. */
-    sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
+    sendToIngest: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
       // Running functions send messages and events to the gateway's port, so that is closed last.
       await Promise.all([stopStream(), queues.stop()]);

@@ -52,6 +52,7 @@ export const queuesOf = (template: Template): QueueSettings[] =>
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
   Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
     .filter(({ Properties }) => !('StartingPosition' in Properties)) // only the mapping of the stream has one
+    .filter(({ Properties }) => Properties.Enabled !== false)
     .map(({ Properties }) => ({
       queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
       functionName: functionName(Properties.FunctionName.Ref),

@@ -74,17 +74,26 @@ interface RoutedRequest {
   readonly body: Buffer;
   readonly route: Route;
   readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly arrivedMs: number;
 }
 
 /** The event that API Gateway's REST proxy integration (format 1.0) sends for a request. */
-export function toEvent({ request, target, method, body, route, requestId }: RoutedRequest): APIGatewayProxyEvent {
+export function toEvent({
+  request,
+  target,
+  method,
+  body,
+  route,
+  requestId,
+  arrivedMs,
+}: RoutedRequest): APIGatewayProxyEvent {
   const { path, pathAsSent, query } = target;
   const { rawHeaders } = request;
   const headers = toMaps(
     rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [])),
   );
   const parameters = toMaps(query);
-  const nowMs = Date.now();
   return {
     resource: route.path,
     path,
@@ -106,8 +115,8 @@ export function toEvent({ request, target, method, body, route, requestId }: Rou
       httpMethod: method,
       path: `/local${pathAsSent}`,
       protocol: `HTTP/${request.httpVersion}`,
-      requestTime: new Date(nowMs).toISOString(),
-      requestTimeEpoch: nowMs,
+      requestTime: new Date(arrivedMs).toISOString(),
+      requestTimeEpoch: arrivedMs,
       authorizer: null,
       // The service reads nothing else of the identity.
       identity: {

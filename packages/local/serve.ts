@@ -15,7 +15,7 @@ import { startConsole } from '../admin/console/start-console.ts';
 import { checkData, DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
 import { countKinds, countsText, writeData } from '../admin/data/load.ts';
-import { connectFeed } from '../admin/feed/queues.ts';
+import { connectIngestQueues } from '../admin/ingest/queues.ts';
 import { NoAnswerError, withAnswerTimeout } from '../admin/local-service/answer-timeout.ts';
 import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
 import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-table.ts';
@@ -74,7 +74,7 @@ export async function serve(
     url,
     measure: async () => service.measure(),
     deadLetters: async () => service.measure().dead_letters,
-    feed: connectFeed(new Map(Object.entries(outputs)), undefined).feed,
+    ingestQueues: connectIngestQueues(new Map(Object.entries(outputs)), undefined).ingestQueues,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   atEnd(stopConsole);
@@ -86,7 +86,7 @@ export async function serve(
       `Warning: cannot write to .local (${why}), so \`npm run admin\` does not find this service: make .local writable and start again, or use a DynamoDB of your own and set DYNAMODB_ENDPOINT for both.`,
     );
   }
-  if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));
+  if (demo && !options.still) atEnd(startSampleReports(service.sendToIngest));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service, consoleAddress, demoKey, options.fail));

@@ -1,6 +1,13 @@
 /** `npm start`: the service with sample data on this machine, until Ctrl-C. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError, UsageError } from '../admin/cli/io.ts';
 import { checkFirst, HELP, readOptions } from './start-options.ts';
+
+/**
+ * How long the end waits for what is under way: a function may try again for minutes, and a DynamoDB that has stopped answering lets a call
+ * wait for ever. What waits then ends with this process, and DynamoDB Local is stopped by its supervisor.
+ */
+const END_MS = 3_000;
 
 async function main(): Promise<void> {
   const started = new AsyncDisposableStack();
@@ -9,7 +16,7 @@ async function main(): Promise<void> {
   async function end(exitCode: number): Promise<void> {
     if (isEnding) return;
     isEnding = true;
-    await started.disposeAsync().catch(() => undefined);
+    await Promise.race([started.disposeAsync().catch(() => undefined), sleep(END_MS)]);
     process.exit(exitCode);
   }
   function fail(error: unknown): void {

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import { keys, partitions } from '../../lib/table/keys.ts';
 import { listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -46,7 +46,7 @@ const storeWorkItem = (tenant: Account, row: object) =>
   put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', title: 't', ...row });
 const versionOf = async (tenant: Account) => Number((await stored(table, keys.workItem(tenant.account, 'w'))).version);
 const countEntries = async (tenant: Account, incident: string, kind: string) =>
-  (await tenant.feed(incident)).filter((entry) => entry.kind === kind).length;
+  (await tenant.history(incident)).filter((entry) => entry.kind === kind).length;
 const MEMBERS = 5;
 
 interface Writer {
@@ -75,7 +75,7 @@ const WRITERS: Record<string, (tenant: Account) => Promise<Writer>> = {
   async 'undoing a merge'(tenant) {
     const [to, alerts] = [await tenant.incident(), await tenant.alerts(3)];
     await call(mergeAlerts, tenant, { alert_ids: alerts, incident_id: to })(dynamodbEndpoint());
-    const [{ sequence }] = await tenant.feed(to);
+    const [{ sequence }] = await tenant.history(to);
     const run = admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
     return { run, countEffects: () => countEntries(tenant, to, 'merge_undone') };
   },
@@ -93,7 +93,7 @@ const WRITERS: Record<string, (tenant: Account) => Promise<Writer>> = {
     const member = { kind: 'member', account_id: account, name: 'm' };
     const lines = Array.from({ length: MEMBERS }, (_, index) => JSON.stringify({ ...member, member_id: index + 1 }));
     const run = admin('import -', lines.join('\n'));
-    const isWhole = async () => (await storedUnder(table, collections.members(account))).length === MEMBERS;
+    const isWhole = async () => (await storedUnder(table, partitions.member(account))).length === MEMBERS;
     return { run, countEffects: async () => Number(await isWhole()) };
   },
 };

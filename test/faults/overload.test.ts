@@ -7,7 +7,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
-import { expectTrueFeeds, finishFeed } from '../support/incidents.ts';
+import { expectTrueHistories, finishEntries } from '../support/incidents.ts';
 import {
   type Answer,
   callAlone,
@@ -72,8 +72,8 @@ it(
     expect(wrong).toEqual([]);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(statuses.length / 4);
     for (const { tenant, incidents, alerts } of loads) {
-      await finishFeed(table, (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
-      await expectTrueFeeds(tenant, incidents, alerts);
+      await finishEntries(table, (await Promise.all(incidents.map((id) => tenant.history(id)))).flat());
+      await expectTrueHistories(tenant, incidents, alerts);
       expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);
     }
   },

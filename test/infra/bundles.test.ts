@@ -67,18 +67,18 @@ const call = {
 
 /** Kilobytes, rounded up, so that a test fails if a bundle grows. The smallest operation shows what all of them load. */
 const SIZES: Partial<Record<FunctionName, number>> = {
-  'delete-work-item': 280,
-  'send-records': 452,
-  'send-notification': 313,
+  'delete-work-item': 291,
+  'send-records': 460,
+  'send-notification': 325,
   'finish-merges': 238,
   'ingest-records': 430,
   relay: 281,
   'usage-key-authorizer': 230,
-  'fallback-route': 37,
+  'fallback-route': 47,
   'openapi-document': 2 + Math.ceil(JSON.stringify(openapi).length / 1_000),
 };
 /** Of the other operations. */
-const USUAL_SIZE = 303;
+const USUAL_SIZE = 314;
 
 it('each function has a bundle of at most its size', () => {
   for (const name of functions.keys()) {
@@ -134,7 +134,7 @@ it('relay sends a merge to the queues, and then publishes its event', async () =
     reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
     reply.end(JSON.stringify({ Entries: [{ EventId: 'e' }], Successful }));
   });
-  const entry = { pk: 'ACCOUNT#1#FEED#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
+  const entry = { pk: 'ACCOUNT#1#HISTORY#i', sk: '000000000000005', kind: 'merge', merge_id: 'm', incident_id: 'i' };
   const NewImage = marshall({ ...entry, by: 'k', request_id: 'r', sequence: 5, at_ms: 5, large: true });
   const lists = { alert_ids: { B: '' }, other_ids: { B: '' } };
   const record = { eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage: { ...NewImage, ...lists } } };

@@ -10,7 +10,7 @@ import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf, readable } from './stack.ts';
 import type { Variant } from './templates.ts';
 
-const [FEED_URL, REFUSED_URL] = ['FeedQueue', 'FeedRefused'];
+const [INGEST_URL, REFUSED_URL] = ['FeedQueue', 'FeedRefused'];
 const RELAY = {
   ...{ EVENT_BUS: 'RelayBus', EVENTS_URL: 'RelayEvents' },
   ...{ MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
@@ -24,13 +24,13 @@ type Row = [name: FunctionName, timeout: number, memory: number, share?: number 
 const FUNCTIONS: Row[] = [
   ...operations.map(({ name, memoryMb = 512, concurrencyShare, sendsTo }: ListedOperation): Row => {
     const variables = {
-      ...(sendsTo?.includes('feed') && { FEED_URL }),
+      ...(sendsTo?.includes('ingest') && { INGEST_URL }),
       ...(sendsTo?.includes('refused') && { REFUSED_URL }),
     };
     return [name, 29, memoryMb, concurrencyShare, variables];
   }),
   ['finish-merges', 300, 1_769],
-  ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, FEED_URL, REFUSED_URL }],
+  ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, INGEST_URL, REFUSED_URL }],
   ['relay', 60, 512, undefined, RELAY],
   ['usage-key-authorizer', 2, 512, 0.3, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   ['fallback-route', 5, 256, 0.05, { ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],

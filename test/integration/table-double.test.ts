@@ -2,7 +2,7 @@
 import * as commands from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { FEED_KINDS } from '../../lib/ingest/kinds.ts';
+import { INGEST_KINDS } from '../../lib/ingest/kinds.ts';
 import { writeRow } from '../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -17,9 +17,9 @@ import { listIncidents, listMerges } from '../../packages/admin/incidents/list.t
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
-import { recordFrom } from '../support/feed.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
+import { recordFrom } from '../support/ingest.ts';
 import { callAlone, newTable, testDeps } from '../support/service.ts';
 import { connectDouble, type Request } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
@@ -87,7 +87,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
   const alert = { kind: 'alert', account_id: 1, alert_key: 'k', title: 't', labels: { constructor: 'x' } };
   for (const [index, alert_status] of ['Info', 'Critical', 'Ok', 'Ok', 'Info'].entries())
     await writeRow(table, [recordFrom({ ...alert, alert_status, at_ms: now + index })]);
-  for (const line of lines.filter(({ kind, key_order }) => FEED_KINDS.includes(kind) && !key_order))
+  for (const line of lines.filter(({ kind, key_order }) => INGEST_KINDS.includes(kind) && !key_order))
     for (const [index, retired] of [false, false, line.kind === 'host', false].entries())
       await writeRow(table, [recordFrom({ ...line, at_ms: now + (index % 3), ...(retired && { retired }) })]);
   await load();

@@ -1,14 +1,15 @@
 /** What a sender's last word on an alert key is decides whether it has an open alert, whatever happens to the messages on their way. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { FeedRecord } from '../../lib/ingest/kinds.ts';
+import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import { type Key, keys, ofKind, type Stored } from '../../lib/table/keys.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { finishFeed, newAccount } from '../support/incidents.ts';
+import { finishEntries, newAccount } from '../support/incidents.ts';
 import { put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
@@ -65,10 +66,10 @@ function recordsOf(calls: (typeof cases extends fc.Arbitrary<infer Case> ? Case 
   return calls.flatMap(({ after, alerts, isRepeated }, number) =>
     [0, ...(isRepeated ? [1] : [])].flatMap((attempt) => {
       sentMs += after;
-      return alerts.map((alert, index): FeedRecord => {
+      return alerts.map((alert, index): IngestRecord => {
         const line = JSON.stringify({ kind: 'alert', account_id: account, at_ms: sentMs, ...alert });
         const found = recordOf(line, { sentMs, messageId: `${number}.${attempt}`, line: index + 1 });
-        if (!('record' in found)) throw new Error(`${found.problem}: ${line}`);
+        if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${line}`);
         return found.record;
       });
     }),
@@ -134,11 +135,11 @@ onSchedules(
     const [now, later] = [each.others.slice(0, 1), each.others.slice(1)];
     await schedule.run<unknown>([...each.batches.map(send), ...now.map(others)]);
     await schedule.run<unknown>([...rest.map(send), ...later.map(others)]);
-    await finishFeed(schedule.table, rowsOf('historyEntry', schedule.items()) as object[] as never, LIMITS);
+    await finishEntries(schedule.table, rowsOf('historyEntry', schedule.items()) as object[] as never, LIMITS);
 
     const items = schedule.items();
     for (const [alertKey, its] of Map.groupBy(records, ({ entity }) => String(entity.alert_key))) {
-      const last = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as FeedRecord;
+      const last = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as IngestRecord;
       const isOpen = last.entity.alert_status !== 'Ok';
       const key = rowsOf('alertKey', items).find(({ sk }) => sk === alertKey);
       const alerts = alertRows().filter(({ alert_key }) => alert_key === alertKey);

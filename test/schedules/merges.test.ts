@@ -1,4 +1,4 @@
-/** Merges, undos, finishers and records of the feed: whatever the order of their calls, and whichever of them die, the feeds stay true. */
+/** Merges, undos, finishers and records of the feed: whatever the order of their calls, and whichever of them die, the histories stay true. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { writeRow } from '../../lib/ingest/write-records.ts';
@@ -7,8 +7,8 @@ import { keys } from '../../lib/table/keys.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { readSnapshot } from '../../packages/admin/incidents/snapshot.ts';
 import { expectTrueEntries, mergesOf, type Process } from '../integration/merge-alerts/merging.ts';
-import { recordFrom } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
+import { recordFrom } from '../support/ingest.ts';
 import { put, stored } from '../support/service.ts';
 import { anyFate, type Fate, lives, onSchedules } from './schedule.ts';
 
@@ -59,7 +59,7 @@ const process = fc.oneof(
 );
 const cases = fc.array(process, { minLength: 1, maxLength: 4 });
 
-onSchedules('merges, undos and whatever finishes them keep the feeds true', cases, async (processes, schedule) => {
+onSchedules('merges, undos and whatever finishes them keep the histories true', cases, async (processes, schedule) => {
   const { table } = schedule;
   const tenant = await newAccount(table);
   const { account } = tenant;

@@ -1,19 +1,19 @@
+import type { Deps } from '../../lib/deps.ts';
 import type { Handler } from '../../lib/http/operation.ts';
-import type { Feed } from '../../lib/ingest/queues.ts';
+import type { IngestQueue } from '../../lib/ingest/queues.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import { type OperationId, operationIdOf, operations } from '../../lib/operations/index.ts';
 import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
-import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 
 /** Options of the handlers that take any. */
 export interface HandlerOptions extends BrowseOptions, MergeLimits {
   /** By default one that takes everything. */
-  feed?: Feed;
+  ingestQueue?: IngestQueue;
 }
 
-const ANY_FEED: Feed = { send: async () => undefined, refuse: async () => undefined };
+const ANY_QUEUE: IngestQueue = { send: async () => undefined, refuse: async () => undefined };
 
 /** The functions `createHandler` of all operations. The compiler checks each where `functions/NAME.ts` calls it. */
 const factories = await Promise.all(
@@ -25,6 +25,9 @@ const factories = await Promise.all(
 
 /** The handlers of all operations in this process, as one warm instance of each function: for tests and benchmarks. */
 export const createHandlers = (deps: Deps, options: HandlerOptions = {}): Handlers => {
-  const handlers = factories.map(([id, createHandler]) => [id, createHandler(deps, { feed: ANY_FEED, ...options })]);
+  const handlers = factories.map(([id, createHandler]) => [
+    id,
+    createHandler(deps, { ingestQueue: ANY_QUEUE, ...options }),
+  ]);
   return Object.fromEntries(handlers);
 };

@@ -1,9 +1,9 @@
+import type { Deps } from '../../deps.ts';
 import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type FleetHost, type FleetStatus, fleetHost, type HostRow, UNREADABLE } from './host.ts';
 import { createHostReader, type HostReader } from './read-hosts.ts';
 import { browseFleet, FLEET_STATUSES } from './schema.ts';

@@ -1,7 +1,7 @@
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { expression } from '../../table/expression.ts';

@@ -1,7 +1,7 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
+import type { Deps } from '../../deps.ts';
 import { allInOrder, backoff, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
-import type { Deps } from '../../shared/deps.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, set } from '../../table/expression.ts';
@@ -142,7 +142,7 @@ export function createFinishMerges(
       for (const { body } of event.Records) {
         const merge = mergeOf(body);
         // Not thrown: a retry cannot make it valid.
-        if (!merge) log.error('merge not finished', { error_name: 'NotAFeedEntry' });
+        if (!merge) log.error('merge not finished', { error_name: 'NotAHistoryEntry' });
         else await finish(merge);
       }
     else

@@ -1,9 +1,9 @@
 import QuickLRU from 'quick-lru';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';

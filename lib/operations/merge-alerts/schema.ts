@@ -7,19 +7,19 @@ export const mergeAlerts = {
   path: '/alert/merge',
   summary: 'Merge alerts into an incident',
   description:
-    "All of the alerts are moved or none, however many. The incident's feed gets one entry that lists where each came from. With an " +
+    "All of the alerts are moved or none, however many. The incident's history gets one entry that lists where each came from. With an " +
     '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
     'repeat it with the same key to find out. `BadRequest`: an alert or the incident has too much stored data (400 KB) to be changed.',
   tag: 'Incidents',
   // Lower than that of other operations, since all merges of an account write one row, the head of its log.
   throttle: { rate: 20, burst: 40 },
   grants: [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'logHead', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'history', 'logHead', 'rate'] },
-    { actions: ['Query'], on: ['log'] },
-    { actions: ['PutItem'], on: ['history', 'log', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['logHead', 'history', 'incidents', 'alerts', 'rate'] },
-    { actions: ['ConditionCheckItem'], on: ['members'] },
+    { actions: ['BatchGetItem'], on: ['alert', 'incident', 'member', 'logHead', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'historyEntry', 'logHead', 'rateCount'] },
+    { actions: ['Query'], on: ['logPointer'] },
+    { actions: ['PutItem'], on: ['historyEntry', 'logPointer', 'idempotency'] },
+    { actions: ['UpdateItem'], on: ['logHead', 'historyEntry', 'incident', 'alert', 'rateCount'] },
+    { actions: ['ConditionCheckItem'], on: ['member'] },
   ],
   concurrencyShare: 0.2,
   idempotent: true,
@@ -44,7 +44,7 @@ export const mergeAlerts = {
       comment: {
         type: 'string',
         maxLength: 1024,
-        description: 'Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent',
+        description: 'Recorded in the history with the merge: at most 1024 characters; empty counts as absent',
       },
       title: {
         type: 'string',

@@ -1,8 +1,9 @@
 /** Reads what a merge depends on, checks that it exists, and limits what the account's merges read. */
+
+import type { Deps } from '../../deps.ts';
 import { type Explanations, refusal } from '../../http/errors.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import { allInOrder } from '../../shared/concurrency.ts';
-import type { Deps } from '../../shared/deps.ts';
 import type { Table } from '../../table/client.ts';
 import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';

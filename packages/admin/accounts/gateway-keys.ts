@@ -13,6 +13,8 @@ import {
 import { backoff } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { getRow } from '../../../lib/table/read.ts';
 import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;
@@ -41,9 +43,12 @@ export interface GatewayKeys {
 /** A region has one list for the keys of all stacks, so the name of a key begins with that of its table. */
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
-/** All gateway keys of the region whose names have this prefix. */
-async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<ListedGatewayKey> {
-  const pages = paginateGetApiKeys({ client, pageSize: PAGE_SIZE }, { nameQuery: prefix, includeValues: true });
+/** All gateway keys of the region, or those whose names have this prefix. */
+async function* keysNamed(client: APIGateway, nameQuery?: string): AsyncGenerator<ListedGatewayKey> {
+  const pages = paginateGetApiKeys(
+    { client, pageSize: PAGE_SIZE },
+    { includeValues: true, ...(nameQuery !== undefined && { nameQuery }) },
+  );
   for await (const { items = [] } of pages)
     for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
 }
@@ -51,6 +56,7 @@ async function* keysNamed(client: APIGateway, prefix: string): AsyncGenerator<Li
 /** @param usagePlanId the stack's output `AccountPlanId` */
 export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId: string): GatewayKeys {
   let attached: Promise<Map<string, string>> | undefined;
+  let listed: Promise<ListedGatewayKey[]> | undefined;
 
   /**
    * The values of the plan's keys, by account. Each is of an account of this stack, but a table that was restored has another name than the
@@ -66,13 +72,13 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
     return values;
   }
 
-  async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
-    for await (const key of keysNamed(client, name)) if (key.name === name) return key;
-    return undefined;
+  /** The key of an account that no plan has: by its name or, if the table was restored under another one, by the value in the table. */
+  async function findKey(name: string, stored: string | undefined): Promise<ListedGatewayKey | undefined> {
+    listed ??= Array.fromAsync(keysNamed(client));
+    return (await listed).find((key) => key.name === name || key.value === stored);
   }
 
-  async function createKey(name: string): Promise<ListedGatewayKey> {
-    const value = randomBytes(32).toString('hex');
+  async function createKey(name: string, value: string): Promise<ListedGatewayKey> {
     const { id } = await client.createApiKey({ name, value, enabled: true });
     if (!id) throw new Error('API Gateway made a key without an id');
     return { id, name, value };
@@ -85,7 +91,10 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
 
   async function addToPlan(account: Int64, findDetached: boolean): Promise<string> {
     const name = `${prefixOf(table)}${account}`;
-    const key = await retried(async () => (findDetached && (await findKey(name))) || (await createKey(name)));
+    // In another region, the rows of a replica need keys of the same values.
+    const { gateway_key: stored } = (await getRow(table, keys.account(account), ['gateway_key'])) ?? {};
+    const found = findDetached ? await retried(() => findKey(name, stored)) : undefined;
+    const key = found ?? (await retried(() => createKey(name, stored ?? randomBytes(32).toString('hex'))));
     await retried(() => attach(key.id));
     return key.value;
   }

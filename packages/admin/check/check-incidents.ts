@@ -17,7 +17,7 @@ interface Fields {
 }
 
 /**
- * Checks that each incident has the title and owner that its feed gave it last. An incident records the last entry
+ * Checks that each incident has the title and owner that its history gave it last. An incident records the last entry
  * that changed it and the values before that, so that values which others wrote later are kept.
  */
 export function* checkIncidents(
@@ -30,20 +30,20 @@ export function* checkIncidents(
     const changes = changesOf(entries, incidentId);
     const last = changes.at(-1);
     if (recorded?.sequence === last?.sequence) continue;
-    const isInFeed = (wanted: number) => changes.some(({ sequence }) => sequence === wanted);
+    const isInHistory = (wanted: number) => changes.some(({ sequence }) => sequence === wanted);
     /** Whether the entry that changed the incident last is missing. */
-    const isMissing = recorded !== undefined && !isInFeed(recorded.sequence);
+    const isMissing = recorded !== undefined && !isInHistory(recorded.sequence);
     const ids = { incident_id: incidentId, sequence: (isMissing ? recorded.sequence : last?.sequence) ?? 0 };
     const { previous_sequence: previous = 0 } = recorded ?? {};
     /** Whether the entry before that one is missing, too. */
-    const isPreviousMissing = isMissing && previous > 0 && !isInFeed(previous);
+    const isPreviousMissing = isMissing && previous > 0 && !isInHistory(previous);
     if (isPreviousMissing && !isSetBy(changes, recorded)) {
       const detail = `entry ${previous}, which changed it before, is missing too: its title and owner before that are unknown`;
       yield finding('incident_entry_missing', ids, detail);
       continue;
     }
     let expected: Fields = isMissing ? reverted(incident, recorded) : incident;
-    /** Sequence of the latest entry that `expected` contains. 0: all entries of the feed are still to be applied. */
+    /** Sequence of the latest entry that `expected` contains. 0: all entries of the history are still to be applied. */
     let appliedUpTo = recorded?.sequence ?? 0;
     if (isPreviousMissing) appliedUpTo = 0;
     else if (isMissing) appliedUpTo = changes.findLast(({ sequence }) => sequence < recorded.sequence)?.sequence ?? 0;
@@ -73,7 +73,7 @@ const changesOf = (entries: readonly EntryWithMoves[], incidentId: string): Hist
     .filter((entry) => entry.incident_id === incidentId)
     .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
 
-/** Whether the feed's entries contain everything that a lost change overwrote. */
+/** Whether the history's entries contain everything that a lost change overwrote. */
 const isSetBy = (changes: readonly HistoryEntry[], { old_title, old_owner_id }: IncidentChange) =>
   (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
   (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));

@@ -1,10 +1,10 @@
 /**
- * Checks that the merges of an account are complete. The feeds decide: their entries, in order, say where each alert
+ * Checks that the merges of an account are complete. The histories decide: their entries, in order, say where each alert
  * belongs, and all other rows must follow them. A table restored to a point in time may contain only a part
- * of the last transactions before that time. An entry that a feed has counts as committed, any other as never made.
+ * of the last transactions before that time. An entry that a history has counts as committed, any other as never made.
  */
 
-import { type EntryWithMoves, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
+import { bySequence, type EntryWithMoves, entryRow, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
 import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
@@ -22,7 +22,7 @@ const OVERDUE_MS = 5 * 60_000;
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, idempotencyKeys } = rows;
   const finding = findingsOf(account);
-  const entries = inOrder(rows.entries);
+  const entries = bySequence(rows.entries);
   const incidentOf = new Map(entries.map(({ entry }) => [entry.sequence, entry.incident_id]));
   const forgotten = idempotencyKeys.filter(
     ({ incident_id, sequence }) => sequence !== undefined && incidentOf.get(sequence) !== incident_id,
@@ -135,7 +135,7 @@ function* checkOrder(
   }
 }
 
-/** Checks that the log lists exactly the entries of the feeds, and that the origins of finished large merges are true. */
+/** Checks that the log lists exactly the entries of the histories, and that the origins of finished large merges are true. */
 function* checkLog({ account, head, log }: MergeRows, entries: readonly EntryWithMoves[]): Generator<Finding> {
   const finding = findingsOf(account);
   const unlisted = new Map(entries.map(({ entry }) => [entry.sequence, entry]));

@@ -18,7 +18,7 @@ export function objectId(value: string): string {
   return value.toLowerCase();
 }
 
-/** The sequence of a feed entry, with or without leading zeros. */
+/** The sequence of a history entry, with or without leading zeros. */
 export function historyEntry(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
   return Number(value);

@@ -16,7 +16,7 @@ export function addCheckCommands(program: AdminCommand): void {
   program
     .command('check')
     .explain(
-      'Check alerts, feeds, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
+      'Check alerts, histories, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
       'check --account 42',
     )
     .option(...accountOption)
@@ -30,7 +30,7 @@ export function addCheckCommands(program: AdminCommand): void {
   program
     .command('repair')
     .explain(
-      'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
+      'Fix what `check` finds: the histories decide where alerts are, an account decides what its keys may do.',
       'repair --account 42',
       'repair --account 42 --write',
     )

@@ -21,7 +21,7 @@ export function addConsoleCommand(program: AdminCommand): void {
         now: io.now,
         url: target.url,
         measure: async () => target.measure?.(),
-        feed: target.feed,
+        ingestQueues: target.ingestQueues,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),
       });

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
-import { QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
-import type { FeedQueue } from '../feed/queues.ts';
+import { QUEUE_NAMES, readIngestStatus } from '../ingest/ingest-status.ts';
+import type { QueueName } from '../ingest/queues.ts';
 import { timeText } from '../text/printable.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { recordsTable } from './output.ts';
-import { requireFeed } from './target.ts';
+import { requireIngestQueues } from './target.ts';
 
 export function addFeedCommands(program: AdminCommand): void {
   program
@@ -21,12 +21,13 @@ export function addFeedCommands(program: AdminCommand): void {
 }
 
 async function showStatus({ target, options }: Session<{ refused: number }>): Promise<ReadResult> {
-  const feed = requireFeed(target);
-  const queues = await readFeedStatus(feed);
-  const refused = options.refused > 0 && queues.refused.waiting > 0 ? await feed.peekRefused(options.refused) : [];
+  const ingestQueues = requireIngestQueues(target);
+  const queues = await readIngestStatus(ingestQueues);
+  const refused =
+    options.refused > 0 && queues.refused.waiting > 0 ? await ingestQueues.peekRefused(options.refused) : [];
   const text = () => {
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
-      queue: QUEUE_NAMES[queue as FeedQueue],
+      queue: QUEUE_NAMES[queue as QueueName],
       waiting,
       'under way': underWay,
     }));

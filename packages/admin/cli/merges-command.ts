@@ -36,7 +36,7 @@ export function addMergeCommands(program: AdminCommand): void {
     .ofAccount()
     .option('--title <text>', 'new title of the incident', textOfLength(1, 512))
     .option('--owner <member>', 'member id of its new owner', memberId)
-    .option('--comment <text>', 'comment for the feed', textOfLength(1, 1024))
+    .option('--comment <text>', 'comment for the history', textOfLength(1, 1024))
     .writes(mergeAlerts);
 
   merge
@@ -72,7 +72,7 @@ export function addMergeCommands(program: AdminCommand): void {
       'merge finish --all',
     )
     .argument('[incident-id]', 'the incident that alerts are merged into (default: all incidents)', objectId)
-    .argument('[feed-entry]', 'the number that `merge list` shows for the merge', historyEntry)
+    .argument('[history-entry]', 'the number that `merge list` shows for the merge', historyEntry)
     .option('--account <account>', 'the account (default: the one that has the incident)', accountId)
     .option('--all', 'all pending merges of all accounts')
     .writes(finish);

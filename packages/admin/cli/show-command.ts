@@ -1,15 +1,14 @@
 import { styleText } from 'node:util';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
-import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
-import { effectsOf, type ListedMerge, listFeed, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listHistory, listIncidents, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable, timeText, withHexBytes } from '../text/printable.ts';
+import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError, type Io } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
+import { fieldsText, plainTable, recordsTable } from './output.ts';
 
 type ShowSession = Session<AccountOptions>;
 
@@ -18,7 +17,7 @@ export function addShowCommands(program: AdminCommand): void {
   show
     .command('incident')
     .explain(
-      'Show an incident and its feed: what was merged into it, and undone',
+      'Show an incident and its history: what was merged into it, and undone',
       'show incident 64f000000000000000000001 --account 42',
     )
     .argument('<incident-id>', 'its ObjectID', objectId)
@@ -27,17 +26,11 @@ export function addShowCommands(program: AdminCommand): void {
   show
     .command('incidents')
     .explain(
-      'List the incidents of an account, with the numbers of their alerts and feed entries',
+      'List the incidents of an account, with the numbers of their alerts and history entries',
       'show incidents --account 42',
     )
     .ofAccount()
     .shows(showIncidents);
-  show
-    .command('alert')
-    .explain('Show an alert and the incident that it is in', 'show alert 64f0000000000000000000a1 --account 42')
-    .argument('<alert-id>', 'its ObjectID', objectId)
-    .ofAccount()
-    .shows(showAlert);
   show
     .command('work-item')
     .explain('Show a work item, also a deleted one', 'show work-item wi-1001 --account 42')
@@ -64,11 +57,14 @@ async function showIncident({ table, options: { account } }: ShowSession, id: st
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
   const { pk: _pk, sk: _sk, ...shown } = incident;
-  const feed = await listFeed(table, account, id);
-  const head = feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:';
+  const history = await listHistory(table, account, id);
+  const head = history.length === 0 ? 'Its history is empty.' : 'History, oldest first:';
   return {
-    json: { ...shown, feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })) },
-    text: () => [fieldsText(shown), '', head, ...feed.map(feedText)].join('\n'),
+    json: {
+      ...shown,
+      history: history.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })),
+    },
+    text: () => [fieldsText(shown), '', head, ...history.map(entryText)].join('\n'),
   };
 }
 
@@ -82,16 +78,6 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
         ? `Account ${account} has no incidents.`
         : recordsTable(records, ['incident_id', 'alerts', 'entries', 'owner_id', 'title']),
   };
-}
-
-async function showAlert({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
-  const alert = await readAlert(table, account, id);
-  if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
-  const { pk: _pk, sk: _sk, ...fields } = alert;
-  const incident =
-    fields.incident_id === undefined ? undefined : await readIncident(table, account, fields.incident_id);
-  const shown = { ...fields, ...(incident && { incident_title: incident.title }) };
-  return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
 }
 
 async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
@@ -122,20 +108,7 @@ async function showFleet(session: ShowSession): Promise<ReadResult> {
   return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, session.io) };
 }
 
-/** The fields of a row, one a line; times also in readable form. */
-function fieldsText(row: object): string {
-  const rows = Object.entries(row).map(([field, value]) => {
-    const shown = withHexBytes(value);
-    const text = typeof shown === 'object' ? stringifyJson(shown) : String(shown);
-    return [
-      `  ${field}`,
-      /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,
-    ];
-  });
-  return plainTable(rows);
-}
-
-function feedText(item: ListedMerge): string {
+function entryText(item: ListedMerge): string {
   const { entry, pending } = item;
   const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
   const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;

@@ -9,7 +9,7 @@ import { PATIENT } from '../../../lib/aws/http-handler.ts';
 import { connectTable, type Table } from '../../../lib/table/client.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { connectFeed, countMessages, type Feed } from '../feed/queues.ts';
+import { connectIngestQueues, countMessages, type IngestQueues } from '../ingest/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -47,7 +47,7 @@ export interface Target {
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
-  readonly feed?: Feed;
+  readonly ingestQueues?: IngestQueues;
   /** What a replay of relay's dead letters uses; absent: the stack names no such queue. */
   readonly relay?: RelayResources;
   close(): void;
@@ -81,7 +81,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     service: url,
     url,
     measure: () => measureLocal(url),
-    ...connectFeed(new Map(Object.entries(running.outputs)), undefined),
+    ...connectIngestQueues(new Map(Object.entries(running.outputs)), undefined),
   };
 }
 
@@ -99,7 +99,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
   return {
     ...connect({ tableName, region, accountPlanId }),
-    ...connectFeed(outputs, region),
+    ...connectIngestQueues(outputs, region),
     ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
     ...(url && { url }),
     ...(eventsUrl &&
@@ -116,10 +116,10 @@ async function connectStack(stack: string, region: string | undefined): Promise<
 }
 
 /** @throws CliError if the target's outputs do not name the feed's queues */
-export function requireFeed({ feed }: Target): Feed {
-  if (!feed)
+export function requireIngestQueues({ ingestQueues }: Target): IngestQueues {
+  if (!ingestQueues)
     throw new CliError('The feed is not known here: pass --stack NAME, or start the service with `npm start`.');
-  return feed;
+  return ingestQueues;
 }
 
 /** The running service: the one at the URL, or the only one. @throws UsageError unless there is exactly one */

@@ -11,7 +11,7 @@ export function addUndoCommand(merge: AdminCommand): void {
       'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
     )
     .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
-    .argument('<feed-entry>', 'the number that `show incident` shows for the merge', historyEntry)
+    .argument('<history-entry>', 'the number that `show incident` shows for the merge', historyEntry)
     .ofAccount()
     .writes(undo);
 }
@@ -44,5 +44,5 @@ async function undo(
   if (undoneBy !== undefined) return { text: `Entry ${sequence} was already undone by entry ${undoneBy}.`, json };
   if (moves.length === 0) return { text: `Nothing to undo${stay}.`, json };
   if (dryRun) return { text: `${countOfAll} would be moved back${stay}.`, json };
-  return { text: `${countOfAll} moved back${stay}. Feed entry ${undoSequence}.`, json };
+  return { text: `${countOfAll} moved back${stay}. History entry ${undoSequence}.`, json };
 }

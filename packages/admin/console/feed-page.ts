@@ -1,16 +1,16 @@
 /** The page of the feed: waiting messages, and refused records with the reasons. */
-import { QUEUE_NAMES, readFeedStatus } from '../feed/feed-status.ts';
+import { QUEUE_NAMES, readIngestStatus } from '../ingest/ingest-status.ts';
 import { type Html, html, section, tableOf, when } from './html.ts';
 import type { View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
 
 export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
-  const { feed } = view;
-  if (!feed) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
+  const { ingestQueues } = view;
+  if (!ingestQueues) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
-    const queues = await readFeedStatus(feed);
-    const refused = queues.refused.waiting > 0 ? await feed.peekRefused(REFUSED_SHOWN) : [];
+    const queues = await readIngestStatus(ingestQueues);
+    const refused = queues.refused.waiting > 0 ? await ingestQueues.peekRefused(REFUSED_SHOWN) : [];
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
       QUEUE_NAMES[queue as keyof typeof queues],
       waiting,

@@ -1,6 +1,6 @@
 /** The front page: the status of the service, what needs an operator, and the accounts. */
 import { readAccounts } from '../accounts/accounts.ts';
-import { type FeedCounts, readFeedStatus } from '../feed/feed-status.ts';
+import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts';
 import type { Measured } from '../status/measured.ts';
 import { type Part, part, readStatus } from '../status/status.ts';
 import {
@@ -40,8 +40,8 @@ ${shown?.calls}
 }
 
 async function statusOf(view: FrontView) {
-  const { table, nowMs, measure, deadLetters, url, feed } = view;
-  const [status, feedStatus] = await Promise.all([
+  const { table, nowMs, measure, deadLetters, url, ingestQueues } = view;
+  const [status, ingestStatus] = await Promise.all([
     readStatus({
       table,
       url,
@@ -49,9 +49,9 @@ async function statusOf(view: FrontView) {
       now: () => nowMs,
       measure: async () => (await measure()) ?? NO_FIGURES,
     }),
-    feed && part(() => readFeedStatus(feed)),
+    ingestQueues && part(() => readIngestStatus(ingestQueues)),
   ]);
-  const figures = [...figuresOf(status, errorText), feedFigure(feedStatus)];
+  const figures = [...figuresOf(status, errorText), feedFigure(ingestStatus)];
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
   const sectionOf = ({ title, head, rows }: StatusTable) =>
     section(title, tableOf({ head, rows: rows.map((row) => row.map((cell) => cellOf(view, cell))) }));
@@ -67,8 +67,8 @@ const NO_FIGURES: Measured = { operations: [], attempts: [] };
 
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
-const feedFigure = (feed: Part<FeedCounts> | undefined): Figure =>
-  figureOf('Feed', feed, errorText, ({ feed: { waiting }, refused }) => {
+const feedFigure = (counts: Part<IngestCounts> | undefined): Figure =>
+  figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
     const isBad = refused.waiting > 0;
     const value = `${waiting.toLocaleString('en')} waiting`;
     return { value, note: isBad ? `messages, ${refused.waiting} refused` : 'messages', isBad };

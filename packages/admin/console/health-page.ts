@@ -29,7 +29,7 @@ ${section('Dead letters', html`<p>${deadLetters}</p>`)}
 ${section(
   'Check',
   tableOf({ head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text }),
-  html`<p>It reads all merges, alerts, feeds and keys of the account.</p>
+  html`<p>It reads all merges, alerts, histories and keys of the account.</p>
 <form method="post"><input type="hidden" name="token" value="${formToken}"><button>Check now</button></form>`,
 )}
 ${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;

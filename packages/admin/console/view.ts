@@ -2,7 +2,7 @@
 import type { Table } from '../../../lib/table/client.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
-import type { Feed } from '../feed/queues.ts';
+import type { IngestQueues } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { type CommandArguments, commandText } from '../text/printable.ts';
 import { copyable, type TableContent } from './html.ts';
@@ -23,7 +23,7 @@ export interface Source {
   /** Figures of the service; undefined: unknown. */
   measure(): Promise<Measured | undefined>;
   /** The feed's queues; undefined: unknown. */
-  readonly feed: Feed | undefined;
+  readonly ingestQueues: IngestQueues | undefined;
 }
 
 export interface View extends Source {

@@ -1,13 +1,14 @@
 import { isExportedAlert, MAX_LINE_BYTES, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
 import {
   type Entity,
-  FEED_KINDS,
-  type FeedKind,
-  type FeedRecord,
+  INGEST_KINDS,
+  type IngestKind,
+  type IngestRecord,
   KINDS,
   type Kind,
 } from '../../../lib/ingest/kinds.ts';
 import type { Orders } from '../../../lib/ingest/order.ts';
+import { textOf } from '../../../lib/ingest/problems.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -50,17 +51,17 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-const isFeedEntity = (entity: Entity): entity is Entity<FeedKind> =>
-  (FEED_KINDS as readonly Kind[]).includes(entity.kind);
+const isIngestEntity = (entity: Entity): entity is Entity<IngestKind> =>
+  (INGEST_KINDS as readonly Kind[]).includes(entity.kind);
 
 /** The entity of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; entity?: Entity; orders?: Orders } {
-  const { problems, line } = parseLine(text, MAX_EXPORTED_LINE_BYTES);
-  if (problems.length > 0) return { problems };
-  const taken = takeOrders(line);
+  const parsed = parseLine(text, MAX_EXPORTED_LINE_BYTES);
+  if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
+  const taken = takeOrders(parsed.line);
   if (!taken.orders && Buffer.byteLength(text) > MAX_LINE_BYTES)
-    return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
-  problems.push(...problemsOf(taken.line, KINDS), ...taken.problems);
+    return { problems: [textOf({ name: 'itemTooLong', values: { maxBytes: MAX_LINE_BYTES } })] };
+  const problems = [...problemsOf(taken.line, KINDS).map(textOf), ...taken.problems];
   if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
     problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
   if (problems.length > 0) return { problems };
@@ -73,7 +74,7 @@ export interface CheckedLine {
   readonly number: number;
   readonly entity: Entity;
   /** What is written; absent for accounts and app keys. */
-  readonly record?: FeedRecord;
+  readonly record?: IngestRecord;
 }
 
 /** Lines of data; undefined in place of one that is not UTF-8. */
@@ -112,7 +113,7 @@ export async function checkData(
     if (!entity) continue;
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    if (!isFeedEntity(entity)) checked.push({ number, entity });
+    if (!isIngestEntity(entity)) checked.push({ number, entity });
     else {
       const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
       checked.push({ number, entity: record.entity, record });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import { keyOf } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity, FeedRecord, Kind } from '../../../lib/ingest/kinds.ts';
+import type { Entity, IngestRecord, Kind } from '../../../lib/ingest/kinds.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -111,7 +111,7 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING = /^((feed|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
+const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
 
 /** The rows that a line is written to, without what only tells when they were written. */
 async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object[]> {
@@ -140,11 +140,11 @@ async function patiently<Result>({ signal }: Table, work: () => Promise<Result>)
 }
 
 /** Writes a record as the feed does. @returns whether a row was written */
-export const writeRecord = (table: Table, record: FeedRecord): Promise<boolean> =>
+export const writeRecord = (table: Table, record: IngestRecord): Promise<boolean> =>
   patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record]));
 
 /** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
-async function isKeptDeleted(table: Table, { entity }: FeedRecord): Promise<boolean> {
+async function isKeptDeleted(table: Table, { entity }: IngestRecord): Promise<boolean> {
   if (entity.kind !== 'rum_resource' || entity.deleted === true) return false;
   return (await getRow(table, keys.rumResource(entity.account_id), ['deleted']))?.deleted === true;
 }

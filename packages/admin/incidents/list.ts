@@ -12,12 +12,12 @@ import { isPending, type LogHead, readLogHead } from '../../../lib/operations/me
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
-import type { IncidentRow } from '../../../lib/table/rows.ts';
+import type { AlertRow, IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 
-/** A feed entry, as operators see it. */
+/** A history entry, as operators see it. */
 export interface ListedMerge {
   entry: EntryWithMoves['entry'];
   alertIds: string[];
@@ -49,9 +49,9 @@ async function listed(
   return merges;
 }
 
-/** All incidents, in the order of their ids, with the numbers of their alerts and feed entries. */
+/** All incidents, in the order of their ids, with the numbers of their alerts and history entries. */
 export async function listIncidents(table: Table, account: Int64) {
-  const rows = await queryRows(table, collections.incidents(account));
+  const rows = await queryRows(table, partitions.incident(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
   const incidents = rows.map(({ incident_id, title, owner_id }) => ({
     incident_id,
@@ -61,24 +61,44 @@ export async function listIncidents(table: Table, account: Int64) {
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
-    const feed = collections.history(account, incident.incident_id);
-    incident.entries = (await queryRows(table, feed, { attributes: ['sk'] })).length;
+    const history = partitions.historyEntry(account, incident.incident_id);
+    incident.entries = (await queryRows(table, history, { attributes: ['sk'] })).length;
   });
   return incidents;
+}
+
+const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'open_partition'] as const;
+type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;
+
+/** Reads all alerts of an account. @returns false if it has more than `limit` */
+async function eachAlert(table: Table, account: Int64, limit: number, visit: (alert: PlacedAlert) => void) {
+  let total = 0;
+  await forEach(shardsOf(partitions.alert, account), async (shard) => {
+    for await (const alert of queryAll(table, shard, { attributes: PLACE })) {
+      total += 1;
+      if (total > limit) return;
+      visit(alert);
+    }
+  });
+  return total <= limit;
 }
 
 /** The number of alerts of each incident, by its id; undefined: the account has more than `limit` alerts. */
 export async function countAlerts(table: Table, account: Int64, limit: number) {
   const counts = new Map<string, number>();
-  let total = 0;
-  await forEach(collections.alertShards(account), async (shard) => {
-    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
-      total += 1;
-      if (total > limit) return;
-      if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
-    }
+  const isWhole = await eachAlert(table, account, limit, ({ incident_id }) => {
+    if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
   });
-  return total > limit ? undefined : counts;
+  return isWhole ? counts : undefined;
+}
+
+/** The alerts in an incident, the latest start first; undefined: the account has more than `limit` alerts. */
+export async function alertsOfIncident(table: Table, account: Int64, incidentId: string, limit: number) {
+  const found: PlacedAlert[] = [];
+  const isWhole = await eachAlert(table, account, limit, (alert) => {
+    if (alert.incident_id === incidentId) found.push(alert);
+  });
+  return isWhole ? found.sort((a, b) => (b.started_at_ms ?? 0) - (a.started_at_ms ?? 0)) : undefined;
 }
 
 /**
@@ -91,7 +111,7 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
   );
 
 /** The merges into an incident and their undos, oldest first. */
-export const listFeed = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
+export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
   listed(table, account, () => readHistory(table, account, incidentId));
 
 /**
@@ -110,7 +130,7 @@ export async function listLatestMerges(
     extraIncidents = [],
   }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: ListedMerge[]; next: string | undefined }> {
-  const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
+  const page = await queryPage(table, partitions.incident(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items = await listed(table, account, async () => {
     const entries: EntryWithMoves[] = [];
@@ -123,7 +143,7 @@ export async function listLatestMerges(
 }
 
 /**
- * The effects of a feed entry, one by one.
+ * The effects of a history entry, one by one.
  * @param ownerOf gives the name of a member
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */
@@ -149,5 +169,3 @@ export function effectsOf(
 }
 
 export const readIncident = (table: Table, account: Int64, id: string) => getRow(table, keys.incident(account, id));
-
-export const readAlert = (table: Table, account: Int64, id: string) => getRow(table, keys.alert(account, id));

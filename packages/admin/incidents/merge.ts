@@ -7,7 +7,7 @@ import { SILENT } from '../silent.ts';
 
 export interface MergeRequest {
   account: Int64;
-  /** Who merges, for the feed. */
+  /** Who merges, for the history. */
   by: string;
   body: { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
 }

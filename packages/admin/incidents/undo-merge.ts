@@ -1,3 +1,4 @@
+import type { Deps } from '../../../lib/deps.ts';
 import { type MergeLimits, readAssignments, resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/operations/merge-alerts/commit.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type LogHead, readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
-import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -21,7 +21,7 @@ export interface UndoRequest {
   account: Int64;
   incidentId: string;
   sequence: number;
-  /** Who undoes it, for the feed. */
+  /** Who undoes it, for the history. */
   by: string;
   requestId: string;
 }
@@ -34,7 +34,7 @@ export interface Undo {
   left: string[];
   /** Ids of alerts that stay, since their former incidents do not exist any more. */
   originMissing: string[];
-  /** Sequence of the undo's feed entry; absent if there was nothing to move. */
+  /** Sequence of the undo's history entry; absent if there was nothing to move. */
   sequence?: number;
   /** Sequence of an earlier undo of the same merge; absent if there is none, or alerts are left to move. */
   undoneBy?: number;
@@ -49,7 +49,7 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 
 /**
  * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay. The undo
- * has a feed entry of its own, which is committed like that of a large merge.
+ * has a history entry of its own, which is committed like that of a large merge.
  * @throws UndoError if there is no such merge
  * @throws AlertsTooLargeError after all other alerts are moved
  */
@@ -87,8 +87,8 @@ async function withEarlierUndo(
   { account, incidentId, sequence }: UndoRequest,
   undo: Undo,
 ): Promise<Undo> {
-  const feed = await readHistory(table, account, incidentId);
-  const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
+  const history = await readHistory(table, account, incidentId);
+  const earlier = history.findLast(({ entry }) => entry.undone_sequence === sequence);
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
@@ -102,7 +102,7 @@ async function createPreparer(
 ) {
   const headBefore = await readLogHead(table, account);
   const found = await readEntry(table, account, { incidentId, sequence: undoneSequence });
-  if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${undoneSequence}`);
+  if (!found) throw new UndoError(`the history of incident ${incidentId} has no entry ${undoneSequence}`);
   if (found.entry.kind !== 'merge')
     throw new UndoError(`entry ${undoneSequence} is not a merge: an undo cannot be undone`);
   const merge = isPending(headBefore, found.entry) ? await readOrigins(table, account, found) : found;

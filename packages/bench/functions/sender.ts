@@ -8,11 +8,11 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { keys } from '../../../lib/table/keys.ts';
 
-const { DYNAMODB_ENDPOINT = '', FEED_URL = '', TABLE_NAME } = process.env;
+const { DYNAMODB_ENDPOINT = '', INGEST_URL = '', TABLE_NAME } = process.env;
 const { origin: endpoint, username: accessKeyId } = new URL(DYNAMODB_ENDPOINT);
 const credentials = { accessKeyId, secretAccessKey: 'local' };
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
-const sqs = new SQSClient({ endpoint: new URL(FEED_URL).origin, region: 'local', credentials });
+const sqs = new SQSClient({ endpoint: new URL(INGEST_URL).origin, region: 'local', credentials });
 
 const LINES_PER_MESSAGE = 1_000;
 
@@ -61,7 +61,7 @@ export const handler = async ({ body, queryStringParameters }: Event) => {
   );
   await Promise.all(
     messages.map((MessageBody) =>
-      sqs.send(new SendMessageCommand({ QueueUrl: FEED_URL, MessageBody, MessageGroupId: String(account_id) })),
+      sqs.send(new SendMessageCommand({ QueueUrl: INGEST_URL, MessageBody, MessageGroupId: String(account_id) })),
     ),
   );
   const data = JSON.stringify({ data: { accepted: lines.length } });

@@ -1,4 +1,4 @@
-/** What a deletion stores and refuses. The contract has its answers, and `schedules/feed-records` what faults and other writers may do. */
+/** What a deletion stores and refuses. The contract has its answers, and `schedules/ingest-records` what faults and other writers may do. */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';

@@ -6,14 +6,14 @@ import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../lib/table/keys.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
-import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import {
   callAlone,
   connectAgain,
@@ -68,11 +68,11 @@ it('events are published for merges, for large ones both at the commit and at co
     { alert_ids: manyAlerts, incident_id: to },
   ])
     requestIds.push((await tenant.merge(handlerOf(table), body)).body.request_id);
-  const [small, repeated] = await tenant.feed(from);
-  const [large] = await tenant.feed(to);
+  const [small, repeated] = await tenant.history(from);
+  const [large] = await tenant.history(to);
   for (const { incident_id, sequence } of [small, large])
     await run(`merge undo ${incident_id} ${sequence} --account ${account}`);
-  const [smallUndo, largeUndo] = [(await tenant.feed(from)).at(-1), (await tenant.feed(to)).at(-1)];
+  const [smallUndo, largeUndo] = [(await tenant.history(from)).at(-1), (await tenant.history(to)).at(-1)];
 
   const events = await eventsOf(account);
   const common = { version: 1, account_id: account, by: keyIdOf(appKey) };
@@ -120,7 +120,7 @@ it("events are published for deletions and operators' commands, and not for what
     callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
-  const { pk: _pk, sk: _sk, feed_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
+  const { pk: _pk, sk: _sk, row_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
   await run(`work-item restore w --account ${account}`);
   for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${account}`);
   await run(`account grant ${account} monit`);
@@ -164,7 +164,7 @@ it('each deletion of a work item has one event of its own, also if it says the s
   const { account, appKey } = await newAccount(table);
   const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 1, title: 't' };
   const at = Date.now() - 60_000;
-  const send = (more: object, at_ms: number) => feedOver(table).send({ ...item, at_ms, ...more });
+  const send = (more: object, at_ms: number) => ingestOver(table).send({ ...item, at_ms, ...more });
   await send({}, at);
   await send({ deleted_at_ms: at }, at + 1);
   await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, at + 2); // it is deleted already
@@ -190,7 +190,7 @@ it('a write that only repeats what a row said before tells nothing', async () =>
   await run(`account suspend ${account}`);
   const before = await eventsOf(account);
   expect(before.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted', 'AccountSuspended']);
-  const [suspension] = await storedUnder(table, collections.audit(account));
+  const [suspension] = await storedUnder(table, partitions.audit(account));
   for (const key of [keys.logHead(account), { pk: suspension.pk, sk: suspension.sk }])
     await put(table, key, { ...(await stored(table, key)), more: 1 });
   expect(await eventsOf(account)).toEqual(before);
@@ -205,8 +205,8 @@ it('relay logs an entry of the audit that replaces a finished one, which no comm
   const loggedBy = async () =>
     (await relayed(table, await recordsForRelay(table, account))).log.lines.filter(({ level }) => level === 'error');
   expect(await loggedBy()).toEqual([]);
-  const [suspension] = await storedUnder(table, collections.audit(account));
-  const key = { pk: collections.audit(account), sk: String(suspension?.sk) };
+  const [suspension] = await storedUnder(table, partitions.audit(account));
+  const key = { pk: partitions.audit(account), sk: String(suspension?.sk) };
   await put(table, key, { ...suspension, by: 'nobody', command: 'audit' });
   const [was, is] = [suspension, { by: 'nobody', command: 'audit' }].map(({ by, command }) => ({ by, command }));
   const fields = { account_id: account, id: suspension.id, was: expect.objectContaining(was), is };
@@ -241,13 +241,13 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   const tenant = await newAccount(table);
   const { account } = tenant;
   const now = Date.now();
-  const feed = feedOver(table, () => now);
+  const ingest = ingestOver(table, () => now);
   const incident_id = await tenant.incident();
   const line = { kind: 'alert', account_id: account, alert_key: 'k', title: 'Disk full', labels: { host: 'db-7' } };
   let at_ms = now - 60_000;
   const send = (fields: object) => {
     at_ms += 1_000;
-    return feed.send({ ...line, at_ms, ...fields });
+    return ingest.send({ ...line, at_ms, ...fields });
   };
   const idOf = async () => (await stored(table, keys.alertKey(account, 'k'))).alert_id as string;
   const merge = async () => {
@@ -257,7 +257,7 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   await send({});
   await merge();
   await send({ alert_status: 'Critical' });
-  await feed.send({ kind: 'alert', account_id: account, alert_id: await idOf(), title: 'Named', at_ms });
+  await ingest.send({ kind: 'alert', account_id: account, alert_id: await idOf(), title: 'Named', at_ms });
   const first = await idOf();
   await send({ alert_status: 'Ok' });
   await merge();
@@ -310,12 +310,12 @@ it("an alert's event has at most 64 KB, and says that it lacks the labels that w
     ...Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`l${index + 10}`, 'é'.repeat(length / 2)])),
     l99: 'small',
   });
-  const feed = feedOver(table);
+  const ingest = ingestOver(table);
   const send = (alert_key: string, length: number) =>
-    feed.send({ kind: 'alert', account_id: account, alert_key, title: 't', labels: labelsOf(length) });
+    ingest.send({ kind: 'alert', account_id: account, alert_key, title: 't', labels: labelsOf(length) });
   await send('a', 990);
   await send('b', 1_010);
-  expect(feed.refused).toEqual([]);
+  expect(ingest.refused).toEqual([]);
   const [whole, cut] = await eventsOf(account);
   expect(whole?.detail).toMatchObject({ labels: labelsOf(990) });
   expect(whole?.detail).not.toHaveProperty('labels_cut');

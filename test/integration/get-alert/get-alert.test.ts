@@ -4,9 +4,9 @@ import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { feedOver } from '../../support/feed.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { callAlone, newDouble, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
@@ -15,10 +15,11 @@ const handlers = createHandlers(testDeps(table));
 async function newCaller() {
   const tenant = await newAccount(table);
   const { account, appKey } = tenant;
-  const feed = feedOver(table);
+  const ingest = ingestOver(table);
   return {
     ...tenant,
-    send: (fields: object) => feed.send({ kind: 'alert', account_id: account, alert_key: 'k', title: 't', ...fields }),
+    send: (fields: object) =>
+      ingest.send({ kind: 'alert', account_id: account, alert_key: 'k', title: 't', ...fields }),
     idOf: async () => (await stored(table, keys.alertKey(account, 'k'))).alert_id as string,
     info: (alert_id: string) => callAlone(handlers, getAlert, { appKey, body: { alert_id } }),
     list: (body: object) => callAlone(handlers, listAlerts, { appKey, body }),

@@ -3,8 +3,8 @@ import { expect, it, vi } from 'vitest';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { createMetrics } from '../../../lib/shared/log.ts';
-import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { callAlone, handlersOver, newTable, testDeps } from '../../support/service.ts';
 
 it('a call is written with its duration, an event with its name, and how many records came of the feed', async () => {
@@ -21,7 +21,7 @@ it('a call is written with its duration, an event with its name, and how many re
     await callAlone(handlersOver(deps), browseFleet, { appKey });
     const frozen = handlersOver({ ...deps, settings: { ...deps.settings, writesFrozen: true } });
     await callAlone(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
-    await feedOver(table, Date.now, deps).deliver(['not a record']);
+    await ingestOver(table, Date.now, deps).deliver(['not a record']);
   } finally {
     write.mockRestore();
   }

@@ -2,11 +2,12 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { collections, keys, OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
+import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../../../lib/table/open-alerts.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
-import { feedOver } from '../../support/feed.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { handlersOver, newTable, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
@@ -16,7 +17,7 @@ const table = await newTable();
 async function newSender(own = table) {
   const tenant = await newAccount(own);
   const { account } = tenant;
-  const feed = feedOver(own, () => NOW);
+  const ingest = ingestOver(own, () => NOW);
   const record = (fields: object, at_ms: number) => ({
     kind: 'alert',
     account_id: account,
@@ -25,20 +26,20 @@ async function newSender(own = table) {
     ...fields,
   });
   const alerts = async () =>
-    (await Promise.all(collections.alertShards(account).map((shard) => storedUnder(own, shard))))
+    (await Promise.all(shardsOf(partitions.alert, account).map((shard) => storedUnder(own, shard))))
       .flat()
       .sort((a, b) => a.started_at_ms - b.started_at_ms);
   return {
     ...tenant,
-    feed,
+    ingest,
     alerts,
     /** Sends records of the key, each later than the one before, one after the other. */
     async send(...records: object[]) {
       for (const [index, fields] of records.entries())
-        await feed.send(record({ alert_key: KEY, ...fields }, NOW + 1_000 * index));
-      expect(feed.refused).toEqual([]);
+        await ingest.send(record({ alert_key: KEY, ...fields }, NOW + 1_000 * index));
+      expect(ingest.refused).toEqual([]);
     },
-    at: (at_ms: number, fields: object) => feed.send(record({ alert_key: KEY, ...fields }, at_ms)),
+    at: (at_ms: number, fields: object) => ingest.send(record({ alert_key: KEY, ...fields }, at_ms)),
     key: () => stored(own, keys.alertKey(account, KEY)),
     /** The only alert. */
     async alert() {
@@ -124,33 +125,33 @@ it('a key that fires again has a new alert, which is in no incident unless its r
 it('a late record does nothing, also if it names an incident', async () => {
   const late = { title: 'late', alert_status: 'Info', incident_id: objectId() };
   for (const last of [{}, END]) {
-    const { at, alerts, feed } = await newSender();
+    const { at, alerts, ingest } = await newSender();
     await at(NOW - 3_000, {});
     await at(NOW - 1_000, { ...last, title: 'last' });
     const before = await alerts();
     for (const fields of [late, { ...late, ...END }])
       for (const at_ms of [NOW - 4_000, NOW - 2_000]) await at(at_ms, fields);
     expect(await alerts()).toEqual(before);
-    expect(feed.counts()).toEqual({ records: 6, late: 4, refused: 0, failed: 0 });
+    expect(ingest.counts()).toEqual({ records: 6, late: 4, refused: 0, failed: 0 });
   }
 });
 
 it('records of one batch apply in their order, whatever the order of their lines', async () => {
-  const { account, feed, alerts } = await newSender();
+  const { account, ingest, alerts } = await newSender();
   const lines = [{}, {}, END, END, {}].map((fields, index) => ({
     ...{ kind: 'alert', account_id: account, alert_key: KEY, title: `${index}`, at_ms: NOW - 50 + index },
     ...fields,
   }));
-  await feed.send(...lines.toReversed());
+  await ingest.send(...lines.toReversed());
   const row = (title: string, started_at_ms: number, ended_at_ms?: number) =>
     expect.objectContaining({ title, started_at_ms, ...(ended_at_ms && { ended_at_ms }) });
   expect(await alerts()).toEqual([row('3', NOW - 50, NOW - 48), row('4', NOW - 46)]);
 });
 
 it('of a batch that opens and ends alerts of a key a thousand times, the last hundred records are applied', async () => {
-  const { account, feed, alerts, key } = await newSender();
+  const { account, ingest, alerts, key } = await newSender();
   const line = { kind: 'alert', account_id: account, alert_key: KEY, title: 't' };
-  await feed.send(
+  await ingest.send(
     ...Array.from({ length: 1_000 }, (_, index) => ({
       ...line,
       at_ms: NOW - 1_000 + index,
@@ -174,10 +175,10 @@ it('merges decide where an alert of a key is, over records that change or end it
 });
 
 it('a record with the id of an alert that has a key changes its content, not its status, and ends no further record', async () => {
-  const { account, send, alert, at, feed, index } = await newSender();
+  const { account, send, alert, at, ingest, index } = await newSender();
   await send({ alert_status: 'Critical' });
   const { alert_id } = await alert();
-  await feed.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 5_000 });
+  await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 5_000 });
   expect(await alert()).toMatchObject({ title: 'by id', alert_severity: 'Critical', alert_key: KEY });
   expect(await index()).toHaveLength(1);
   await at(NOW + 1_000, { ...END, title: 'older than that' });
@@ -186,9 +187,9 @@ it('a record with the id of an alert that has a key changes its content, not its
 });
 
 it('an alert that was written by its id alone has no status and is not among the open ones', async () => {
-  const { account, feed, alert, index } = await newSender();
-  await feed.send({ kind: 'alert', account_id: account, alert_id: objectId(), title: 't', labels: { a: 'b' } });
-  expect(Object.keys(await alert()).sort()).toEqual(['alert_id', 'feed_order', 'labels', 'pk', 'sk', 'title']);
+  const { account, ingest, alert, index } = await newSender();
+  await ingest.send({ kind: 'alert', account_id: account, alert_id: objectId(), title: 't', labels: { a: 'b' } });
+  expect(Object.keys(await alert()).sort()).toEqual(['alert_id', 'labels', 'pk', 'row_order', 'sk', 'title']);
   expect(await index()).toEqual([]);
 });
 
@@ -196,7 +197,7 @@ describe('the feed refuses', () => {
   const text = (length: number) => '🔥'.repeat(length);
   const labels = (count: number, name = 'n', value = 'v') =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, value]));
-  const LABELS = /^labels must be an object of at most 64 texts/;
+  const LABELS = /^labels must be an object of at most 64 strings/;
   const id = { alert_key: undefined, alert_id: 'a'.repeat(24) };
   it.each<[fields: object, reason: string | RegExp]>([
     [{ alert_key: undefined }, 'exactly one of alert_id and alert_key is required'],
@@ -212,7 +213,7 @@ describe('the feed refuses', () => {
       (given): [object, RegExp] => [{ labels: given }, LABELS],
     ),
     [{ labels: { '': 'v' } }, LABELS],
-    [{ labels: { a: '\ud800' } }, 'labels must be well-formed Unicode'],
+    [{ labels: { a: '\ud800' } }, /^labels must be an object of .*, in well-formed Unicode$/],
     ...['javascript:alert(1)', 'http://', 'https://a b', 'https://a\u0000', `https://${text(2_041)}`, 'HTTP://a'].map(
       (source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/],
     ),
@@ -224,9 +225,9 @@ describe('the feed refuses', () => {
       /key_order is not a field/,
     ],
   ])('%j', async (fields, reason) => {
-    const { account, feed, alerts } = await newSender();
-    await feed.send({ kind: 'alert', account_id: account, alert_key: KEY, title: 't', ...fields });
-    expect([await alerts(), feed.refused]).toMatchObject([
+    const { account, ingest, alerts } = await newSender();
+    await ingest.send({ kind: 'alert', account_id: account, alert_key: KEY, title: 't', ...fields });
+    expect([await alerts(), ingest.refused]).toMatchObject([
       [],
       [{ reason: typeof reason === 'string' ? reason : expect.stringMatching(reason) }],
     ]);
@@ -263,13 +264,13 @@ describe('an import of exported alerts', () => {
       { alert_status: 'Warning' },
     );
     const shown = (rows: Record<string, unknown>[]) =>
-      rows.map(({ event: _event, feed_order: _order, created_at_ms: _created, ...row }) => row);
+      rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
     const lines = await linesOf(account);
     for (const given of [lines, lines.toReversed()]) {
       const other = await newTable();
       await load(other, given);
       const found = (
-        await Promise.all(collections.alertShards(account).map((shard) => storedUnder(other, shard)))
+        await Promise.all(shardsOf(partitions.alert, account).map((shard) => storedUnder(other, shard)))
       ).flat();
       expect(shown(found.sort((a, b) => a.started_at_ms - b.started_at_ms))).toEqual(shown(await alerts()));
       const { alert_id, is_open } = await key();

@@ -6,8 +6,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
-import { feedOver } from '../../support/feed.ts';
 import { newAccount } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { connectDouble, type Key, type Transaction, type Write } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 import type { Item } from '../../table-double/values.ts';
@@ -52,7 +52,7 @@ function indexUnitsOf(before: Item = {}, after: Item = {}): number {
 it('a record of 1 KB that changes no state takes two write units, one that does at most ten', async () => {
   const { table, taken } = newMeteredTable();
   const { account } = await newAccount(table);
-  const feed = feedOver(table, () => NOW);
+  const ingest = ingestOver(table, () => NOW);
   let atMs = NOW;
   const unitsFor = async (alert_status: string, bytes = 1_024) => {
     atMs += 1_000;
@@ -69,8 +69,8 @@ it('a record of 1 KB that changes no state takes two write units, one that does 
     };
     line.description = 'd'.repeat(bytes - JSON.stringify(line).length);
     taken.units = 0;
-    await feed.send(line);
-    expect([feed.refused, feed.counts().late]).toEqual([[], 0]);
+    await ingest.send(line);
+    expect([ingest.refused, ingest.counts().late]).toEqual([[], 0]);
     return taken.units;
   };
   const units: Record<string, number> = {};

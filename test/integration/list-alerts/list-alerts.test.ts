@@ -4,9 +4,9 @@ import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { feedOver } from '../../support/feed.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
+import { ingestOver } from '../../support/ingest.ts';
 import { type Answer, callAlone, newTable, stored, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
@@ -26,16 +26,16 @@ const errorOf = (answer: Answer) => {
 async function newCaller() {
   const tenant = await newAccount(table);
   const { account, appKey } = tenant;
-  const feed = feedOver(table, () => NOW);
+  const ingest = ingestOver(table, () => NOW);
   const call = (operation: typeof listAlerts | typeof getAlert, body: object) =>
     callAlone(handlers, operation, { appKey, body });
   return {
     ...tenant,
     async send(...records: object[]) {
-      await feed.send(
+      await ingest.send(
         ...records.map((fields) => ({ kind: 'alert', account_id: account, title: 't', at_ms: NOW, ...fields })),
       );
-      expect(feed.refused).toEqual([]);
+      expect(ingest.refused).toEqual([]);
     },
     idOf: async (key: string) => (await stored(table, keys.alertKey(account, key))).alert_id as string,
     list: async (body: object = {}) => dataOf(await call(listAlerts, body)),

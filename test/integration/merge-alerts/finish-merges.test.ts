@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { expectMerged, finishFeed } from '../../support/incidents.ts';
+import { expectMerged, finishEntries } from '../../support/incidents.ts';
 import { type TestDeps, testDeps } from '../../support/service.ts';
 import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from './merging.ts';
 
@@ -35,11 +35,11 @@ describe('a merge that is cut short after its commit', () => {
       events: ['merge_left_pending'],
       lines: [{ level: 'warn', message: 'merge left to finish-merges', fields: left }],
     });
-    const feed = await tenant.feed(one);
+    const history = await tenant.history(one);
     const finishing = testDeps(table);
-    const fields = { account_id: tenant.account, incident_id: one, sequence: feed[0].sequence };
+    const fields = { account_id: tenant.account, incident_id: one, sequence: history[0].sequence };
     for (let times = 0; times < 2; times += 1) {
-      await finishFeed(table, feed, { deps: finishing });
+      await finishEntries(table, history, { deps: finishing });
       await expectMerged(tenant, one, alerts);
       expect(reportsOf(finishing)).toEqual({
         events: ['merge_finished_late'],
@@ -65,7 +65,7 @@ describe('a merge that is cut short after its commit', () => {
   it('fails its message when the time of finish-merges is nearly over, and the next attempt goes on', async () => {
     const { tenant, table, one, alerts, apply, connect, mergePending } = await newWorld(40);
     await mergePending(one);
-    const feed = await tenant.feed(one);
+    const history = await tenant.history(one);
     const time = new AbortController();
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
     let moves = 0;
@@ -77,17 +77,17 @@ describe('a merge that is cut short after its commit', () => {
       return apply(request);
     });
     const deps = testDeps(through);
-    const finishing = finishFeed(through, feed, { deps, transactionItems: 1, leftMs: 30_000 });
+    const finishing = finishEntries(through, history, { deps, transactionItems: 1, leftMs: 30_000 });
     await expect(finishing).rejects.toThrow('abort');
     expect(timeout.mock.calls).toEqual([[28_000]]);
-    const entry = { account_id: tenant.account, incident_id: one, sequence: feed[0].sequence };
+    const entry = { account_id: tenant.account, incident_id: one, sequence: history[0].sequence };
     const fields = { ...entry, error_name: expect.any(String) };
     expect(reportsOf(deps)).toEqual({
       events: [],
       lines: [{ level: 'error', message: 'merge not finished', fields }],
     });
     timeout.mockRestore();
-    await finishFeed(table, feed);
+    await finishEntries(table, history);
     await expectMerged(tenant, one, alerts);
   });
 
@@ -100,7 +100,7 @@ describe('a merge that is cut short after its commit', () => {
       lost += 1;
       throw noReply();
     });
-    await finishFeed(through, await tenant.feed(one), LIMITS);
+    await finishEntries(through, await tenant.history(one), LIMITS);
     await expectMerged(tenant, one, alerts);
   });
 });

@@ -12,7 +12,7 @@ import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { relayed } from '../../support/events.ts';
 import { aroundCalls, dyingAfterCommit } from '../../support/faults.ts';
-import { expectMerged, finishFeed, newAccount, objectId } from '../../support/incidents.ts';
+import { expectMerged, finishEntries, newAccount, objectId } from '../../support/incidents.ts';
 import { connectAgain, newTable, put, putAll, testDeps } from '../../support/service.ts';
 import { LIMITS, mergesOf } from './merging.ts';
 
@@ -29,7 +29,7 @@ it("a pending merge is finished by the message that the table's stream makes of 
   const through = connectAgain(table);
   aroundCalls(through, dyingAfterCommit());
   await merge({ alert_ids: alerts, incident_id: one }, { through });
-  const [{ pk, sk }] = await tenant.feed(one);
+  const [{ pk, sk }] = await tenant.history(one);
   const records = await insertsOf(table, { pk, sk });
   expect(records).toHaveLength(1);
   const { patterns } = readDeployment(inject('template'), table.name).stream;
@@ -49,7 +49,7 @@ it.each([
   await putAll(table, alerts.map(row));
   await merge({ alert_ids: alerts, incident_id: one }, { limits: {} });
   await expectMerged(tenant, one, alerts);
-  expect((await tenant.feed(one))[0].large).toBe(large);
+  expect((await tenant.history(one))[0].large).toBe(large);
 });
 
 it('an alert whose row cannot be updated fails a small merge, and leaves a large one pending until it is smaller', async () => {
@@ -66,13 +66,13 @@ it('an alert whose row cannot be updated fails a small merge, and leaves a large
   const refused = await send({ alert_ids: alerts, incident_id: one, title: 'New' }, { limits: {} });
   expectEnvelope(refused, 400, 'BadRequest');
   expect(refused.body.error.message).toContain(full);
-  expect(await tenant.feed(one)).toEqual([]);
+  expect(await tenant.history(one)).toEqual([]);
 
   await merge({ alert_ids: alerts, incident_id: two }, { limits: { transactionItems: 6 } });
-  const feed = await tenant.feed(two);
-  const [{ sequence }] = feed;
+  const history = await tenant.history(two);
+  const [{ sequence }] = history;
   const deps = testDeps(table);
-  await expect(finishFeed(table, feed, { deps })).rejects.toThrow(full);
+  await expect(finishEntries(table, history, { deps })).rejects.toThrow(full);
   // The log line that docs/operate.md tells the operator to look for.
   const entry = { account_id: tenant.account, incident_id: two, sequence };
   const fields = { ...entry, error_name: 'AlertsTooLargeError', alert_ids: [full] };
@@ -95,5 +95,5 @@ it('an incident whose row would be too large refuses a new title', async () => {
   const empty = itemBytes(marshall({ ...key, incident_id: id, title: '', notes: '' }));
   await put(table, key, { incident_id: id, title: '', notes: 'x'.repeat(MAX_ITEM_BYTES - empty) });
   expectEnvelope(await send({ alert_ids: alerts, incident_id: id, title: 'New' }), 400, 'BadRequest');
-  expect(await tenant.feed(id)).toEqual([]);
+  expect(await tenant.history(id)).toEqual([]);
 });

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('a merge', () => {
-  it('moves every alert, writes one feed entry, changes the incident, and leaves other incidents as they are', async () => {
+  it('moves every alert, writes one history entry, changes the incident, and leaves other incidents as they are', async () => {
     const { tenant, start, alerts, send } = await newWorld(2);
     const to = await tenant.incident({ title: 'Old', owner_id: 7 });
     await tenant.member(BIG);
@@ -31,7 +31,7 @@ describe('a merge', () => {
     expectEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
     await expectMerged(tenant, to, alert_ids);
-    const [entry] = await tenant.feed(to);
+    const [entry] = await tenant.history(to);
     expect(entry).toMatchObject({
       by: appKeyIdOf(hashAppKey(tenant.appKey)),
       request_id: answer.body.request_id,
@@ -51,7 +51,7 @@ describe('a merge', () => {
     const { tenant, start, one, alerts, merge } = await newWorld(1);
     const alert_ids = [...alerts, ...alerts.map((id) => id.toUpperCase()), ...alerts];
     await merge({ alert_ids, incident_id: one.toUpperCase(), title: '', comment: '' });
-    const [entry] = await tenant.feed(one);
+    const [entry] = await tenant.history(one);
     expect(entry.moved).toEqual({ [start]: alerts });
     for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id'])
       expect(entry).not.toHaveProperty(absent);
@@ -105,7 +105,7 @@ describe('a merge', () => {
       await merge({ alert_ids: alerts, incident_id: one, ...fields }, { limits: { transactionItems }, key });
       await expectMerged(tenant, one, alerts);
       expect(await tenant.incidentRow(one)).toMatchObject(fields);
-      expect((await tenant.feed(one))[0].large).toBe(count > maxAlerts ? true : undefined);
+      expect((await tenant.history(one))[0].large).toBe(count > maxAlerts ? true : undefined);
     }
   });
 });
@@ -141,10 +141,10 @@ describe('an Idempotency-Key', () => {
       ['whole', { ...whole, alert_ids: [first] }],
     ] as const)
       expectEnvelope(await send(body, { key }), 400, 'InvalidParameter');
-    expect(await tenant.feed(one)).toHaveLength(2);
+    expect(await tenant.history(one)).toHaveLength(2);
     expect(await placements()).toEqual([two, two]);
     await merge(whole, { key: 'WHOLE' });
-    expect(await tenant.feed(one)).toHaveLength(3);
+    expect(await tenant.history(one)).toHaveLength(3);
   });
 
   it('is forgotten after 24 hours, even while its row is still there', async () => {
@@ -156,7 +156,7 @@ describe('an Idempotency-Key', () => {
       { afterMs: 24 * HOUR_MS + 5_000, entries: 2 },
     ]) {
       await merge({ alert_ids: alerts, incident_id: one }, { key: 'daily', now: () => startedMs + afterMs });
-      expect(await tenant.feed(one)).toHaveLength(entries);
+      expect(await tenant.history(one)).toHaveLength(entries);
     }
   });
 });

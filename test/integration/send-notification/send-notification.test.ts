@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
-import { type Feed, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
+import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { feedOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/feed.ts';
+import { ingestOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/ingest.ts';
 import { eventFor, handlersOver, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
@@ -24,23 +24,23 @@ const ALERT = {
 let windows = 0;
 
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object | string, failing?: keyof Feed) {
+async function notify(body: object | string, failing?: keyof IngestQueue, headers: Record<string, string> = {}) {
   const sent: string[] = [];
   const refused: ShownRefusal[] = [];
-  const take = <Item>(name: keyof Feed, queue: Item[], items: readonly Item[]) => {
+  const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
     if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
     queue.push(...items);
   };
-  const feed: Feed = {
+  const ingestQueue: IngestQueue = {
     send: async (lines) => take('send', sent, lines),
     refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
   };
   const startedMs = NOW + 1_500 + 60_000 * windows++;
   const deps = testDeps(table, { now: () => startedMs });
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
-  const event = eventFor(sendNotification, { appKey, rawBody });
+  const event = eventFor(sendNotification, { appKey, rawBody, headers });
   event.requestContext.requestTimeEpoch = NOW;
-  const answer = await invokeAlone(handlersOver(deps, { feed }).sendNotification, event);
+  const answer = await invokeAlone(handlersOver(deps, { ingestQueue }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
   for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
   return { answer, refused, log: deps.log, records, counts: deps.metrics.recordCounts };
@@ -102,7 +102,7 @@ it('a start or end of a resolved alert is that of the sender, if the feed takes 
   for (const startsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 600_000).toISOString()])
     expect(await recordOf({ startsAt })).not.toHaveProperty('started_at_ms');
   for (const startsAt of ['2025-02-30T00:00:00Z', '2025-06-15T24:00:00Z', '2025-06-15T14:30:00', 1_750_000_000])
-    expect((await notify({ alerts: [{ ...ALERT, startsAt }] })).answer.body.data).toMatchObject({ accepted: 0 });
+    expect((await notify({ alerts: [{ ...ALERT, startsAt }, ALERT] })).answer.body.data).toMatchObject({ accepted: 1 });
 });
 
 it('what is too long or too much is cut or left out, and the feed takes the rest', async () => {
@@ -128,7 +128,7 @@ it('what is too long or too much is cut or left out, and the feed takes the rest
 
 it('two senders, restarts and flapping leave nothing open that was resolved last', async () => {
   await put(table, keys.account(account), { account_id: account });
-  const feed = feedOver(table, () => NOW + 60_000);
+  const ingest = ingestOver(table, () => NOW + 60_000);
   const [firing, resolved] = [
     { ...ALERT, fingerprint: 'flaps' },
     { ...ALERT, fingerprint: 'flaps', status: 'resolved' },
@@ -146,9 +146,9 @@ it('two senders, restarts and flapping leave nothing open that was resolved last
   ] as const) {
     arrivedMs += 1_000;
     const { records } = await notify({ alerts: [alert] });
-    await feed.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
+    await ingest.send(...records.map((record) => ({ ...record, at_ms: arrivedMs })));
     const key = await stored(table, keys.alertKey(account, 'alertmanager flaps'));
-    expect([key.is_open, feed.refused]).toEqual([isOpen, []]);
+    expect([key.is_open, ingest.refused]).toEqual([isOpen, []]);
   }
 });
 
@@ -165,7 +165,7 @@ it.each<[what: string, fields: object, title: string]>([
 );
 
 it('alerts that cannot be read are kept in one message that is no record, and their neighbours are taken', async () => {
-  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
+  const unreadable = ['\ud800', { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
   const more = Array(8).fill({ ...ALERT, fingerprint: '', labels: {} });
   const { answer, records, refused, counts } = await notify({ alerts: [...unreadable, ...more] });
   const indexes = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -193,7 +193,7 @@ it.each<[what: string, alerts: string]>([
   'what is kept of %s is no longer than it came, fits a line of the feed, is no record, and shows that it is cut',
   async (_what, alerts) => {
     const { answer, refused } = await notify(`{"alerts":[${alerts}]}`);
-    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([200, true, 1]);
+    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([400, true, 1]);
     const [{ body = '' } = {}] = refused;
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_LINE_BYTES);
     const { text } = JSON.parse(body);
@@ -204,27 +204,47 @@ it.each<[what: string, alerts: string]>([
 );
 
 it.each<[what: string, fields: object, reason: string]>([
-  ['a label that is a list', { labels: { a: [] } }, 'labels must be strings, numbers or booleans'],
+  ['a label that is a list', { labels: { a: [] } }, 'labels must be an object of strings, numbers and booleans'],
   [
     'an annotation that is an object',
     { annotations: { a: { toString: 1 } } },
-    'annotations must be strings, numbers or booleans',
+    'annotations must be an object of strings, numbers and booleans',
   ],
-  ['labels that are a list', { labels: ['a'] }, 'labels must be an object'],
-  ['annotations that are a text', { annotations: 'a' }, 'annotations must be an object'],
+  ['labels that are a list', { labels: ['a'] }, 'labels must be an object of strings, numbers and booleans'],
+  [
+    'annotations that are a text',
+    { annotations: 'a' },
+    'annotations must be an object of strings, numbers and booleans',
+  ],
   ['a time that is a list', { startsAt: ['2025-06-15T14:30:00Z'] }, 'startsAt must be a time of RFC 3339'],
+  ['no time', { startsAt: undefined }, 'startsAt is required and must be a time of RFC 3339'],
+  ['no title', { labels: {}, annotations: {} }, 'must have an annotation summary or description, or a label'],
+  ['no identity', { labels: {}, fingerprint: '' }, 'must have a fingerprint or a label'],
 ])('an alert cannot be read with %s', async (_what, fields, reason) =>
-  expect((await notify({ alerts: [{ ...ALERT, ...fields }] })).answer.body.data).toEqual({
-    ...{ accepted: 0, refused: [{ index: 0, reason }], refused_count: 1 },
+  expect((await notify({ alerts: [ALERT, { ...ALERT, ...fields }] })).answer.body.data).toEqual({
+    ...{ accepted: 1, refused: [{ index: 1, reason }], refused_count: 1 },
   }),
 );
+
+it('a notification of which no alert can be read is InvalidParameter, in the language of its sender', async () => {
+  const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, undefined, { 'Accept-Language': 'de' });
+  expect([answer.status, answer.body.error]).toEqual([
+    400,
+    {
+      code: 'InvalidParameter',
+      message:
+        'alerts[0]: muss ein JSON-Objekt sein; alerts[1]: muss ein JSON-Objekt sein. Von dieser Anfrage wurde nichts übernommen.',
+    },
+  ]);
+  expect([records, refused.length, counts]).toEqual([[], 1, [expect.objectContaining({ refused: 2 })]]);
+});
 
 it('labels may be numbers, booleans and null', async () => {
   const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };
   expect(await recordOf({ labels, annotations: null })).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
 });
 
-it.each<keyof Feed>(['send', 'refuse'])(
+it.each<keyof IngestQueue>(['send', 'refuse'])(
   'a queue whose %s fails makes the call 503 with Retry-After',
   async (failing) => {
     const { answer } = await notify({ alerts: [ALERT, null] }, failing);

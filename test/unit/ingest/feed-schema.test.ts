@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { FEED_KINDS, LINES } from '../../../lib/ingest/kinds.ts';
+import { INGEST_KINDS, LINES } from '../../../lib/ingest/kinds.ts';
 import { documentedLines } from '../../support/documents.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -32,10 +32,10 @@ const strings = fc.oneof(
   ),
 );
 const names = fc.oneof(
-  fc.constantFrom('__proto__', '\\u005f_proto__', 'constructor', '', 'ttl', 'pk', 'sk', 'feed_order', 'colour'),
+  fc.constantFrom('__proto__', '\\u005f_proto__', 'constructor', '', 'ttl', 'pk', 'sk', 'row_order', 'colour'),
   fc.constantFrom('retired', 'alert_id', 'alert_key', 'labels', 'undone_deletion', '\\ud800', '😀'.repeat(64)),
   fc.constantFrom('😀', 'x').chain((letter) => fc.constantFrom(127, 128, 129).map((length) => letter.repeat(length))),
-  fc.constantFrom(...FEED_KINDS.flatMap((kind) => Object.keys(LINES[kind].properties))),
+  fc.constantFrom(...INGEST_KINDS.flatMap((kind) => Object.keys(LINES[kind].properties))),
 );
 const deep = fc
   .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 27, max: 33 }))
@@ -69,7 +69,7 @@ const mutated = fc
   });
 
 const agree = (line: string) => {
-  const { problems } = entityOf(line, FEED_KINDS);
+  const { problems } = entityOf(line, INGEST_KINDS);
   expect([line, problems.length === 0, problems]).toEqual([line, isRecord(JSON.parse(line)), problems]);
 };
 

@@ -8,9 +8,9 @@ import { type Key, keys, ofKind } from '../../../../lib/table/keys.ts';
 import { updateRow } from '../../../../lib/table/write.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls } from '../../../../test/support/faults.ts';
-import { recordFrom } from '../../../../test/support/feed.ts';
 import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { recordFrom } from '../../../../test/support/ingest.ts';
 import {
   callAlone,
   connectAgain,
@@ -32,7 +32,7 @@ import { snapshot } from '../support/torn.ts';
 const GONE = 1;
 /** A time to live that does not end during the test, in Unix seconds. */
 const FAR = 9_999_999_999;
-/** Sequences of entries that no feed has. */
+/** Sequences of entries that no history has. */
 const [LOST, LOST_BEFORE] = [9_999_999_999_999, 9_999_999_999_998];
 
 /** An account with a small and a large merge; `alertKey` is of the first alert, and `large` the sequence of the large merge. */
@@ -50,7 +50,7 @@ async function merged(table = newDouble()) {
   await tenant.member(7);
   await merge({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New', owner_id: 7 });
   await merge({ alert_ids: alerts, incident_id: from });
-  const [{ sequence }] = await tenant.feed(from);
+  const [{ sequence }] = await tenant.history(from);
   const alert = { kind: 'alert', account_id: account, alert_key: 'k', title: 't' };
   for (const [index, alert_status] of ['Info', 'Ok', 'Info'].entries())
     await writeRow(table, [recordFrom({ ...alert, alert_status, at_ms: Date.now() + index })]);
@@ -212,7 +212,7 @@ describe('admin check and admin repair', () => {
     const checking = connectAgain(table);
     let merges = 0;
     aroundCalls(checking, async ({ input }, send) => {
-      // After the log head and before the feeds of the incidents are read.
+      // After the log head and before the histories of the incidents are read.
       if (JSON.stringify(input).includes('#INCIDENTS') && merges < 3) {
         merges += 1;
         await merge({ alert_ids: alerts, incident_id: merges % 2 ? to : from, title: `${merges}` });

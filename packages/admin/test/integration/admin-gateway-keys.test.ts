@@ -68,6 +68,23 @@ describe('gateway-keys create', () => {
     expect(await gatewayKeyOf(2)).toBe(aws.gateway.keys.find(({ name }) => name.endsWith('-account-2'))?.value);
   });
 
+  it('finds the keys of a restored table by their values, when their stack was destroyed too', async () => {
+    destroyStack();
+    for (const key of aws.gateway.keys) key.name = key.name.replace(table.name, 'Before-The-Restore');
+    const before = structuredClone(aws.gateway.keys);
+    await onStack('gateway-keys create');
+    expect(aws.gateway.keys).toEqual(before);
+    expect(aws.gateway.attached).toHaveLength(3);
+  });
+
+  it('makes keys of the values that the table has, as those of another region with its rows', async () => {
+    const before = aws.gateway.keys.map(({ name, value }) => [name, value]);
+    aws.resetGateway();
+    aws.gateway.keys.push(...OTHERS);
+    await onStack('gateway-keys create');
+    expect(aws.gateway.keys.map(({ name, value }) => [name, value])).toEqual(before);
+  });
+
   it('requires a stack, which has the usage plan', async () => {
     expect((await onTable('gateway-keys create')).err).toContain('Unknown usage plan: pass --stack NAME instead');
     const said = expect.stringContaining('No gateway key was created: pass --stack NAME');

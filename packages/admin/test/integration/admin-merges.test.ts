@@ -30,7 +30,7 @@ async function merged(through: Table = table) {
   };
   await merge(table, NOW - 2 * HOUR, { incident_id: from });
   const { body } = await merge(through, NOW, { incident_id: to, comment: COMMENT });
-  const [{ sequence }] = await tenant.feed(to);
+  const [{ sequence }] = await tenant.history(to);
   return {
     ...{ tenant, account, from, to, alerts, sequence: sequence as number },
     ...{ requestId: body.request_id as string, name: `Merge ${sequence} into incident ${to}` },
@@ -57,7 +57,7 @@ describe('merge alerts', () => {
     expect((await run(`${args} --yes`)).out).toBe(`5 alerts merged into incident ${to}.\n`);
     expect(await tenant.placements(alertIds)).toEqual(alertIds.map(() => to));
     const entry = { comment: 'c', new_title: 'New', new_owner_id: 7, by: expect.stringMatching(/^operator /) };
-    expect((await tenant.feed(to)).at(-1)).toMatchObject(entry);
+    expect((await tenant.history(to)).at(-1)).toMatchObject(entry);
   });
 
   it('refuses with --dry-run what the operation refuses', async () => {

@@ -5,7 +5,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
-import { expectTrueFeeds, newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { expectTrueHistories, newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
@@ -22,7 +22,7 @@ async function merged(count: number) {
   const alerts = await tenant.alerts(count, from);
   async function merge(alert_ids: string[], incident_id: string): Promise<number> {
     expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
-    return (await tenant.feed(incident_id)).at(-1).sequence;
+    return (await tenant.history(incident_id)).at(-1).sequence;
   }
   const sequence = await merge(alerts, to);
   return {
@@ -35,17 +35,17 @@ describe('an undo', () => {
   it.each([3, 150])('moves %i alerts back to where they came from, with an entry of its own', async (count) => {
     const { tenant, from, to, alerts, sequence, undo } = await merged(count);
     const { exitCode, out } = await undo();
-    const [, entry, ...more] = await tenant.feed(to);
-    expect([exitCode, out]).toEqual([0, `${count} of ${count} alerts moved back. Feed entry ${entry.sequence}.\n`]);
+    const [, entry, ...more] = await tenant.history(to);
+    expect([exitCode, out]).toEqual([0, `${count} of ${count} alerts moved back. History entry ${entry.sequence}.\n`]);
     const by = expect.stringMatching(/^operator /);
     expect(entry).toMatchObject({ kind: 'merge_undone', undone_sequence: sequence, by });
-    expect([more, await tenant.feed(from), await tenant.pending()]).toEqual([[], [], []]);
-    await expectTrueFeeds(tenant, [to], alerts, from);
+    expect([more, await tenant.history(from), await tenant.pending()]).toEqual([[], [], []]);
+    await expectTrueHistories(tenant, [to], alerts, from);
 
     const already = `Entry ${sequence} was already undone by entry ${entry.sequence}.\n`;
     expect(await undo()).toMatchObject({ exitCode: 0, out: already });
     expect((await undo(sequence, ' --dry-run')).err).toContain(already);
-    expect(await tenant.feed(to)).toHaveLength(2);
+    expect(await tenant.history(to)).toHaveLength(2);
     for (const [impossible, message] of [
       [5, 'has no entry 5'],
       [entry.sequence, 'an undo cannot be undone'],
@@ -80,10 +80,10 @@ describe('an undo', () => {
     const dying = connectAgain(table);
     aroundCalls(dying, dyingAfterCommit());
     await expect(undoMerge(testDeps(dying), request, limits)).rejects.toThrow();
-    const [, { sequence, pending }] = await tenant.feed(to);
+    const [, { sequence, pending }] = await tenant.history(to);
     expect(pending).toBe(true);
     expect(await undoMerge(testDeps(table), request, limits)).toMatchObject({ moves: [], undoneBy: sequence });
-    expect(await expectTrueFeeds(tenant, [to], alerts, from)).toHaveLength(2);
+    expect(await expectTrueHistories(tenant, [to], alerts, from)).toHaveLength(2);
   });
 });
 

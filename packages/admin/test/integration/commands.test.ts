@@ -15,7 +15,7 @@ import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
-import { FEED_OUTPUTS } from '../../feed/queues.ts';
+import { QUEUE_OUTPUTS } from '../../ingest/queues.ts';
 import { isAllowed, isDenied, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { lines } from '../support/data-lines.ts';
@@ -47,6 +47,7 @@ async function makeAcme(text = 'Acme'): Promise<Table> {
     { kind: 'work_item', ...deleted, title: text, more: { [text]: [text] } },
     { kind: 'incident', incident_id: INCIDENT, title: text },
     ...ALERTS.map((alert_id) => ({ kind: 'alert', alert_id, title: text })),
+    { kind: 'alert', alert_key: 'db-7/root', title: text, labels: { [text]: text }, at_ms },
   ].map((line) => ({ account_id: 42, ...line }));
   expect(await admin('import -', { stdin: lines(...data) })).toMatchObject({ exitCode: 0 });
   const merge = ['merge', 'alerts', INCIDENT, ...ALERTS, '--account', '42', '--comment', text, '--title', `${text} 2`];
@@ -68,7 +69,7 @@ const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'ac
 const asOperator = await startAsOperator(dynamodbEndpoint());
 afterAll(asOperator.close);
 const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
-for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
+for (const name of Object.values(QUEUE_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
 
 /** Runs an example on a table, or on a stack with it. */
 function runExample(table: Table, command: string, options: AdminOptions = {}) {
@@ -174,6 +175,7 @@ describe('a command that writes', async () => {
     ['gateway-keys create', 'of 2 accounts exist', 'gateway key', 'account account appKey appKey appKey audit audit'],
     ['import -', 'Imported 1 member.', '-', 'audit member'],
     ['host retire --account 42 --stale-for 30d', '1 host retired.', '1 host', 'audit host hostStatus retirement'],
+    ['alert close db-7/root --account 42', /^Alert \w{24} closed\.$/, 'alert ', 'alert alertKey audit'],
     ['work-item restore wi-1001 --account 42', 'is at version 3.', 'work item wi-1001', 'audit workItem'],
     ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],

@@ -5,22 +5,16 @@ import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/sche
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { RUM_RECORD } from '../../../../test/support/accounts.ts';
-import { feedOver } from '../../../../test/support/feed.ts';
+import { RUM_RECORD, RUM_USAGE } from '../../../../test/support/accounts.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
 import { callAlone, handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 1_795_000_000_000;
 const HOUR_MS = 3_600_000;
 const ID = (digit: string) => digit.repeat(24);
-const USAGE = {
-  'session_investigate.used_cnt': 1,
-  'session_measure.used_cnt': 2,
-  'session_replay.used_cnt': 3,
-  session_limit_reached: false,
-};
 /** For each kind, a record, and another one of the same row. */
 const PAIRS: [what: string, first: object, second: object][] = [
   ['member', { member_id: 1, name: 'a' }, { member_id: 1, name: 'b' }],
@@ -31,7 +25,7 @@ const PAIRS: [what: string, first: object, second: object][] = [
     { host_id: 'h', node_count: 2, health_at_ms: NOW - 1 },
   ],
   ['rum_resource', RUM_RECORD, { ...RUM_RECORD, resource_name: 'b' }],
-  ['rum_usage', USAGE, { ...USAGE, 'session_replay.used_cnt': 4 }],
+  ['rum_usage', RUM_USAGE, { ...RUM_USAGE, 'session_replay.used_cnt': 4 }],
   ['work_item', { work_item_id: 'w', version: 1, title: 'a' }, { work_item_id: 'w', version: 1, title: 'b' }],
   [
     'work_item, deleted',
@@ -63,7 +57,7 @@ describe('an export', () => {
     const table = await newTable();
     const { account } = await newAccount(table);
     const send = (fields: object, sentMs: number) =>
-      feedOver(table, () => sentMs).send({ kind: what.split(',')[0], account_id: account, at_ms: NOW, ...fields });
+      ingestOver(table, () => sentMs).send({ kind: what.split(',')[0], account_id: account, at_ms: NOW, ...fields });
     await send(first, NOW + 1);
     const old = await exported(table, account);
     await send(second, NOW + 2);
@@ -76,7 +70,7 @@ describe('an export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const tenant = await newAccount(from);
     const { account } = tenant;
-    const send = (fields: object) => feedOver(from, () => NOW).send({ account_id: account, ...fields });
+    const send = (fields: object) => ingestOver(from, () => NOW).send({ account_id: account, ...fields });
     await send({ kind: 'alert', alert_id: ID('a'), title: 't', at_ms: NOW + 299_000 });
     await send({ kind: 'incident', incident_id: ID('b'), title: 't', at_ms: NOW });
     await send({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't', at_ms: NOW });
@@ -95,9 +89,9 @@ describe('an export', () => {
     const [from, to] = [await newTable(), await newTable()];
     const { account } = await newAccount(from);
     const send = async (table: Table, fields: object, at_ms: number) => {
-      const feed = feedOver(table, () => NOW);
-      await feed.send({ account_id: account, at_ms, ...fields });
-      expect(feed.refused).toEqual([]);
+      const ingest = ingestOver(table, () => NOW);
+      await ingest.send({ account_id: account, at_ms, ...fields });
+      expect(ingest.refused).toEqual([]);
     };
     for (const [what, first, second] of PAIRS) {
       const kind = what.split(',')[0];
@@ -134,8 +128,8 @@ describe('an export', () => {
     expect(Math.max(...text.split('\n').map((each) => each.length))).toBeGreaterThan(4 * line.length - 2_000);
     expect(await imported(to, text)).toMatchObject({ exitCode: 0 });
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
-    const feed = feedOver(to, () => NOW);
-    await feed.deliver(text.split('\n').filter((each) => each.includes('work_item')));
-    expect(feed.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
+    const ingest = ingestOver(to, () => NOW);
+    await ingest.deliver(text.split('\n').filter((each) => each.includes('work_item')));
+    expect(ingest.refused).toMatchObject([{ reason: 'must be at most 65536 bytes' }]);
   });
 });

@@ -4,9 +4,9 @@ import { appKeyIdOf, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { feedOver } from '../../../../test/support/feed.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
 import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { argumentsBy } from '../../../../test/support/shells.ts';
 import { REASON_TEXTS } from '../../../client/src/explain.ts';
@@ -111,7 +111,7 @@ it('who deleted a work item, or whose deletion was undone, is shown as what the 
   for (const [index, actor] of actors.entries()) {
     const [id, title] = [`w${index}`, 'T"; version 1, deleted 2027-01-15 08:00:00 UTC by operator'];
     const item = { kind: 'work_item', account_id: account, work_item_id: id, version: 1, title, at_ms: NOW };
-    await feedOver(table, () => NOW).send({ ...item, deleted_at_ms: NOW, deleted_by: actor });
+    await ingestOver(table, () => NOW).send({ ...item, deleted_at_ms: NOW, deleted_by: actor });
     const by = `record: ${actor}`;
     const found = await run(['find', id]);
     expect(found.out).toContain(`${JSON.stringify(title)}; version 1, deleted 2027-01-15 08:00:00 UTC by ${by}\n`);
@@ -152,14 +152,14 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
 
 it('show host shows the status, the reason and the rows, also of a host without inventory', async () => {
   const { account } = await newAccount(table);
-  await put(table, keys.host(account, 'h'), { ...HOST, feed_order: Uint8Array.of(1, 255) });
+  await put(table, keys.host(account, 'h'), { ...HOST, row_order: Uint8Array.of(1, 255) });
   await put(table, keys.hostStatus(account, 'orphan'), LIVE);
   const status = { status: 'no_data', rule: 6, why: expect.any(String), inventory: HOST, live_status: null };
   const shown = await jsonOf(`show host h --account ${account}`);
-  expect(shown).toMatchObject({ ...status, inventory: { ...HOST, feed_order: '01ff' } });
+  expect(shown).toMatchObject({ ...status, inventory: { ...HOST, row_order: '01ff' } });
   const { out } = await admin(`show host h --account ${account}`);
   expect(out).toMatch(/^h is no_data \(rule 6\)\.\nNeither.*\n\nInventory\n {2}host_id.*\n\nLive status\n {2}none\n$/s);
-  expect(out).toMatch(/^ {2}feed_order +01ff$/m);
+  expect(out).toMatch(/^ {2}row_order +01ff$/m);
   const orphan = (await admin(`show host orphan --account ${account}`)).out;
   expect(orphan).toMatch(/^orphan has no status\.\nIt is not in the inventory.*Inventory\n {2}none\n\nLive status\n/s);
   expect(orphan).toMatch(/received_at_ms +\d+ \(2027-01-15 07:59:55 UTC\)$/m);
@@ -183,7 +183,7 @@ it('show fleet counts every host once, by edge cluster and status, over any numb
   expect(out).toMatch(/^edge cluster +active .*\nc0 +184 .*\nall +367 +367 +366 .* a{13}d{14}s{13}\n\n1100 hosts\./s);
 });
 
-it('show incident and alert show what is stored, and the feed', async () => {
+it('show incident and alert show what is stored, and the history', async () => {
   const tenant = await newAccount(table);
   await tenant.member(7);
   const [from, to] = [await tenant.incident({ title: 'Other' }), await tenant.incident()];
@@ -193,13 +193,16 @@ it('show incident and alert show what is stored, and the feed', async () => {
   await run([...merge, '--title', 'New', '--owner', '7', '--comment', 'one cause']);
   const shown = await jsonOf(show(`incident ${to.toUpperCase()}`));
   const entry = { kind: 'merge', stayed: [alerts[3]], moves: [{}, {}, {}], pending: false };
-  expect(shown).toMatchObject({ incident_id: to, title: 'New', owner_id: 7, feed: [entry] });
+  expect(shown).toMatchObject({ incident_id: to, title: 'New', owner_id: 7, history: [entry] });
   const { out } = await admin(show(`incident ${to}`));
   for (const text of [
-    ...[`  ${String(shown.feed[0].sequence).padStart(15, '0')}  2027-01-15 08:00:00 UTC  merge by ${shown.feed[0].by}`],
+    ...[
+      `  ${String(shown.history[0].sequence).padStart(15, '0')}  2027-01-15 08:00:00 UTC  merge by ${shown.history[0].by}`,
+    ],
     ...[`2 alerts from ${from}`, '1 alert from no incident', '1 alert already there'],
     ...['title: Checkout is down → New', 'owner: none → 7', 'comment: one cause'],
   ])
     expect(out).toContain(text);
-  expect(await jsonOf(show(`alert ${alerts[0]}`))).toMatchObject({ incident_id: to, incident_title: 'New' });
+  const alert = await jsonOf(`alert show ${alerts[0]} --account ${tenant.account}`);
+  expect(alert).toMatchObject({ incident: { incident_id: to, title: 'New' }, moved_from: from });
 });

@@ -61,7 +61,12 @@ export async function enterFakeAws(stack: {
     const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
     // A page has a single item, so that tests fail if only the first page is read. `preflight` counts all of a region.
     const page = (items: readonly object[], counted?: number) => {
-      if (counted !== undefined && searchParams.get('limit') === '500' && !searchParams.has('name'))
+      if (
+        counted !== undefined &&
+        searchParams.get('limit') === '500' &&
+        !searchParams.has('includeValues') &&
+        !searchParams.has('name')
+      )
         return answer(200, { item: Array.from({ length: counted }, () => ({})) });
       const from = Number(searchParams.get('position') ?? 0);
       const position = from + 1 < items.length ? String(from + 1) : undefined;

@@ -23,7 +23,7 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   const failures: string[] = [];
   const { address, stop } = await startConsole({
     ...{ target: 'table t', isLocal: true, commandOptions: ['--table', 't'], now: Date.now },
-    ...{ url: undefined, measure: async () => undefined, deadLetters: async () => undefined, feed: undefined },
+    ...{ url: undefined, measure: async () => undefined, deadLetters: async () => undefined, ingestQueues: undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });

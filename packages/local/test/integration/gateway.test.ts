@@ -1,6 +1,9 @@
 /** The local gateway does what docs/aws-behaviour.md says of API Gateway. Its functions only record their events. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, inject, it } from 'vitest';
@@ -28,12 +31,19 @@ async function startGateway(authorize: () => unknown = () => allow('local-accoun
     event = sent as APIGatewayProxyEvent;
     return answer;
   }
-  const port = await listen(createGateway({ deployment, invoke }).unref());
-  return async (head: string, body: string | Buffer = '', host = 'Host: x\r\n') => {
+  const gateway = createGateway({ deployment, invoke });
+  const port = await listen(gateway.unref());
+  return async (
+    head: string,
+    body: string | Buffer = '',
+    host = 'Host: x\r\n',
+    beforeBody = async (_gateway: Server) => {},
+  ) => {
     const before = called.length;
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {}); // the answer is what was received before the error
     socket.write(`${head}\r\n${host}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+    await beforeBody(gateway);
     socket.write(body);
     const answered = Buffer.concat(await Array.fromAsync(socket));
     const headEnd = answered.indexOf('\r\n\r\n');
@@ -69,6 +79,16 @@ it('an event has headers and parameters as they were sent, single and as lists, 
     // Only here the path has all its slashes.
     requestContext: { path: '/local//alert/merge/', identity: { sourceIp: '127.0.0.1', userAgent: 'test' } },
   });
+});
+
+it('an event has the time at which its call arrived, before its body', async () => {
+  let bodySentMs = 0;
+  const { event } = await send(MERGE, '{}', 'Host: x\r\n', async (gateway) => {
+    await once(gateway, 'request');
+    await sleep(5);
+    bodySentMs = Date.now();
+  });
+  expect(event?.requestContext.requestTimeEpoch).toBeLessThan(bodySentMs);
 });
 
 it.each([

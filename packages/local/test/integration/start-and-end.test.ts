@@ -4,10 +4,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PATIENT } from '../../../../lib/aws/http-handler.ts';
+import { connectTable } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { type Plan, startFaultProxy } from '../../../../test/support/fault-proxy.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { within } from '../../../../test/support/within.ts';
 import { CliError } from '../../../admin/cli/io.ts';
-import { createTable } from '../../../admin/local-service/local-table.ts';
+import { createTable, LOCAL_TABLE_NAME } from '../../../admin/local-service/local-table.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
 import { checkFirst, type Options, readOptions } from '../../start-options.ts';
@@ -39,7 +44,7 @@ it.concurrent.each<[args: string[], exitCode: number, message: RegExp]>([
   [
     ['--port', '0', '--data', wrong],
     1,
-    /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
+    /\.ndjson:2: account_id is required.*\.ndjson:3: must be valid JSON: it has a syntax error at column 1\n[^\n]*\n$/s,
   ],
 ])('npm start %j prints what is wrong, and ends', async (args, exitCode, message) => {
   const { ended, errors, output } = await start(args, SHARED_DYNAMODB);
@@ -124,6 +129,26 @@ describe('npm start --data --events --fail, in a folder that cannot be written',
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);
   });
 });
+
+it.each<[signal: NodeJS.Signals, what: string, plan: Plan]>([
+  ['SIGINT', 'refuses a merge that is being finished', ({ body }) => (isOfMerge(body) ? 'error-before' : undefined)],
+  ['SIGTERM', 'does not answer', () => 'hang'],
+])('%s ends a service whose DynamoDB %s', async (signal, _what, plan) => {
+  const proxy = await startFaultProxy(dynamodbEndpoint());
+  onTestFinished(proxy.close);
+  const { child, ended } = await start(['--port', '0', '--still'], { DYNAMODB_ENDPOINT: proxy.endpoint });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const tenant = await newAccount(connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamodbEndpoint(), ...PATIENT }));
+  proxy.plan(plan);
+  await tenant.commitOnly(await tenant.incident(), await tenant.alerts(1));
+  await expect.poll(() => proxy.calls.some((call) => plan(call) !== undefined)).toBe(true);
+  child.kill(signal);
+  // By then finish-merges would still try again: it may run for five minutes.
+  expect(await within(60_000, () => ended)).toBe(0);
+});
+
+/** Whether a call is about the head of the log, which finish-merges reads first. */
+const isOfMerge = (body: string) => body.includes('#LOG_HEAD"');
 
 /** Each test goes on with the directory as the test before it has left it. */
 describe('a directory of --db', () => {

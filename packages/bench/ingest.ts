@@ -19,7 +19,7 @@ const ROUNDS = 6;
 /** Messages of a batch, as in the stack's event source mapping. Each has one report. */
 const BATCH = 100;
 /** The account of each side. */
-const ACCOUNTS = { feed: 1, documentClient: 2 };
+const ACCOUNTS = { ingest: 1, documentClient: 2 };
 type Side = keyof typeof ACCOUNTS;
 
 const reportsOf = (account_id: number, at_ms: number) =>
@@ -27,7 +27,7 @@ const reportsOf = (account_id: number, at_ms: number) =>
     JSON.stringify({ kind: 'host_status', account_id, host_id: hostName(host), ...statusOf(at_ms), at_ms }),
   );
 
-function createFeed(endpoint: string, name: string) {
+function createIngest(endpoint: string, name: string) {
   const { deps } = benchHandlers(connectTable({ endpoint, name }));
   const ingest = createIngestRecords(deps, {
     refuse: async ([refusal]) => {
@@ -70,7 +70,7 @@ function createBaseline(endpoint: string, TableName: string) {
 
 /** The process of one side: writes a report of each host for each message, and answers with the CPU milliseconds. */
 function serve([side, endpoint, table]: string[]): void {
-  const write = (side === 'feed' ? createFeed : createBaseline)(endpoint ?? '', table ?? '');
+  const write = (side === 'ingest' ? createIngest : createBaseline)(endpoint ?? '', table ?? '');
   process.on('message', async (atMs: number) => {
     const reports = reportsOf(ACCOUNTS[side as Side], atMs);
     const elapsed = startTimer();
@@ -98,11 +98,11 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     const mean = () => cpuMs.slice(1).reduce((sum, ms) => sum + ms, 0) / (HOSTS * (cpuMs.length - 1));
     return { round, mean };
   };
-  const [feed, baseline] = [sideOf('feed'), sideOf('documentClient')];
-  await inTurns(1 + ROUNDS, [feed.round, baseline.round]);
+  const [ingest, baseline] = [sideOf('ingest'), sideOf('documentClient')];
+  await inTurns(1 + ROUNDS, [ingest.round, baseline.round]);
   add({
     name: 'CPU of a report',
-    value: feed.mean(),
+    value: ingest.mean(),
     unit: 'ms',
     baseline: { name: 'conditional PutItems by the document client', value: baseline.mean() },
     most: 0.72,

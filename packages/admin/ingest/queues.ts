@@ -7,36 +7,39 @@ import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 
 /** Names of the stack outputs that contain the URLs of the feed's queues. */
-export const FEED_OUTPUTS = {
-  feed: 'FeedUrl',
+export const QUEUE_OUTPUTS = {
+  ingest: 'FeedUrl',
   refused: 'FeedRefusedUrl',
 } as const;
-export type FeedQueue = keyof typeof FEED_OUTPUTS;
+export type QueueName = keyof typeof QUEUE_OUTPUTS;
 
-/** Seconds for which {@link Feed.peekRefused} hides messages: longer than reading a queue takes. */
+/** Seconds for which {@link IngestQueues.peekRefused} hides messages: longer than reading a queue takes. */
 const PEEK_SECONDS = 30;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
-export type Feed = ReturnType<typeof createFeed>;
+export type IngestQueues = ReturnType<typeof createIngest>;
 
 /**
  * The feed, if the outputs have the URLs of all its queues.
  * @param region of the queues on AWS
  */
-export function connectFeed(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
-  const [feed, refused] = Object.values(FEED_OUTPUTS).map((name) => outputs.get(name));
-  return feed && refused ? { feed: createFeed({ feed, refused }, region) } : {};
+export function connectIngestQueues(
+  outputs: ReadonlyMap<string, string>,
+  region: string | undefined,
+): { ingestQueues?: IngestQueues } {
+  const [ingest, refused] = Object.values(QUEUE_OUTPUTS).map((name) => outputs.get(name));
+  return ingest && refused ? { ingestQueues: createIngest({ ingest, refused }, region) } : {};
 }
 
-function createFeed(urls: Readonly<Record<FeedQueue, string>>, region: string | undefined) {
-  const { hostname, origin } = new URL(urls.feed);
+function createIngest(urls: Readonly<Record<QueueName, string>>, region: string | undefined) {
+  const { hostname, origin } = new URL(urls.ingest);
   const isLocal = isLoopback(hostname);
   // `npm start` checks no credentials, but the client needs some.
   const local = { endpoint: origin, region: 'local', credentials: LOCAL_CREDENTIALS };
   const sqs = new SQS(isLocal ? local : clientConfig(region));
 
   return {
-    count: (queue: FeedQueue) => countMessages(sqs, urls[queue]),
+    count: (queue: QueueName) => countMessages(sqs, urls[queue]),
     /** Reads up to `limit` refusals, and returns them to their queue. */
     async peekRefused(limit: number): Promise<Refusal[]> {
       const QueueUrl = urls.refused;

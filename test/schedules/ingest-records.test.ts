@@ -1,7 +1,8 @@
 /** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { FeedRecord } from '../../lib/ingest/kinds.ts';
+import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -12,7 +13,7 @@ import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { createHandlers } from '../support/handlers.ts';
-import { finishFeed, newAccount } from '../support/incidents.ts';
+import { finishEntries, newAccount } from '../support/incidents.ts';
 import { callAlone, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
@@ -101,7 +102,7 @@ const without = (row: Fields, names: string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 
 /** The rows that records of an account demand, by their kinds and ids, whatever the order in which they come. */
-function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
+function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
   const rows = new Map<string, Fields>();
   const ascending = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
   for (const { entity, retired, atMs, order } of ascending) {
@@ -111,7 +112,7 @@ function modelOf(records: readonly FeedRecord[]): Map<string, Fields> {
     const row = rows.get(name) ?? {};
     if (retired) {
       for (const removed of [name, `host_status ${host_id}`]) rows.delete(removed);
-      rows.set(`retirement ${host_id}`, { feed_order: Uint8Array.from(order) });
+      rows.set(`retirement ${host_id}`, { row_order: Uint8Array.from(order) });
     } else if (kind === 'host_status') {
       const has = (names: string[]) => names.some((field) => fields[field] !== undefined);
       const received = has(['observed_at_ms', 'node_count', 'edge_count']) && (fields.received_at_ms ?? atMs);
@@ -144,7 +145,7 @@ function withOthers(
   model: Map<string, Fields>,
   stored: ReadonlyMap<string, Fields>,
   entries: readonly EntryWithMoves[],
-  records: readonly FeedRecord[],
+  records: readonly IngestRecord[],
 ) {
   for (const { entry, moves } of entries) {
     for (const { alertId, to } of moves) Object.assign(model.get(`alert ${alertId}`) ?? {}, { incident_id: to });
@@ -185,7 +186,7 @@ onSchedules(
     const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
       const text = JSON.stringify({ account_id: account, at_ms, ...entity });
       const found = recordOf(text, { sentMs, messageId, line: index + 1 });
-      if (!('record' in found)) throw new Error(`${found.problem}: ${text}`);
+      if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${text}`);
       return found.record;
     });
     const model = modelOf(records);
@@ -247,7 +248,7 @@ onSchedules(
       sent.has(index) ? [] : [{ indexes: [index], isImport: false, fate: lives }],
     );
     const outcomes = await schedule.run<unknown>([...[...each.batches, ...rest].map(send), ...each.others.map(other)]);
-    await finishFeed(schedule.table, entries(), LIMITS);
+    await finishEntries(schedule.table, entries(), LIMITS);
     const stored = shownRows(schedule.items());
     const inOrder = entries()
       .map((row) => entryOf(row as never))

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { QueueMessage } from '../../lib/aws/sqs.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
-import type { FeedRecord } from '../../lib/ingest/kinds.ts';
+import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
@@ -10,13 +11,13 @@ import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 
 /** The record of a line that is the first of its message. */
-export function recordFrom(fields: object, sentMs = Date.now()): FeedRecord {
+export function recordFrom(fields: object, sentMs = Date.now()): IngestRecord {
   const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
-  if (!('record' in found)) throw new Error(found.problem);
+  if (!('record' in found)) throw new Error(reasonOf(found.problems));
   return found.record;
 }
 
-type FeedDeps = Parameters<typeof createIngestRecords>[0];
+type IngestDeps = Parameters<typeof createIngestRecords>[0];
 
 export interface ShownRefusal {
   body: string;
@@ -35,7 +36,7 @@ export const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = 
 });
 
 /** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
-export function feedOver(table: Table, now: () => number = Date.now, replacement?: FeedDeps) {
+export function ingestOver(table: Table, now: () => number = Date.now, replacement?: IngestDeps) {
   const deps = testDeps(table, { now });
   const sum = (name: keyof RecordCounts) =>
     deps.metrics.recordCounts.reduce((total, counts) => total + counts[name], 0);
