@@ -30,7 +30,7 @@ const SCHEMA = `import { type Operation, THROTTLE } from '../../http/operation.t
 export const getWorkItemTitle = {
   name: '${NAME}', method: 'POST', path: '${PATH}', tag: 'Incidents', throttle: THROTTLE,
   summary: 'Read the title of a work item', description: 'A deleted work item is not found.',
-  grants: [{ actions: ['GetItem'], on: ['appKey', 'workItems'] }],
+  grants: [{ actions: ['GetItem'], on: ['appKey', 'workItem'] }],
   request: { title: 'GetWorkItemTitleRequest', type: 'object', required: ['work_item_id'],
     properties: { work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'Its id' } } },
   response: { title: 'WorkItemTitle', type: 'object', required: ['title'], additionalProperties: false,
@@ -43,7 +43,7 @@ export const getWorkItemTitle = {
 const HANDLER = `import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
+import type { Deps } from '../../deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { keys } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
@@ -63,7 +63,7 @@ export const createHandler = (deps: Deps): Handler =>
 `;
 
 const FUNCTION = `import { createHandler } from '../lib/operations/${NAME}/handler.ts';
-import { createDeps } from '../lib/shared/deps.ts';
+import { createDeps } from '../lib/deps.ts';
 
 export const handler = createHandler(await createDeps({ connections: 1 }));
 `;

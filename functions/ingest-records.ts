@@ -1,6 +1,6 @@
+import { createDeps } from '../lib/deps.ts';
 import { createIngestRecords } from '../lib/ingest/ingest.ts';
 import { connectQueues } from '../lib/ingest/queues.ts';
-import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 
 const queues = connectQueues(requiredVariable('INGEST_URL'), requiredVariable('REFUSED_URL'));

@@ -1,8 +1,8 @@
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import { createDeps } from '../lib/deps.ts';
 import { createDestinations } from '../lib/events/destinations.ts';
 import { eventMessage, mergeMessage } from '../lib/events/messages.ts';
 import { createPublisher, createRelay } from '../lib/events/relay.ts';
-import { createDeps } from '../lib/shared/deps.ts';
 import { optionalVariable, requiredVariable } from '../lib/shared/settings.ts';
 
 const { send, publish } = createDestinations({

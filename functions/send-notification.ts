@@ -1,6 +1,6 @@
+import { createDeps } from '../lib/deps.ts';
 import { connectIngestQueue } from '../lib/ingest/queues.ts';
 import { createHandler } from '../lib/operations/send-notification/handler.ts';
-import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 
 const deps = await createDeps({ connections: 1 });

@@ -1,6 +1,6 @@
+import { createDeps } from '../lib/deps.ts';
 import { createAppKeys } from '../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../lib/http/usage-key-authorizer.ts';
-import { createDeps } from '../lib/shared/deps.ts';
 import { requiredVariable } from '../lib/shared/settings.ts';
 
 const deps = await createDeps({ connections: 1 });

@@ -6,13 +6,13 @@ import { Architecture, type Function as LambdaFunction, LoggingFormat, Runtime }
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
+import { leadingKeysOf } from '../lib/table/grant.ts';
+import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './replaced-modules.ts';
 import { metricsNamespace } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
-import { LEADING_KEYS } from './table-definition.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -97,16 +97,15 @@ export function createFunction(
 const writingTo = ({ logGroupArn }: LogGroup) =>
   new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] });
 
-/** What `GRANTS` lists for a function. */
 const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
-  GRANTS[name].map(
-    ({ actions, on, attributes }) =>
-      new PolicyStatement({
-        actions: actions.map((action) => `dynamodb:${action}`),
-        resources: [on.includes('openAlerts') ? `${tableArn}/index/${OPEN_ALERTS_INDEX.name}` : tableArn],
-        conditions: {
-          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
-          ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
-        },
-      }),
-  );
+  GRANTS[name].map((grant) => {
+    const { actions, on, attributes } = grant;
+    return new PolicyStatement({
+      actions: actions.map((action) => `dynamodb:${action}`),
+      resources: [on.includes('openAlerts') ? `${tableArn}/index/${OPEN_ALERTS_INDEX.name}` : tableArn],
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
+        ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
+      },
+    });
+  });

@@ -1,8 +1,8 @@
 import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
 import { catalog as en } from '../lib/http/messages/en.ts';
+import { CODING_MESSAGE } from './coding-message.ts';
 
-const CODING_MESSAGE = 'Omit Content-Encoding, or send gzip or deflate with a body encoded that way.';
 /**
  * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two defaults are
  * for all other types: they also set the status. `DEFAULT_5XX` stands for functions and authorizers that fail, time out or are throttled.
@@ -31,7 +31,6 @@ function template(code: ErrorCode, message = en.codes[code]): string {
   return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }
 
-/** The gateway response of each type: status, headers and envelope. */
 export function gatewayResponses(): GatewayResponseOptions[] {
   return CODES.map(([type, code, message]) => {
     const { status } = ERROR_CODES[code];

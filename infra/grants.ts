@@ -1,5 +1,5 @@
 /**
- * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it uses. The
+ * What each function may do with the table: exactly the actions that it uses, on the kinds of rows that it uses. The
  * grants of operations are in their schemas. The stack makes policies of this list; a test compares it with recorded calls.
  *
  * No function has an action in two statements, since AWS does not document whether the keys of a transaction are evaluated one by
@@ -8,7 +8,7 @@
  */
 
 import { type ListedOperation, type OperationName, operations } from '../lib/operations/index.ts';
-import type { Grant } from '../lib/table/keys.ts';
+import type { Grant } from '../lib/table/grant.ts';
 
 /** The name of a file in `functions/`, without `.ts`. */
 export type FunctionName =
@@ -27,19 +27,19 @@ const OPERATION_GRANTS = Object.fromEntries(
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OPERATION_GRANTS,
   'finish-merges': [
-    { actions: ['GetItem'], on: ['logHead', 'history'] },
-    { actions: ['Query'], on: ['accountList', 'log'] },
-    { actions: ['BatchGetItem'], on: ['alerts', 'logHead'] },
-    { actions: ['UpdateItem'], on: ['alerts', 'logHead', 'history'] },
+    { actions: ['GetItem'], on: ['logHead', 'historyEntry'] },
+    { actions: ['Query'], on: ['listedAccount', 'logPointer'] },
+    { actions: ['BatchGetItem'], on: ['alert', 'logHead'] },
+    { actions: ['UpdateItem'], on: ['alert', 'logHead', 'historyEntry'] },
   ],
   'ingest-records': [
-    { actions: ['GetItem'], on: ['account', 'alerts', 'alertKeys'] },
-    { actions: ['PutItem'], on: ['members', 'hosts', 'retirements', 'rum', 'workItems'] },
-    { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts', 'alertKeys'] },
-    { actions: ['DeleteItem'], on: ['hosts', 'hostStatuses'] },
-    { actions: ['ConditionCheckItem'], on: ['retirements'] },
+    { actions: ['GetItem'], on: ['account', 'alert', 'alertKey'] },
+    { actions: ['PutItem'], on: ['member', 'host', 'retirement', 'rumResource', 'rumUsage', 'workItem'] },
+    { actions: ['UpdateItem'], on: ['hostStatus', 'incident', 'alert', 'alertKey'] },
+    { actions: ['DeleteItem'], on: ['host', 'hostStatus'] },
+    { actions: ['ConditionCheckItem'], on: ['retirement'] },
   ],
-  relay: [{ actions: ['GetItem'], on: ['history'] }],
+  relay: [{ actions: ['GetItem'], on: ['historyEntry'] }],
   'usage-key-authorizer': [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },

@@ -3,9 +3,9 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
+import { patterns } from '../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { logGroupPrefix } from './function.ts';
-import { AUDIT_KEYS } from './table-definition.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -47,7 +47,7 @@ export function createOperatorPolicy(
           (action) => `dynamodb:${action}`,
         ),
         resources: [table.tableArn],
-        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [AUDIT_KEYS] } },
+        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [patterns.audit] } },
       }),
       allow(['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [table.tableStreamArn ?? '']), // relay replay
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status

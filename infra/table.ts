@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { OPEN_ALERTS_INDEX } from '../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 

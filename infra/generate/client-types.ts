@@ -96,7 +96,6 @@ function optionKind(schema: Schema, schemas: Record<string, Schema>): string {
   return { boolean: 'flag', string: 'text', integer: 'integer' }[String(type)] ?? 'json';
 }
 
-/** The entry of the command of an operation. */
 function commandOf(operation: DescribedOperation, schemas: Record<string, Schema>): string {
   const { operationId: method, summary } = operation;
   const { properties = {} } = schemas[requestName(operation)] as { properties?: Record<string, Schema> };
@@ -122,7 +121,7 @@ export async function clientTypes(): Promise<string> {
     /Envelope$|^Error$|^RequestId$/.test(name) || isEmpty(schema) ? [] : [name],
   );
   const definitions = Object.fromEntries(
-    names.map((name) => [name, prepared(schemas[name], name.endsWith('Request'))]),
+    names.map((name) => [name, prepared(schemas[name], /(Request|Record)$/.test(name))]),
   );
   const text = await compile({ title: 'Types', type: 'object', definitions } as JSONSchema, 'Types', {
     bannerComment: '',

@@ -16,7 +16,8 @@ export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name
 export function addComponents(schema: unknown, named: Map<string, Schema>): unknown {
   if (Array.isArray(schema)) return schema.map((element) => addComponents(element, named));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { title, additionalProperties: _closed, ...rest } = schema as Schema;
+  const { title, ...rest } = schema as Schema;
+  if (rest.additionalProperties === false) delete rest.additionalProperties;
   const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, addComponents(value, named)]));
   // In `properties`, `title` is not a title but a property of that name.
   if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: addComponents(title, named) };

@@ -11,6 +11,7 @@ import { type ListedOperation, operationIdOf, operations } from '../../lib/opera
 import { settingValues } from '../../lib/shared/settings.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
 import { errorExamples, REQUEST_ID } from './examples.ts';
+import { RECORD_SCHEMAS } from './record-schemas.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
@@ -32,6 +33,16 @@ const NOTES: Readonly<Record<number, readonly string[]>> = {
     'Every operation can respond so: a dependency is down, throttled or too slow. No change is lost by trying again.',
   ],
 };
+
+/** The schema of a request. Each item that the function checks by itself is a record. */
+function published({ request, itemTexts }: ListedOperation): object {
+  if (itemTexts === undefined) return request;
+  const { [itemTexts]: list, ...others } = request.properties as Record<string, object>;
+  return {
+    ...(request as object),
+    properties: { ...others, [itemTexts]: { ...list, items: schemaRef('IngestRecord') } },
+  };
+}
 
 const capital = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
@@ -68,7 +79,7 @@ const defaultSettings = settingValues(
 
 export function openApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const schemas = new Map<string, Record<string, unknown>>(Object.entries(ENVELOPE_SCHEMAS));
+  const schemas = new Map(Object.entries({ ...ENVELOPE_SCHEMAS, ...RECORD_SCHEMAS }));
   const responses = new Map<string, object>();
 
   /**
@@ -127,7 +138,9 @@ export function openApiDocument(): object {
       ],
       requestBody: {
         required: 'required' in request,
-        content: { 'application/json': { schema: addComponents(request, schemas), example: example.request } },
+        content: {
+          'application/json': { schema: addComponents(published(operation), schemas), example: example.request },
+        },
       },
       responses: responsesOf(operation),
       ...(permission && { 'x-permission': permission }),

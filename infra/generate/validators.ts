@@ -10,11 +10,20 @@ import type { Operation } from '../../lib/http/operation.ts';
 import { int64Keyword, withInt64 } from '../../lib/ingest/int64-keyword.ts';
 import { operations } from '../../lib/operations/index.ts';
 
+/** The schema of a request, but for items that the operation checks one by one. */
+function withoutItems({ request, itemTexts }: Operation): object {
+  if (itemTexts === undefined) return request;
+  const { items: _items, ...list } = (request.properties as Record<string, { items?: object }>)[itemTexts] ?? {};
+  return { ...(request as object), properties: { ...request.properties, [itemTexts]: list } };
+}
+
 /** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
 
 /** The source of the module that validates the request body of `operation`. */
-export async function validatorSource({ name, request }: Operation): Promise<string> {
+export async function validatorSource(operation: Operation): Promise<string> {
+  const { name } = operation;
+  const request = withoutItems(operation);
   const ajv = new Ajv({
     allErrors: true,
     messages: false,

@@ -41,11 +41,13 @@ const REFUSED_CHARACTERS = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/g
 /** The text with U+FFFD in place of each character that SQS refuses. */
 export const sqsText = (text: string): string => text.replace(REFUSED_CHARACTERS, '\ufffd');
 
-/** The JSON text of a message, in which characters that SQS refuses, but JSON allows, are escaped. */
-export const messageText = (value: unknown): string =>
-  stringifyJson(value).replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+/** JSON in which the characters that SQS refuses, but JSON allows, are escaped. */
+export const escapedForSqs = (json: string): string =>
+  json.replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
-/** A message to send. */
+/** The JSON text of a message, as SQS takes it. */
+export const messageText = (value: unknown): string => escapedForSqs(stringifyJson(value));
+
 export interface QueueMessage {
   readonly MessageBody: string;
   readonly MessageGroupId?: string | undefined;

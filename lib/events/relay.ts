@@ -6,8 +6,8 @@ import type {
   SQSEvent,
 } from 'aws-lambda';
 import { messageText } from '../aws/sqs.ts';
+import type { Deps } from '../deps.ts';
 import { forEach, isUnavailable } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { parseJson } from '../shared/json.ts';
 import { type Key, parseKey, type Stored } from '../table/keys.ts';
 import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event.ts';
@@ -15,7 +15,6 @@ import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event
 /** Sends payloads. @returns for each, in the same order, whether it was accepted */
 type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
 
-/** What `relay` sends to. */
 export interface RelayTargets {
   /** Takes the keys of large entries, merges and undos, for finish-merges. */
   readonly merges: Send<Key>;

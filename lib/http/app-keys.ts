@@ -1,7 +1,7 @@
 /** Who calls, what that account may do, and the cursors that only it may use. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import type { Deps } from '../shared/deps.ts';
+import type { Deps } from '../deps.ts';
 import { codePoints } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { all, EXISTS, isBelow, set } from '../table/expression.ts';

@@ -1,19 +1,17 @@
 /** Headers and body of a call, and what is wrong with them. */
+import { gunzipSync } from 'node:zlib';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import {
-  exceededBound,
-  isPlainJson,
-  mayHaveRoundedNumber,
-  parseJson,
-  positionOf,
-  syntaxErrorAt,
-} from '../shared/json.ts';
+import { exceededBound, isPlainJson, mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
-import type { ApiEvent, ApiMiddleware } from './operation.ts';
+import { linesOf, malformed, withItemTexts } from './item-texts.ts';
+import type { ApiEvent, ApiMiddleware, Operation } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
+const LINES_TYPE = /^application\/x-ndjson[\t ]*(;|$)/i;
+const GZIP = /^(x-)?gzip$/i;
+const IDENTITY = /^identity$/i;
 
 /**
  * Bounds of a body beyond its size. The parsers are recursive, and the exact one's stack overflows at about 3,000 levels; and values cost more
@@ -27,11 +25,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
  *
  * middy's parser reads the body, unless `JSON.parse` alone does the same, or the body has a number that `JSON.parse` may round. The exact
- * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser errors quote the body, so they are dropped.
+ * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser
+ * errors quote the body, so they are dropped. Of a body with item texts, the list alone is read.
  *
- * API Gateway decompresses bodies whose encoding it knows, but not small ones. A body that is still encoded is `BadRequest`.
+ * API Gateway decompresses bodies whose encoding it knows, but not small ones.
  */
-export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
+export function bodyMiddleware({
+  maxBodyBytes,
+  itemTexts,
+}: Pick<Settings, 'maxBodyBytes'> & Pick<Operation, 'itemTexts'>): ApiMiddleware {
   const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
     event: { body: unknown };
   }) => void;
@@ -50,21 +52,22 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     try {
       return parseJson(text);
     } catch {
-      if (text.startsWith('\ufeff')) throw refusal('bodyWithMark');
-      throw refusal('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
+      throw malformed(text);
     }
   }
 
-  function read(event: ApiEvent): unknown {
+  function read(event: ApiEvent, isLines: boolean): unknown {
+    const encoding = headerListOf(event, 'content-encoding')?.trim() || 'identity';
     try {
-      const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+      const text = textOf(event, encoding, maxBodyBytes);
       event.bodyBytes = Buffer.byteLength(text);
       if (text === '') return {};
-      checkBounds(text);
-      return parse(text);
+      const lines = isLines ? linesOf(text) : text;
+      checkBounds(lines);
+      if (itemTexts === undefined) return parse(text);
+      return isLines ? { [itemTexts]: lines } : withItemTexts(text, itemTexts);
     } catch (error) {
-      const encoding = headerListOf(event, 'content-encoding')?.trim();
-      if (!encoding || /^identity$/i.test(encoding) || !isUnreadable(error)) throw error;
+      if (IDENTITY.test(encoding) || GZIP.test(encoding) || !isUnreadable(error)) throw error;
       throw refusal('bodyEncoded', { encoding });
     }
   }
@@ -72,18 +75,20 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   return {
     before({ event }) {
       const type = headerOf(event, 'content-type')?.trim() ?? '';
-      if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
-      const body = read(event);
+      const isLines = itemTexts !== undefined && LINES_TYPE.test(type);
+      if (!isLines && !JSON_TYPE.test(type) && (type || event.body))
+        throw itemTexts === undefined ? new ApiError('InvalidContentType') : refusal('contentTypeOfItems');
+      const body = read(event, isLines);
       if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refusal('bodyNotObject');
       event.body = body;
     },
   };
 }
 
-/** @throws ApiError if the body may not be parsed */
-function checkBounds(text: string): void {
-  if (text.length <= BODY_BOUNDS.levels) return; // too short for either
-  const exceeded = exceededBound(text, BODY_BOUNDS);
+/** @throws ApiError if the body, or its lines, may not be parsed */
+function checkBounds(json: string | readonly string[]): void {
+  if (typeof json === 'string' && json.length <= BODY_BOUNDS.levels) return; // too short for either
+  const exceeded = exceededBound(json, BODY_BOUNDS);
   if (exceeded === 'levels') throw refusal('bodyTooDeep', { levels: BODY_BOUNDS.levels });
   if (exceeded === 'values') throw refusal('bodyTooManyValues', { values: BODY_BOUNDS.values });
 }
@@ -91,16 +96,29 @@ function checkBounds(text: string): void {
 const isUnreadable = (error: unknown) =>
   error instanceof ApiError && ['malformedBody', 'bodyNotUtf8'].includes(error.explanation?.name ?? '');
 
-/** The body as text. @throws ApiError when it is too large or not UTF-8 */
-function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
+/** The body as text. @throws ApiError when it is too large, not UTF-8, or not gzip that its header says it is */
+function textOf({ body, isBase64Encoded }: ApiEvent, encoding: string, maxBytes: number): string {
   if (typeof body !== 'string') return '';
-  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
+  const sent = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
+  // Once API Gateway has decompressed it, a body is JSON, which never begins so.
+  const isGzip = sent?.[0] === 0x1f && sent[1] === 0x8b && GZIP.test(encoding);
+  const bytes = sent && isGzip ? unzipped(sent, encoding, maxBytes) : sent;
   if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes) throw refusal('bodyTooLarge', { maxBytes });
   if (!bytes) return body;
   try {
     return utf8.decode(bytes);
   } catch {
     throw refusal('bodyNotUtf8');
+  }
+}
+
+/** Decompresses a body, and stops at its largest size. @throws ApiError */
+function unzipped(bytes: Buffer, encoding: string, maxBytes: number): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw isTooLarge ? refusal('bodyTooLarge', { maxBytes }) : refusal('bodyEncoded', { encoding });
   }
 }
 
@@ -182,10 +200,10 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
     const value = body[field];
     if (offending.has(field)) continue;
     if (isIllFormed(value)) fieldErrors.push({ field, schema, illFormed: true });
-    else if (Array.isArray(value) && value.some(isIllFormed)) {
+    else if (schema.items?.type === 'string' && Array.isArray(value) && value.some(isIllFormed)) {
       const moreItems = value.filter(isIllFormed).length - 1;
       const item = {
-        schema: schema.items ?? {},
+        schema: schema.items,
         item: value.findIndex(isIllFormed),
         ...(moreItems > 0 && { moreItems }),
       };

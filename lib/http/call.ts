@@ -1,8 +1,8 @@
 /** The life of a call: its chain of checks, its deadline, its envelope, its log line. */
 import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Deps } from '../deps.ts';
 import { causeOf, isUnavailable } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type Validator,
   validateMiddleware,
 } from './body.ts';
-import { ApiError, ERROR_CODES, isRefusedBySetting, refusal } from './errors.ts';
+import { ApiError, type Catalog, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { admissionOf, admitBeside } from './rate-limit.ts';
 
@@ -77,7 +77,14 @@ function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
     arrivedMs: arrivedMsOf(event),
     idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
     signal: event.call.signal,
+    catalog: () => catalogOf(event),
   };
+}
+
+/** The messages in the caller's language, loaded when they are first needed: that saves time at a cold start. */
+async function catalogOf(event: ApiEvent): Promise<Catalog> {
+  const { catalogFor } = await import('./messages/index.ts');
+  return catalogFor(headerListOf(event, 'accept-language'));
 }
 
 /** When API Gateway received a call, by its clock. */
@@ -148,9 +155,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
           cause: causeOf(request.error),
           ...failureFields(request.error),
         });
-      // Loaded at the first error: that saves time at a cold start.
-      const { catalogFor, messageOf } = await import('./messages/index.ts');
-      const catalog = catalogFor(headerListOf(request.event, 'accept-language'));
+      const catalog = await catalogOf(request.event);
       call.code = error.code;
       request.response = responseOf(
         ERROR_CODES[error.code].status,

@@ -33,7 +33,7 @@ const REFUSALS = {
   malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
   bodyNotUtf8: 'InvalidParameter' as CodeWith<undefined>,
   bodyWithMark: 'InvalidParameter' as CodeWith<undefined>,
-  bodyEncoded: 'BadRequest' as CodeWith<{ encoding: string }>,
+  bodyEncoded: 'InvalidParameter' as CodeWith<{ encoding: string }>,
   bodyTooDeep: 'InvalidParameter' as CodeWith<{ levels: number }>,
   bodyTooManyValues: 'InvalidParameter' as CodeWith<{ values: number }>,
   bodyNotObject: 'InvalidParameter' as CodeWith<undefined>,
@@ -46,8 +46,9 @@ const REFUSALS = {
   workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
-  /** `problems`: the first, each with its record; `more`: how many other records have problems. */
-  invalidRecords: 'InvalidParameter' as CodeWith<{ problems: readonly string[]; more: number }>,
+  contentTypeOfItems: 'InvalidContentType' as CodeWith<undefined>,
+  /** `reasons`: the first, each with its item; `more`: how many other items there are. */
+  noItemTaken: 'InvalidParameter' as CodeWith<{ reasons: readonly string[]; more: number }>,
   alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
   endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
@@ -68,16 +69,34 @@ const REFUSALS = {
   writesFrozen: 'ServiceUnavailable' as CodeWith<undefined>,
   serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
+  // What is wrong with an item that is sent to the feed: reasons of refusals, never a response of their own.
+  itemTooLong: 'InvalidParameter' as CodeWith<{ maxBytes: number }>,
+  itemNotJson: 'InvalidParameter' as CodeWith<{ column: number }>,
+  itemNotObject: 'InvalidParameter' as CodeWith<undefined>,
+  /** `field`: what is nested; absent: the item. Likewise below. */
+  itemTooDeep: 'InvalidParameter' as CodeWith<{ field?: string; levels: number }>,
+  itemNamesInvalid: 'InvalidParameter' as CodeWith<{ field?: string; maxLength: number }>,
+  itemOfSns: 'InvalidParameter' as CodeWith<undefined>,
+  itemKept: 'InvalidParameter' as CodeWith<undefined>,
+  accountDiffers: 'InvalidParameter' as CodeWith<{ accountId: string }>,
+  fieldUnknown: 'InvalidParameter' as CodeWith<{ field: string }>,
+  fieldReserved: 'InvalidParameter' as CodeWith<{ field: string }>,
+  numberNotStorable: 'InvalidParameter' as CodeWith<{ field: string }>,
+  clockAhead: 'InvalidParameter' as CodeWith<{ field: string; aheadMs: number }>,
+  notExactlyOne: 'InvalidParameter' as CodeWith<{ fields: readonly [string, string] }>,
+  alertKeyRequired: 'InvalidParameter' as CodeWith<{ field: string }>,
+  incidentIdZero: 'InvalidParameter' as CodeWith<undefined>,
+  versionNotDeletable: 'InvalidParameter' as CodeWith<{ maximum: string }>,
+  alertWithoutTitle: 'InvalidParameter' as CodeWith<undefined>,
+  alertWithoutIdentity: 'InvalidParameter' as CodeWith<undefined>,
 };
 
 export type RefusalName = keyof typeof REFUSALS;
 
 export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 
-/** The values of each refusal's message. */
 export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends CodeWith<infer Values> ? Values : never };
 
-/** A refusal's name and the values of its message. */
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
 
 /** One offending field of a request body. */
@@ -93,6 +112,8 @@ export interface FieldError {
   illFormed?: boolean;
   /** How many more items of the field are invalid. */
   moreItems?: number;
+  /** The value of a time that is in the other unit. */
+  wrongUnit?: { given: string; unit: 'seconds' | 'milliseconds' };
 }
 
 /** The part of JSON Schema that this service's request schemas use, and what cross-checks add. */
@@ -140,7 +161,6 @@ type RefusalArguments<K extends RefusalName> = Explanations[K] extends undefined
   ? [values?: undefined, headers?: Record<string, string>]
   : [values: Explanations[K], headers?: Record<string, string>];
 
-/** Builds the {@link ApiError} of a refusal. */
 export const refusal = <K extends RefusalName>(name: K, ...[values, headers]: RefusalArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);
 
@@ -153,3 +173,14 @@ export interface Catalog {
   /** The messages with field names, ids or bounds. */
   readonly explain: { readonly [K in RefusalName]: (values: Explanations[K]) => string };
 }
+
+/** An explanation in the language of a catalog. */
+export function explained({ explain }: Catalog, { name, values }: Explanation): string {
+  // The values are those of the name, which the compiler does not infer.
+  const explainRefusal = explain[name] as (values: unknown) => string;
+  return explainRefusal(values);
+}
+
+/** The message of an error: what is wrong and what to do. */
+export const messageOf = (catalog: Catalog, { code, explanation }: Pick<ApiError, 'code' | 'explanation'>): string =>
+  explanation ? explained(catalog, explanation) : catalog.codes[code];

@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { Deps } from '../shared/deps.ts';
+import type { Deps } from '../deps.ts';
 import { envelopeMiddleware } from './call.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, Handler, Reply } from './operation.ts';

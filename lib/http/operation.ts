@@ -3,8 +3,8 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
 import type { Int64, TypeOf } from '../shared/json.ts';
-import type { Grant } from '../table/keys.ts';
-import type { Explanation } from './errors.ts';
+import type { Grant } from '../table/grant.ts';
+import type { Catalog, Explanation } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
 export interface RateWindow {
@@ -41,6 +41,11 @@ export interface Operation {
    * The list in the body whose items count against what an account may send to the feed, a budget of two settings; absent: none do.
    */
   readonly budgeted?: string;
+  /**
+   * The list in the body whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
+   * an item a line (application/x-ndjson).
+   */
+  readonly itemTexts?: string;
   /** The usage plan's throttle per account: calls a second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
   /** Largest request body, decoded; absent: that of the setting. */
@@ -109,6 +114,8 @@ export interface Call<Body> {
   readonly idempotencyKey: string | undefined;
   /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
+  /** Loads the messages in the caller's language. */
+  catalog(): Promise<Catalog>;
   /** Of an operation with a limit of its own: rejects if that refuses the call. Only first reads may run before it resolves. */
   readonly admitted?: Promise<void>;
 }

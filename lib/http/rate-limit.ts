@@ -1,6 +1,6 @@
 import QuickLRU from 'quick-lru';
+import type { Deps } from '../deps.ts';
 import { allInOrder } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { withSignal } from '../table/client.ts';

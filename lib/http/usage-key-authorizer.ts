@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import type { Deps } from '../shared/deps.ts';
+import type { Deps } from '../deps.ts';
 import type { AppKeys } from './app-keys.ts';
 
 /**

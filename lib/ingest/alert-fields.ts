@@ -1,5 +1,8 @@
 /** Schemas of what a record and a notification say of an alert. They are apart from `kinds.ts`, which needs the schemas of operations. */
 
+/** Maximum bytes of a record over HTTPS. With account and time it fits a line of the feed. */
+export const MAX_RECORD_BYTES = 64_000;
+
 /** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number may be in seconds, a larger one in microseconds. */
 export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
 

@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
-import { keys, openAlerts } from '../table/keys.ts';
+import { keys } from '../table/keys.ts';
+import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
@@ -45,7 +46,7 @@ function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
     event: undefined,
     ...(alert_id !== undefined && { alert_id }),
   };
-  const parts: Part[] = [{ orderAttribute: 'record_order', order, fields: content }];
+  const parts: Part[] = [{ orderAttribute: 'row_order', order, fields: content }];
   // A merge, or its undo, may have left the alert in none, which an export says by its order.
   if (incident_id === undefined && !orders?.incident_order) return parts;
   const incidentOrder = orders?.incident_order ?? orderAt(Number(incident_at_ms), order);
@@ -62,11 +63,11 @@ const alertKeyOf = ({ entity }: IngestRecord) => keys.alertKey(entity.account_id
 
 async function writeOfKey(table: Table, record: IngestRecord): Promise<boolean> {
   const read = () => getRow(table, alertKeyOf(record));
-  for (let key = await read(); isBefore(key?.record_order, record.order); ) {
+  for (let key = await read(); isBefore(key?.row_order, record.order); ) {
     if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
     const now = await read();
     // Otherwise another record has opened or ended an alert meanwhile.
-    if (now === key || (now && !isBefore(key?.record_order, now.record_order))) return false;
+    if (now === key || (now && !isBefore(key?.row_order, now.row_order))) return false;
     key = now;
   }
   return false;
@@ -119,8 +120,8 @@ function keyAction(
   stored?: AlertKeyRow,
 ): Action {
   const { order } = record;
-  const row = { ...state, record_order: order, ttl: state.is_open ? undefined : ttlOf(order, KEY_DAYS) };
-  return updateAction(alertKeyOf(record), set(row), is('record_order', stored?.record_order));
+  const row = { ...state, row_order: order, ttl: state.is_open ? undefined : ttlOf(order, KEY_DAYS) };
+  return updateAction(alertKeyOf(record), set(row), is('row_order', stored?.row_order));
 }
 
 const changeOpenAlert: Writer = (table, record, { alert_id }) => {
@@ -153,16 +154,16 @@ const endAlert: Writer = async (table, record, key) => {
     if (failed !== 1) return failed === undefined;
   }
 };
-const ORDERS = ['record_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
+const ORDERS = ['row_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
 
 /** The row of the key keeps the order, so that no earlier record opens an alert. It is written last: until then the record is applied again. */
-const changeEndedAlert: Writer = async (table, record, { alert_id, record_order }) => {
+const changeEndedAlert: Writer = async (table, record, { alert_id, row_order }) => {
   const { entity, order } = record;
   const required = { condition: EXISTS, holds: ({ pk }: { pk?: unknown }) => pk !== undefined };
   const parts = [...partsOf(record), keyPart(order, {})];
   await writeParts(table, keys.alert(entity.account_id, alert_id), parts, { required });
-  const update = set({ record_order: order, ttl: ttlOf(order, KEY_DAYS) });
-  return (await updateRow(table, alertKeyOf(record), update, is('record_order', record_order))).done;
+  const update = set({ row_order: order, ttl: ttlOf(order, KEY_DAYS) });
+  return (await updateRow(table, alertKeyOf(record), update, is('row_order', row_order))).done;
 };
 
 /** Writes an alert that was exported, under its id. It is the last one of its key unless the key has a later one, or one that is open. */
@@ -176,7 +177,7 @@ async function restoreAlert(table: Table, record: IngestRecord): Promise<boolean
     // An id names one alert for ever.
     if (row.alert_key !== undefined && row.alert_key !== alert_key) return false;
     const isNewer = isBefore(row.key_order, order);
-    const isLast = isNewer && isBefore(key?.record_order, order) && (key?.alert_id === id || !key?.is_open);
+    const isLast = isNewer && isBefore(key?.row_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
     const parts = [...partsOf(record), keyPart(order, stateOf(record, id, is_open))].filter((part) =>
       isLater(row, part),

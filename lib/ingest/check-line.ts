@@ -2,7 +2,7 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
-import { catalog as en } from '../http/messages/en.ts';
+import type { FieldSchema } from '../http/errors.ts';
 import {
   codePoints,
   exceededBound,
@@ -24,6 +24,7 @@ import {
   MAX_DELETABLE_VERSION,
   UNIX_SECONDS,
 } from './kinds.ts';
+import { fieldProblem, firstProblems, type Problem } from './problems.ts';
 
 /** Maximum bytes of a line in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
 export const MAX_LINE_BYTES = 65_536;
@@ -37,9 +38,7 @@ export const SMALLEST_NUMBER = 1e-130;
  * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
  * dropped or checked later.
  */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'record_order', 'deletion_order'];
-/** How many problems of a line are told, and how many characters of each. */
-const TOLD = { problems: 10, characters: 200 } as const;
+export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'row_order', 'deletion_order'];
 
 const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);
@@ -62,15 +61,15 @@ export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 
 export function entityOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
-): { problems: string[]; entity?: Entity<OfKind> } {
+): { problems: Problem[]; entity?: Entity<OfKind> } {
   const { problems, line } = parseLine(text, MAX_LINE_BYTES);
   if (problems.length === 0) problems.push(...problemsOf(line, kinds));
   return problems.length === 0 ? { problems, entity: line as Entity<OfKind> } : { problems };
 }
 
 /** Parses a line. The result is what JSON says, of any type, unless there are problems. */
-export function parseLine(text: string, maxBytes: number): { problems: string[]; line?: unknown } {
-  if (Buffer.byteLength(text) > maxBytes) return { problems: [`is longer than ${maxBytes} bytes`] };
+export function parseLine(text: string, maxBytes: number): { problems: Problem[]; line?: unknown } {
+  if (Buffer.byteLength(text) > maxBytes) return { problems: [{ name: 'itemTooLong', values: { maxBytes } }] };
   let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
@@ -78,29 +77,29 @@ export function parseLine(text: string, maxBytes: number): { problems: string[];
       hasProto = true;
     });
   } catch {
-    if (exceededBound(text, { levels: MAX_DEPTH })) return { problems: [`a line ${DEPTH_PROBLEM}`] };
+    if (exceededBound(text, { levels: MAX_DEPTH })) return { problems: [tooDeep()] };
     // The parser's message quotes the line, which may contain an app key.
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
-    return { problems: [`is not valid JSON (column ${column})`] };
+    return { problems: [{ name: 'itemNotJson', values: { column } }] };
   }
-  return hasProto ? { problems: [`a line ${NAME_PROBLEM}`] } : { problems: [], line };
+  return hasProto ? { problems: [namesInvalid()] } : { problems: [], line };
 }
 
 /** The first problems of a parsed line; none if it is an entity of one of the kinds. */
-export function problemsOf(line: unknown, kinds: readonly Kind[]): string[] {
-  const told = new Set<string>();
-  for (const problem of allProblems(line, kinds)) {
-    told.add(problem.slice(0, TOLD.characters));
-    if (told.size === TOLD.problems) break;
-  }
-  return [...told];
-}
+export const problemsOf = (line: unknown, kinds: readonly Kind[]): Problem[] => firstProblems(allProblems(line, kinds));
 
-function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> {
-  if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield 'a line must be a JSON object';
-  const { kind, retired, from } = line as { kind?: Kind; retired?: unknown; from?: unknown };
-  if (kind === undefined && from !== undefined) return yield UNREAD_PROBLEM;
-  if (kind === undefined || !kinds.includes(kind)) return yield `kind must be one of ${kinds.join(', ')}`;
+function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem> {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
+  const { kind, retired, from, TopicArn } = line as {
+    kind?: Kind;
+    retired?: unknown;
+    from?: unknown;
+    TopicArn?: unknown;
+  };
+  if (kind === undefined && String(from).startsWith('/feed/')) return yield plain('itemKept');
+  if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
+  if (kind === undefined || !kinds.includes(kind))
+    return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
   const isExported = kind === 'alert' && isExportedAlert(line) && kinds.includes('account');
   const schema = isExported ? LINES.exported_alert : schemaOf({ kind, retired });
   const fields = schema.properties as Fields;
@@ -108,37 +107,37 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<string> 
   validate(line);
   const errors = validate.errors ?? [];
   validate.errors = null; // it would keep an error for each short field of a long line in memory
-  for (const error of errors) yield problemText(error, fields, line);
+  for (const error of errors) yield schemaProblem(error, fields, line);
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
-    yield 'exactly one of app_key and app_key_hash is required';
+    yield { name: 'notExactlyOne', values: { fields: ['app_key', 'app_key_hash'] } };
   if (schema === LINES.alert) yield* alertProblems(line);
   if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
-    yield 'incident_id must not be all zeros: merges store that for no incident';
+    yield plain('incidentIdZero');
   if (kind === 'work_item') yield* workItemProblems(line);
-  if (!Object.keys(line).every(isStorableName)) yield `a line ${NAME_PROBLEM}`;
-  for (const [field, value] of Object.entries(line))
-    for (const problem of Object.hasOwn(fields, field) && field !== 'labels'
-      ? textProblems(value)
-      : storageProblems(value))
-      yield `${field} ${problem}`;
+  if (!Object.keys(line).every(isStorableName)) yield namesInvalid();
+  for (const [field, value] of Object.entries(line)) {
+    const schema = Object.hasOwn(fields, field) ? describedBy(field, fields[field]) : {};
+    if (Object.hasOwn(fields, field) && field !== 'labels') yield* textProblems(field, value, schema);
+    else yield* storageProblems(field, value, schema);
+  }
 }
 
 /** Problems of an alert that `kinds.ts` does not express: `feed.schema.json` does. */
-function* alertProblems(line: object): Generator<string> {
+function* alertProblems(line: object): Generator<Problem> {
   const hasKey = 'alert_key' in line;
-  if (hasKey === 'alert_id' in line) yield 'exactly one of alert_id and alert_key is required';
+  if (hasKey === 'alert_id' in line) yield { name: 'notExactlyOne', values: { fields: ['alert_id', 'alert_key'] } };
   else if (!hasKey)
-    for (const name of KEYED_ONLY) if (name in line) yield `${name} requires an alert_key in place of alert_id`;
+    for (const field of KEYED_ONLY) if (field in line) yield { name: 'alertKeyRequired', values: { field } };
 }
 
 /** Problems of a work item that no schema can express. */
-function* workItemProblems(line: object): Generator<string> {
-  for (const name of RESERVED_WORK_ITEM_FIELDS) if (name in line) yield `${name} is reserved: rename the field`;
+function* workItemProblems(line: object): Generator<Problem> {
+  for (const field of RESERVED_WORK_ITEM_FIELDS) if (field in line) yield { name: 'fieldReserved', values: { field } };
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
   if (undone !== undefined && !isUndoneDeletion(undone))
-    yield `undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most ${MAX_ACTOR_LENGTH} characters)`;
+    yield fieldProblem({ field: 'undone_deletion', schema: { format: 'undone-deletion' } });
   if (isInt64(version) && version > MAX_DELETABLE_VERSION && deleted_at_ms === undefined)
-    yield `version must be at most ${MAX_DELETABLE_VERSION}, unless the work item is deleted: deletion adds 1`;
+    yield { name: 'versionNotDeletable', values: { maximum: String(MAX_DELETABLE_VERSION) } };
 }
 
 function isUndoneDeletion(value: unknown): boolean {
@@ -149,59 +148,69 @@ function isUndoneDeletion(value: unknown): boolean {
 
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
-const NAME_PROBLEM = `must not contain field names that are empty, longer than ${MAX_FIELD_NAME} characters, __proto__ or not well-formed Unicode`;
-/** Of a line that {@link IngestQueue.refuse} wrote, after a redrive. */
-const UNREAD_PROBLEM =
-  'is no record, but what a caller sent that could not be read: it is kept to be looked at. Delete it from this queue';
-const DEPTH_PROBLEM = `must not be nested deeper than ${MAX_DEPTH} levels`;
 
-function* textProblems(value: unknown): Generator<string> {
+const plain = (name: 'itemNotObject' | 'itemKept' | 'itemOfSns' | 'incidentIdZero'): Problem => ({
+  name,
+  values: undefined,
+});
+const namesInvalid = (field?: string): Problem => ({
+  name: 'itemNamesInvalid',
+  values: { ...(field !== undefined && { field }), maxLength: MAX_FIELD_NAME },
+});
+const tooDeep = (field?: string): Problem => ({
+  name: 'itemTooDeep',
+  values: { ...(field !== undefined && { field }), levels: MAX_DEPTH },
+});
+
+function* textProblems(field: string, value: unknown, schema: FieldSchema): Generator<Problem> {
   const texts = Array.isArray(value) ? value : [value];
-  if (texts.some((text) => typeof text === 'string' && !text.isWellFormed())) yield 'must be well-formed Unicode';
+  if (texts.some((text) => typeof text === 'string' && !text.isWellFormed()))
+    yield fieldProblem({ field, schema, illFormed: true });
 }
 
-/** Why the value of a field that is not in the schema cannot be stored. @param depth of what contains the value */
-function* storageProblems(value: unknown, depth = 1): Generator<string> {
-  yield* textProblems(value);
-  if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
-  if (typeof value === 'number') {
-    const size = Math.abs(value);
-    // `parseJson` returns NaN for a fraction that a double would round to an integer, and integers up to 20 digits exactly.
-    if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
-      yield 'must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer';
-  }
+/** Why a value in a field that holds any cannot be stored. @param depth of what contains the value */
+function* storageProblems(field: string, value: unknown, schema: FieldSchema, depth = 1): Generator<Problem> {
+  yield* textProblems(field, value, schema);
+  if (!isStorable(value)) yield { name: 'numberNotStorable', values: { field } };
   if (typeof value !== 'object' || value === null) return;
-  if (depth === MAX_DEPTH) yield DEPTH_PROBLEM;
+  if (depth === MAX_DEPTH) yield tooDeep(field);
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (!isStorableName(name)) yield NAME_PROBLEM;
-      yield* storageProblems(inner, depth + 1);
+      if (!isStorableName(name)) yield namesInvalid(field);
+      yield* storageProblems(field, inner, schema, depth + 1);
     }
 }
 
-/** What fields must be whose rules the catalog of messages has no words for. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  labels:
-    'labels must be an object of at most 64 texts of at most 1024 characters each, with names of 1 to 128 characters',
-  source_url: 'source_url must be an http or https URL of at most 2048 characters',
-};
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'bigint') return isInt64(value);
+  if (typeof value !== 'number') return true;
+  const size = Math.abs(value);
+  // `parseJson` returns NaN for a fraction that a double would round to an integer, and integers up to 20 digits exactly.
+  return !Number.isNaN(value) && size <= Number.MAX_SAFE_INTEGER && (size === 0 || size >= SMALLEST_NUMBER);
+}
 
-/** The text for an error of ajv. */
-function problemText(error: ErrorObject, fields: Fields, line: object): string {
+/** The schema that the catalogs describe: they have words of their own for two. */
+function describedBy(field: string, schema: FieldSchema = {}): FieldSchema {
+  if (field === 'labels') return { format: 'labels' };
+  return field === 'source_url' ? { format: 'http-url' } : schema;
+}
+
+function schemaProblem(error: ErrorObject, fields: Fields, line: object): Problem {
   const { keyword, params, instancePath } = error;
-  if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
-  // Only `retired` has a `const`; `schemaOf` has chosen the schema by it.
-  if (keyword === 'const') return `${instancePath.slice(1)} must be true or false`;
-  const explained = EXPLAINED[instancePath.split('/')[1] ?? ''];
-  if (explained !== undefined) return explained;
+  if (keyword === 'additionalProperties' && instancePath === '')
+    return { name: 'fieldUnknown', values: { field: String(params.additionalProperty) } };
   const fieldError = fieldErrorOf(error, fields);
   const { field, schema } = fieldError;
-  const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
+  const described = describedBy(field, schema);
+  if (described !== schema) return fieldProblem({ field, schema: described });
+  // Only `retired` has a `const`; `schemaOf` has chosen the schema by it.
+  if (keyword === 'const') return fieldProblem({ field, schema: { type: 'boolean' } });
   const value = (line as Partial<Record<string, unknown>>)[field];
-  if (!isInt64(value)) return text;
+  if (!isInt64(value)) return fieldProblem(fieldError);
+  const given = String(value);
   if (schema === UNIX_SECONDS && value > UNIX_SECONDS.maximum)
-    return `${text}: it is in seconds, and ${value} is in milliseconds`;
+    return fieldProblem({ ...fieldError, wrongUnit: { given, unit: 'milliseconds' } });
   return schema === AT_MS && value < AT_MS.minimum
-    ? `${text}: it is in milliseconds, and ${value} is in seconds`
-    : text;
+    ? fieldProblem({ ...fieldError, wrongUnit: { given, unit: 'seconds' } })
+    : fieldProblem(fieldError);
 }

@@ -58,7 +58,7 @@ function workItemFieldsOf({ deleted_by, undone_deletion, ...fields }: Row): Row 
 export const rowOf = ({ entity, order }: IngestRecord) => ({
   ...keyOf(entity),
   ...fieldsOf(entity),
-  record_order: order,
+  row_order: order,
 });
 
 /** Converts the fields of an entity that may have further fields, with any JSON values. Undefined is not stored. */

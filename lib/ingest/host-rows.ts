@@ -20,9 +20,8 @@ const keysOf = ({ account_id, host_id }: IngestRecord['entity']) => ({
   retirement: keys.retirement(account_id, String(host_id)),
 });
 
-const isEarlier = (order: Order) => all(EXISTS, isBelow('record_order', order));
+const isEarlier = (order: Order) => all(EXISTS, isBelow('row_order', order));
 
-/** Replaces the inventory, or retires the host. */
 export async function writeHost(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
   const retirement = latestOf(records.filter(({ retired }) => retired));
   const inventory = latestOf(records.filter(({ retired }) => !retired));
@@ -36,7 +35,7 @@ async function writeInventory(table: Table, record: IngestRecord): Promise<boole
     const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
     if (done || stored) return done;
     // A retirement writes its mark before it deletes rows, so it deletes what is written before the mark.
-    const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('record_order', record.order));
+    const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('row_order', record.order));
     const failed = await transact(table, [isNotRetired, putAction(row, IS_NEW)]);
     if (failed !== 1) return failed === undefined;
   }
@@ -45,8 +44,8 @@ async function writeInventory(table: Table, record: IngestRecord): Promise<boole
 async function retire(table: Table, record: IngestRecord): Promise<boolean> {
   const { order } = record;
   const { host, status, retirement } = keysOf(record.entity);
-  const mark = { ...retirement, record_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
-  await putRow(table, mark, isBelow('record_order', order));
+  const mark = { ...retirement, row_order: order, ttl: ttlOf(order, RETIREMENT_DAYS) };
+  await putRow(table, mark, isBelow('row_order', order));
   const { done: isDeleted } = await deleteRow(table, host, isEarlier(order));
   for (;;) {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
@@ -77,11 +76,10 @@ const SNAPSHOT = {
 };
 const HEALTH = { orderAttribute: 'health_order', fields: { health_at_ms: undefined } };
 
-/** What a report replaces. */
 function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
   const ttl = ttlOf(order, STATUS_DAYS);
-  const parts: Part[] = [{ orderAttribute: 'record_order', order, fields: { reason_codes, ttl } }];
+  const parts: Part[] = [{ orderAttribute: 'row_order', order, fields: { reason_codes, ttl } }];
   if (health_at_ms !== undefined)
     parts.push({ ...HEALTH, order: orders?.health_order ?? order, fields: { health_at_ms, ttl } });
   if (SNAPSHOT_FIELDS.every((name) => fields[name] === undefined)) return parts;

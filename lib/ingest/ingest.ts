@@ -1,15 +1,16 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
+import type { Deps } from '../deps.ts';
 import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
-import type { Deps } from '../shared/deps.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import type { IngestRecord } from './kinds.ts';
+import { reasonOf } from './problems.ts';
 import { MAX_RECORDS, type Queues } from './queues.ts';
 import { recordOf } from './records.ts';
 import { type MessageOrigin, refusalOf } from './refusals.ts';
@@ -193,7 +194,7 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
       const text = line.number === 1 ? withoutMark(line.text) : line.text;
       const result = recordOf(text, { ...origin, line: line.number });
       if ('record' in result) message.lines.set(result.record, line);
-      else refuse(line, result.problem);
+      else refuse(line, reasonOf(result.problems));
     }
   return message;
 }

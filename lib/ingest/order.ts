@@ -14,7 +14,7 @@ export type Order = Uint8Array;
 export type Orders = Readonly<
   Partial<
     Record<
-      | 'record_order'
+      | 'row_order'
       | 'deletion_order'
       | 'snapshot_order'
       | 'health_order'

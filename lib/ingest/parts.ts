@@ -76,7 +76,7 @@ export async function writeParts(
     }
     const [earliest = new Uint8Array()] = wanted.map(({ order }) => order).sort(Buffer.compare);
     const failed = await transact(table, [
-      conditionCheck(creation.mark, isBelow('record_order', earliest)),
+      conditionCheck(creation.mark, isBelow('row_order', earliest)),
       updateAction(key, updateOf(wanted, creation.defaults), isAsStored),
     ]);
     if (failed === undefined) return true;

@@ -47,7 +47,7 @@ export const MAX_RECORDS = 1_000;
  */
 export interface IngestQueue {
   send(lines: readonly string[], sender: Sender): Promise<void>;
-  /** Keeps it where an operator sees it, in one message. A redrive makes no record of that, whatever it says. */
+  /** Keeps it where an operator sees it, in one message. A redrive makes no record of it, whatever it says. */
   refuse(unread: Unread, sender: Sender): Promise<void>;
 }
 
@@ -72,8 +72,7 @@ export function messagesOf(lines: readonly string[]): string[] {
   return messages.map((message) => message.join('\n'));
 }
 
-/** @param refusedUrl absent: for an operation that refuses the whole call */
-export function connectIngestQueue({ log }: { log: Log }, ingestUrl: string, refusedUrl = ''): IngestQueue {
+export function connectIngestQueue({ log }: { log: Log }, ingestUrl: string, refusedUrl: string): IngestQueue {
   const client = clientFor(ingestUrl);
 
   async function sendAll(url: string, messages: QueueMessage[], { requestId, signal }: Sender): Promise<void> {

@@ -48,8 +48,8 @@ export interface Sender {
 export interface Unread {
   /** The path of the operation. */
   readonly from: string;
-  /** The parts of the body that could not be read. */
-  readonly values: readonly unknown[];
+  /** The items that were refused. */
+  readonly texts: Iterable<string>;
   readonly bodyBytes: number;
   readonly reason: string;
 }
@@ -63,22 +63,22 @@ const MAX_KEPT_BYTES = 32_000;
 /** Ends a text that was cut. */
 const CUT = '…(cut)';
 
-/** The JSON texts of values, one a line, as far as they fit into these bytes. */
-function excerptOf(values: readonly unknown[], maxBytes: number): string {
+/** Texts, one a line, as far as they fit into these bytes. */
+function excerptOf(texts: Iterable<string>, maxBytes: number): string {
   let text = '';
-  for (const value of values) {
+  for (const next of texts) {
     if (text.length > maxBytes) break;
-    text += `${text && '\n'}${messageText(value)}`;
+    text += `${text && '\n'}${next}`;
   }
   return Buffer.byteLength(text) <= maxBytes ? text : cut(text, maxBytes - Buffer.byteLength(CUT)) + CUT;
 }
 
 /** The message that keeps what is refused of a call. It is no record, since it has no kind, and its account is the key's. */
 export function messageOfUnread(
-  { from, values, bodyBytes, reason }: Unread,
+  { from, texts, bodyBytes, reason }: Unread,
   { accountId, requestId, sentMs }: Omit<Sender, 'signal'>,
 ): QueueMessage {
-  const text = excerptOf(values, Math.min(bodyBytes, MAX_KEPT_BYTES));
+  const text = excerptOf(texts, Math.min(bodyBytes, MAX_KEPT_BYTES));
   const body = messageText({ account_id: accountId, from, text });
   return refusalOf(body, reason, { messageId: requestId, sentMs, group: String(accountId) });
 }

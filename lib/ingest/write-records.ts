@@ -1,4 +1,4 @@
-/** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
+/** Writes records to the table. docs/feed.md says what a record does to a stored row. */
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, expression, isAsRead, isBelow } from '../table/expression.ts';
@@ -12,7 +12,6 @@ import type { IngestRecord } from './kinds.ts';
 import { isBefore, latestOf, type Order, orderOfTime } from './order.ts';
 import { writeParts } from './parts.ts';
 
-/** Groups records by their rows. */
 export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
   ...Map.groupBy(records, ({ entity }) => rowName(keyOf(entity))).values(),
 ];
@@ -44,12 +43,11 @@ export async function writeAllButRefused(
 
 type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRecord) => Promise<boolean>;
 
-/** Replaces the whole row by the latest record. */
 const replaceRow: Writer = async (table, _records, latest) =>
-  (await putRow(table, rowOf(latest), isBelow('record_order', latest.order))).done;
+  (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 
 interface StoredItem extends WorkItemRow {
-  record_order?: Order;
+  row_order?: Order;
 }
 
 /**
@@ -92,15 +90,15 @@ async function changeWorkItem(table: Table, record: IngestRecord): Promise<boole
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
     const condition = stored
-      ? all(isAsRead(stored, ['record_order', 'deletion_order', 'undone_deletion']), isAlive)
-      : all(isAlive, NO_UNDONE_DELETION, isBelow('record_order', order));
+      ? all(isAsRead(stored, ['row_order', 'deletion_order', 'undone_deletion']), isAlive)
+      : all(isAlive, NO_UNDONE_DELETION, isBelow('row_order', order));
     const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
     const { done, row: found } = await putRow(table, row, condition, RETURN_STORED);
     if (done) return true;
     stored = found as StoredItem | undefined;
     if (!stored) return false;
-    const { record_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
-    if (deleted_at_ms !== undefined || !isBefore(record_order, order)) return false;
+    const { row_order, deleted_at_ms, undone_deletion, deletion_order } = stored;
+    if (deleted_at_ms !== undefined || !isBefore(row_order, order)) return false;
     if (undone_deletion && (undone_deletion.at_ms >= atMs || !isBefore(deletion_order, orderOfTime(atMs))))
       return false;
   }

@@ -23,8 +23,8 @@ export async function readIncidentTitles(
 /** @param titles of incidents, by their ids */
 export function alertItemOf(account: Int64, row: AlertRow, titles: ReadonlyMap<string, string>): AlertItem {
   const { alert_id, alert_key, alert_severity, title, description, labels = {}, source_url, incident_id } = row;
-  const { record_order, key_order, started_at_ms, ended_at_ms, created_at_ms } = row;
-  const orders = [record_order, key_order].filter((order) => order !== undefined);
+  const { row_order, key_order, started_at_ms, ended_at_ms, created_at_ms } = row;
+  const orders = [row_order, key_order].filter((order) => order !== undefined);
   const incidentTitle = incident_id === undefined ? undefined : titles.get(incident_id);
   const item: { [Name in keyof AlertItem]: AlertItem[Name] | undefined } = {
     ...{ account_id: account, alert_id, alert_key, alert_severity },

@@ -91,7 +91,7 @@ export const isPlainJson = (text: string) =>
   /^\s*[{[]/.test(text) && !SPECIAL.test(text) && !mayHaveRoundedNumber(text);
 
 /** The index after the quote that ends the string whose text begins at `from`. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let index = from; index < text.length; index += 1) {
     const character = text[index];
     if (character === '"') return index + 1;
@@ -180,28 +180,34 @@ interface JsonBounds {
   readonly values?: number;
 }
 
-/** The bound that a JSON text exceeds, found in linear time without parsing it; undefined if there is none. */
+/**
+ * The bound that a JSON text exceeds, found in linear time without parsing it; undefined if there is none.
+ * @param json several texts have their values together
+ */
 export function exceededBound(
-  text: string,
+  json: string | readonly string[],
   { levels, values = Number.POSITIVE_INFINITY }: JsonBounds,
 ): keyof JsonBounds | undefined {
-  let depth = 0;
-  let count = 1;
-  let isOpening = false; // the last character, but for blanks, was an opening bracket
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index] as string;
-    if (character === '{' || character === '[') {
-      if (++depth > levels) return 'levels';
-      count += 1; // what follows it, unless the next is its closing bracket
-      isOpening = true;
-      continue;
+  let count = 0;
+  for (const text of [json].flat()) {
+    let depth = 0;
+    count += 1;
+    let isOpening = false; // the last character, but for blanks, was an opening bracket
+    for (let index = 0; index < text.length; index += 1) {
+      const character = text[index] as string;
+      if (character === '{' || character === '[') {
+        if (++depth > levels) return 'levels';
+        count += 1; // what follows it, unless the next is its closing bracket
+        isOpening = true;
+        continue;
+      }
+      if (character === '"') index = endOfString(text, index + 1) - 1;
+      else if (character === '}' || character === ']') {
+        depth -= 1;
+        if (isOpening) count -= 1;
+      } else if (character === ',' && ++count > values) return 'values';
+      if (character > ' ') isOpening = false;
     }
-    if (character === '"') index = endOfString(text, index + 1) - 1;
-    else if (character === '}' || character === ']') {
-      depth -= 1;
-      if (isOpening) count -= 1;
-    } else if (character === ',' && ++count > values) return 'values';
-    if (character > ' ') isOpening = false;
   }
   return count > values ? 'values' : undefined;
 }

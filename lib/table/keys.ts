@@ -1,6 +1,7 @@
 /**
- * The only code that builds or parses a key. Partition keys begin with the account, so no query reads rows of two accounts. There are two
- * exceptions: app keys, which are looked up to find the account, and the operator's list of all accounts.
+ * The only code that builds or parses a key. {@link KINDS} declares each kind of row once: builder, parser, partitions and the patterns of
+ * grants are made of that. Partition keys begin with the account, so no query reads rows of two accounts. There are two exceptions: app keys,
+ * which are looked up to find the account, and the operator's list of all accounts.
  */
 import { hash } from 'node:crypto';
 import { type Int64, toInt64 } from '../shared/json.ts';
@@ -31,228 +32,194 @@ export type ReadRow<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind
   ? Pick<Stored<Kind>, Name & keyof Stored<Kind>>
   : never;
 
-const tenantPartition = <Kind extends RowKind>(account: Int64, collection: string) =>
-  `ACCOUNT#${account}#${collection}` as PartitionOf<Kind>;
+type Value = string | number | Int64;
 
-const historyPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
-  tenantPartition<Kind>(account, `HISTORY#${incidentId.toLowerCase()}`);
+/** How values become a part of a key, and are read from it. */
+interface Format<Values extends Value[]> {
+  write(...values: Values): string;
+  read(text: string): Values;
+}
+
+const TEXT: Format<[text: string]> = { write: (text) => text, read: (text) => [text] };
+const INT64: Format<[number: Int64]> = { write: String, read: (text) => [toInt64(text)] };
+const NUMBER: Format<[number: number]> = { write: String, read: (text) => [Number(text)] };
+/** ObjectIDs are in lower case, so that the letter case of a request does not matter. */
+const OBJECT_ID: Format<[id: string]> = { write: (id) => id.toLowerCase(), read: (text) => [text] };
 
 const SEQUENCE_DIGITS = 15;
+/** A number as text that sorts like the number. */
+export const SEQUENCE: Format<[sequence: number]> = {
+  write: (sequence) => String(sequence).padStart(SEQUENCE_DIGITS, '0'),
+  read: NUMBER.read,
+};
 
-/** A sequence as text that sorts like the number. */
-const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DIGITS, '0');
+/** Only the second value may contain `#`. */
+const pair = <First extends Value, Second extends Value>(
+  first: Format<[First]>,
+  second: Format<[Second]>,
+): Format<[First, Second]> => ({
+  write: (a, b) => `${first.write(a)}#${second.write(b)}`,
+  read(text) {
+    const end = text.indexOf('#');
+    return [...first.read(text.slice(0, end)), ...second.read(text.slice(end + 1))];
+  },
+});
 
-/** The last digit of an alert's id selects one of 16 partition keys. It is evenly distributed, since ObjectIDs end in a counter. */
-const ALERT_SHARDS = '0123456789abcdef';
+/** What is declared of a kind of row. */
+interface Declaration {
+  /** Its partition keys, with `*` for what differs, as conditions on `dynamodb:LeadingKeys` have them. */
+  readonly pattern: string;
+  /** The sort key of a kind that shares its partition with other kinds. */
+  readonly only?: string;
+  partition(...values: never[]): string;
+  key(...values: never[]): Key;
+  /** The values of a key besides the account. @param rest of the partition key, after its name */
+  read(sk: string, rest: string): Value[];
+  /** The account, of a kind whose partition key does not have it. */
+  accountIn?(sk: string): Int64;
+}
 
-/** The shard of an alert, by its id in lower case. */
+/** The beginning of the partition keys of an account. @param account `*` in a pattern */
+export const tenantPartition = (account: Int64 | '*', name: string) => `ACCOUNT#${account}#${name}`;
+
+/** Rows of an account in one partition. */
+const inAccount = <Values extends Value[]>(name: string, { write, read }: Format<Values>) => ({
+  pattern: tenantPartition('*', name),
+  partition: (account: Int64) => tenantPartition(account, name),
+  key: (account: Int64, ...values: Values): Key => ({ pk: tenantPartition(account, name), sk: write(...values) }),
+  read,
+});
+
+/** The one row of an account with this sort key. */
+const single = (name: string, only: string) => ({
+  ...inAccount<[]>(name, { write: () => only, read: () => [] }),
+  only,
+});
+
+/** Rows of an account in a partition for each value of `first`. */
+const inPartitions = <First extends Value, Values extends Value[]>(
+  name: string,
+  first: Format<[First]>,
+  { write, read }: Format<Values>,
+) => {
+  const partition = (account: Int64, value: First) => `${tenantPartition(account, name)}#${first.write(value)}`;
+  return {
+    pattern: `${tenantPartition('*', name)}#*`,
+    partition,
+    key: (account: Int64, value: First, ...values: Values): Key => ({
+      pk: partition(account, value),
+      sk: write(...values),
+    }),
+    read: (sk: string, rest: string) => [...first.read(rest), ...read(sk)],
+  };
+};
+
+const SHARDS = '0123456789abcdef';
+
+/** Rows of an account in 16 partitions. @param shardOf the hexadecimal digit that a sort key selects */
+const inShards = (name: string, { write, read }: Format<[id: string]>, shardOf: (sk: string) => string) => {
+  const { pattern, partition } = inPartitions(name, TEXT, TEXT);
+  const key = (account: Int64, id: string): Key => {
+    const sk = write(id);
+    return { pk: partition(account, shardOf(sk)), sk };
+  };
+  return { pattern, partition, key, read };
+};
+
+/** The shard of an alert, by its id in lower case: the last digit is evenly distributed, since ObjectIDs end in a counter. */
 export const alertShard = (alertId: string) => alertId.slice(-1);
 
 const ACCOUNT_DIGITS = 19;
 
-/** Partition keys of the rows that are read together. */
-export const collections = {
-  /** The operator's list of all accounts. No operation reads it. */
-  accounts: () => 'ACCOUNTS' as PartitionOf<'listedAccount'>,
-  audit: (account: Int64) => tenantPartition<'audit'>(account, 'AUDIT'),
-  members: (account: Int64) => tenantPartition<'member'>(account, 'MEMBERS'),
-  hosts: (account: Int64) => tenantPartition<'host'>(account, 'HOSTS'),
-  hostStatuses: (account: Int64) => tenantPartition<'hostStatus'>(account, 'HOST_STATUSES'),
-  /** Apart from the hosts, so that no page of a fleet reads them. */
-  retirements: (account: Int64) => tenantPartition<'retirement'>(account, 'RETIREMENTS'),
-  rum: (account: Int64) => tenantPartition<'rumResource' | 'rumUsage'>(account, 'RUM'),
-  workItems: (account: Int64) => tenantPartition<'workItem'>(account, 'WORK_ITEMS'),
-  incidents: (account: Int64) => tenantPartition<'incident'>(account, 'INCIDENTS'),
-  /** One of the 16 partition keys of the account's alerts. `shard` is the last hexadecimal digit of the alert ids in it. */
-  alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
-  alertShards: (account: Int64) =>
-    [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
-  /** One of the 16 partition keys of the account's alert keys. `shard` is a hexadecimal digit. */
-  alertKeys: (account: Int64, shard: string) => tenantPartition<'alertKey'>(account, `ALERT_KEYS#${shard}`),
-  alertKeyShards: (account: Int64) =>
-    [...ALERT_SHARDS].map((shard) => tenantPartition<'alertKey'>(account, `ALERT_KEYS#${shard}`)),
-  history: (account: Int64, incidentId: string) => historyPartition<'historyEntry'>(account, incidentId),
-  /** The entries of all histories, in the order of their sequences. */
-  log: (account: Int64) => tenantPartition<'logPointer'>(account, 'LOG'),
-  logHead: (account: Int64) => tenantPartition<'logHead'>(account, 'LOG_HEAD'),
-  idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
-} as const;
-
-/** The key of each kind of row. ObjectIDs are in lower case, so that the letter case of a request does not matter. */
-export const keys = {
-  account: (account: Int64) => ({ pk: tenantPartition<'account'>(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
-  appKey: (hash: string) => ({ pk: `APP_KEY#${hash}` as PartitionOf<'appKey'>, sk: 'APP_KEY' }),
-  listedAccount: (account: Int64) => ({
-    pk: collections.accounts(),
-    sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
-  }),
-  /** A command of an operator. The id distinguishes commands of the same millisecond. */
-  audit: (account: Int64, atMs: number, id: string) => ({
-    pk: collections.audit(account),
-    sk: `${sequenceText(atMs)}#${id}`,
-  }),
-  member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
-  host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
-  hostStatus: (account: Int64, hostId: string) => ({ pk: collections.hostStatuses(account), sk: hostId }),
-  retirement: (account: Int64, hostId: string) => ({ pk: collections.retirements(account), sk: hostId }),
-  rumResource: (account: Int64) => ({ pk: tenantPartition<'rumResource'>(account, 'RUM'), sk: 'RESOURCE' }),
-  rumUsage: (account: Int64) => ({ pk: tenantPartition<'rumUsage'>(account, 'RUM'), sk: 'USAGE' }),
-  workItem: (account: Int64, workItemId: string) => ({ pk: collections.workItems(account), sk: workItemId }),
-  incident: (account: Int64, incidentId: string) => ({
-    pk: collections.incidents(account),
-    sk: incidentId.toLowerCase(),
-  }),
-  alert: (account: Int64, alertId: string) => {
-    const id = alertId.toLowerCase();
-    return { pk: collections.alerts(account, alertShard(id)), sk: id };
+const KINDS = {
+  account: single('ACCOUNT', 'ACCOUNT'),
+  /** By the hash of the key. */
+  appKey: {
+    pattern: 'APP_KEY#*',
+    partition: (hash: string) => `APP_KEY#${hash}`,
+    key: (hash: string): Key => ({ pk: `APP_KEY#${hash}`, sk: 'APP_KEY' }),
+    read: (_sk: string, rest: string) => [rest],
   },
-  /** Of at most 255 characters, so that it fits into DynamoDB's 1,024 bytes of a sort key. */
-  alertKey: (account: Int64, alertKey: string) => ({
-    pk: collections.alertKeys(account, hash('sha256', alertKey, 'hex').slice(0, 1)),
-    sk: alertKey,
-  }),
-  historyEntry: (account: Int64, incidentId: string, sequence: number) => ({
-    pk: historyPartition<'historyEntry'>(account, incidentId),
-    sk: sequenceText(sequence),
-  }),
-  logPointer: (account: Int64, sequence: number) => ({ pk: collections.log(account), sk: sequenceText(sequence) }),
-  logHead: (account: Int64) => ({ pk: tenantPartition<'logHead'>(account, 'LOG_HEAD'), sk: 'HEAD' }),
-  /** One row for each outer window of the rate limit. `window` is the number of the window since the epoch. */
-  rateCount: (account: Int64, operation: string, window: number) => ({
-    pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
-    sk: String(window),
-  }),
-  idempotency: (account: Int64, operation: string, keyHash: string) => ({
-    pk: collections.idempotency(account),
-    sk: `${operation}#${keyHash}`,
-  }),
-} as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
+  /** The operator's list of all accounts. */
+  listedAccount: {
+    pattern: 'ACCOUNTS',
+    partition: () => 'ACCOUNTS',
+    key: (account: Int64): Key => ({ pk: 'ACCOUNTS', sk: String(account).padStart(ACCOUNT_DIGITS, '0') }),
+    read: () => [],
+    accountIn: (sk: string) => toInt64(sk.replace(/^0+(?=.)/, '')),
+  },
+  /** A command of an operator, by its time. The id distinguishes commands of the same millisecond. */
+  audit: inAccount('AUDIT', pair(SEQUENCE, TEXT)),
+  member: inAccount('MEMBERS', INT64),
+  host: inAccount('HOSTS', TEXT),
+  hostStatus: inAccount('HOST_STATUSES', TEXT),
+  /** Apart from the hosts, so that no page of a fleet reads them. */
+  retirement: inAccount('RETIREMENTS', TEXT),
+  rumResource: single('RUM', 'RESOURCE'),
+  rumUsage: single('RUM', 'USAGE'),
+  workItem: inAccount('WORK_ITEMS', TEXT),
+  incident: inAccount('INCIDENTS', OBJECT_ID),
+  alert: inShards('ALERTS', OBJECT_ID, alertShard),
+  /** A key has at most 255 characters, so that it fits into DynamoDB's 1,024 bytes of a sort key. */
+  alertKey: inShards('ALERT_KEYS', TEXT, (alertKey) => hash('sha256', alertKey, 'hex').slice(0, 1)),
+  /** By incident and sequence. */
+  historyEntry: inPartitions('HISTORY', OBJECT_ID, SEQUENCE),
+  /** The entries of all histories, in the order of their sequences. */
+  logPointer: inAccount('LOG', SEQUENCE),
+  logHead: single('LOG_HEAD', 'HEAD'),
+  /** One row for each outer window of the rate limit of an operation: the number of the window since the epoch. */
+  rateCount: inPartitions('RATE', TEXT, NUMBER),
+  /** By operation and hash of the key. */
+  idempotency: inAccount('IDEMPOTENCY', pair(TEXT, TEXT)),
+} as const satisfies Readonly<Record<RowKind, Declaration>>;
 
-/**
- * The index of open alerts: an alert that has not ended has both attributes. It has only keys, so that no other change of an alert is
- * written to it.
- */
-export const OPEN_ALERTS_INDEX = {
-  name: 'open-alerts',
-  partitionKey: 'open_partition',
-  sortKey: 'open_at',
-  projection: 'KEYS_ONLY',
-} as const;
+type Kinds = typeof KINDS;
+const DECLARATIONS: Readonly<Record<RowKind, Declaration>> = KINDS;
+const ROW_KINDS = Object.keys(KINDS) as RowKind[];
 
-/** How many partition keys of the index an account has for each severity: few, since a list queries each. */
-const OPEN_SHARDS = 4;
+/** Its calls are marked as pure, so that bundles leave out what they do not use. */
+const ofEachKind = <Made>(make: (declaration: Declaration) => unknown) =>
+  Object.fromEntries(ROW_KINDS.map((kind) => [kind, make(DECLARATIONS[kind])])) as Made;
 
-const openAlertPartition = (account: Int64, severity: string, shard: number) =>
-  tenantPartition<'alert'>(account, `OPEN_ALERTS#${severity}#${shard}`);
+/** The key of a row of each kind. */
+export const keys = /* @__PURE__ */ ofEachKind<{
+  readonly [Kind in RowKind]: (...values: Parameters<Kinds[Kind]['key']>) => KeyOf<Kind>;
+}>(({ key }) => key);
 
-/** Keys of the index. Sort keys are in the order of the alerts' starts. */
-export const openAlerts = {
-  partition: (account: Int64, severity: string, alertId: string) =>
-    openAlertPartition(account, severity, Number.parseInt(alertShard(alertId), 16) % OPEN_SHARDS),
-  partitions: (account: Int64, severities: readonly string[]) =>
-    severities.flatMap((severity) =>
-      Array.from({ length: OPEN_SHARDS }, (_, shard) => openAlertPartition(account, severity, shard)),
-    ),
-  sortKey: (startedAtMs: number, alertId: string) => `${sequenceText(startedAtMs)}#${alertId}`,
-  alertIdOf: (sortKey: string) => sortKey.slice(sortKey.indexOf('#') + 1),
-};
+/** The partition key of rows that are read together, of each kind. */
+export const partitions = /* @__PURE__ */ ofEachKind<{
+  readonly [Kind in RowKind]: (...values: Parameters<Kinds[Kind]['partition']>) => PartitionOf<Kind>;
+}>(({ partition }) => partition);
+
+/** The pattern of `dynamodb:LeadingKeys` for rows of each kind. */
+export const patterns = /* @__PURE__ */ ofEachKind<Readonly<Record<RowKind, string>>>(({ pattern }) => pattern);
+
+/** Of `partitions.alert` or `partitions.alertKey`: all of an account. */
+export const shardsOf = <Partition>(partition: (account: Int64, shard: string) => Partition, account: Int64) =>
+  [...SHARDS].map((shard) => partition(account, shard));
 
 /** The kind of row, and the values that the key was built from. */
 export interface ParsedKey {
   kind: RowKind;
   account?: Int64;
-  parts: (string | number | Int64)[];
+  parts: Value[];
+}
+
+const KINDS_OF_PATTERN = /* @__PURE__ */ Map.groupBy(ROW_KINDS, (kind) => patterns[kind]);
+const PARTITION_KEY = /^(?:ACCOUNT#(-?\d+)#)?([A-Z_]+)(?:#(.*))?$/s;
+
+/** Parses a key that {@link keys} has built; undefined for one of no kind. */
+export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
+  const [, digits, name = '', rest] = PARTITION_KEY.exec(pk) ?? [];
+  const pattern = (digits === undefined ? name : tenantPartition('*', name)) + (rest === undefined ? '' : '#*');
+  const kinds = KINDS_OF_PATTERN.get(pattern) ?? [];
+  const kind = kinds.length > 1 ? kinds.find((each) => DECLARATIONS[each].only === sk) : kinds[0];
+  if (!kind) return undefined;
+  const { read, accountIn } = DECLARATIONS[kind];
+  const account = accountIn?.(sk) ?? (digits === undefined ? undefined : toInt64(digits));
+  return { kind, ...(account !== undefined && { account }), parts: read(sk, rest ?? '') };
 }
 
 /** Those of the rows that are of this kind, by their keys. */
 export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: readonly Row[]) =>
   rows.filter((row): row is Row & Stored<Kind> => parseKey(row)?.kind === kind);
-
-const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
-
-/** Parses a key that {@link keys} has built; undefined for an unknown partition key. */
-export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
-  if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
-  if (pk === collections.accounts())
-    return { kind: 'listedAccount', account: toInt64(sk.replace(/^0+(?=.)/, '')), parts: [] };
-  const [, digits, collection, rest = ''] = TENANT.exec(pk) ?? [];
-  if (digits === undefined) return undefined;
-  const account = toInt64(digits);
-  const row = (kind: RowKind, ...parts: ParsedKey['parts']): ParsedKey => ({ kind, account, parts });
-  const separator = sk.indexOf('#');
-  const [before, after] = [sk.slice(0, separator), sk.slice(separator + 1)];
-  switch (collection) {
-    case 'ACCOUNT':
-      return row('account');
-    case 'AUDIT':
-      return row('audit', Number(before), after);
-    case 'MEMBERS':
-      return row('member', toInt64(sk));
-    case 'HOSTS':
-      return row('host', sk);
-    case 'HOST_STATUSES':
-      return row('hostStatus', sk);
-    case 'RETIREMENTS':
-      return row('retirement', sk);
-    case 'RUM':
-      return row(sk === 'RESOURCE' ? 'rumResource' : 'rumUsage');
-    case 'WORK_ITEMS':
-      return row('workItem', sk);
-    case 'INCIDENTS':
-      return row('incident', sk);
-    case 'ALERTS':
-      return row('alert', sk);
-    case 'ALERT_KEYS':
-      return row('alertKey', sk);
-    case 'HISTORY':
-      return row('historyEntry', rest, Number(sk));
-    case 'LOG':
-      return row('logPointer', Number(sk));
-    case 'LOG_HEAD':
-      return row('logHead');
-    case 'RATE':
-      return row('rateCount', rest, Number(sk));
-    case 'IDEMPOTENCY':
-      return row('idempotency', before, after);
-    default:
-      return undefined;
-  }
-}
-
-/** A kind of partition key, named after the rows stored under it. */
-export type KeyKind =
-  | 'accountList'
-  | 'account'
-  | 'appKey'
-  | 'hosts'
-  | 'hostStatuses'
-  | 'retirements'
-  | 'rum'
-  | 'workItems'
-  | 'incidents'
-  | 'alerts'
-  | 'alertKeys'
-  | 'openAlerts'
-  | 'members'
-  | 'history'
-  | 'logHead'
-  | 'log'
-  | 'idempotency'
-  | 'rate';
-
-type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'ConditionCheckItem';
-
-/** What a function may do with rows: one statement of actions on partition keys of some kinds. */
-export interface Grant {
-  readonly actions: readonly TableAction[];
-  readonly on: readonly KeyKind[];
-  /** The only attributes that requests may name, besides the key attributes; absent: any. */
-  readonly attributes?: readonly string[];
-}

@@ -14,20 +14,11 @@ import {
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../aws/http-handler.ts';
-import { backoff, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
+import { backoff, CONCURRENCY, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
 import { toInt64 } from '../shared/json.ts';
 import type { Table } from './client.ts';
-import { attribute, Expression, expression, expressionsOf, projection } from './expression.ts';
-import {
-  type AttributeOf,
-  type Key,
-  type KeyOf,
-  OPEN_ALERTS_INDEX,
-  type PartitionOf,
-  type ReadRow,
-  type RowKind,
-  type Stored,
-} from './keys.ts';
+import { expression, expressionsOf, projection } from './expression.ts';
+import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
 
 /** Reads a row, strongly consistent. @returns undefined when there is none */
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
@@ -72,13 +63,18 @@ export interface ReadBatch<Kind extends RowKind> {
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
  * aborts; without a signal about ten seconds.
  * @param keys without repetitions, which DynamoDB refuses
- * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
+ * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all;
+ *   `concurrency`: calls at the same time
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name: tableName, signal }: Table,
   keys: readonly KeyOf<Kind>[],
-  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
+  {
+    consistent = true,
+    attributes,
+    concurrency = CONCURRENCY,
+  }: { consistent?: boolean; attributes?: readonly Name[]; concurrency?: number } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
   const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, units: 0 }));
@@ -110,7 +106,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
     }
   }
 
-  await forEach(batches, readBatch, { signal });
+  await forEach(batches, readBatch, { concurrency, signal });
   return { rows, batches };
 }
 
@@ -161,33 +157,6 @@ export async function queryPage<Kind extends RowKind>(
   });
   const { Items = [], LastEvaluatedKey } = await table.client.send(command, optionsOf(table.signal));
   return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
-}
-
-/**
- * Reads sort keys of a partition of the index of open alerts, eventually consistent: as many as the limit, unless there are fewer. On AWS that
- * is one page; DynamoDB Local counts the whole rows for its pages of 1 MB.
- */
-export async function queryOpenAlerts(
-  { name, client, signal }: Table,
-  partition: PartitionOf<'alert'>,
-  { limit, after, descending = false }: PageOptions,
-): Promise<string[]> {
-  const [pk, sk] = [attribute(OPEN_ALERTS_INDEX.partitionKey), attribute(OPEN_ALERTS_INDEX.sortKey)];
-  const sign = new Expression([descending ? ' < ' : ' > ']);
-  const bound = after === undefined ? undefined : expression` AND ${sk}${sign}${after}`;
-  const input = {
-    TableName: name,
-    IndexName: OPEN_ALERTS_INDEX.name,
-    ...expressionsOf({ KeyConditionExpression: expression`${pk} = ${partition}${bound}` }),
-    Limit: limit,
-    ScanIndexForward: !descending,
-  };
-  const found: string[] = [];
-  for await (const { Items = [] } of paginateQuery({ client }, input, optionsOf(signal))) {
-    found.push(...Items.map((item) => String(item[OPEN_ALERTS_INDEX.sortKey])));
-    if (found.length >= limit) break;
-  }
-  return found;
 }
 
 function inputOf({ name }: Table, partition: string, { from, attributes }: QueryOptions<string> = {}) {

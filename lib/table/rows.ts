@@ -123,7 +123,7 @@ export interface AlertRow extends Partial<KeyedAlert> {
   labels?: Readonly<Record<string, string>>;
   source_url?: string;
   /** The order of the record that last wrote these fields. */
-  record_order?: Uint8Array;
+  row_order?: Uint8Array;
   /** Absent: in no incident. */
   incident_id?: string;
   /** The order of the latest record that named the incident. */
@@ -160,7 +160,7 @@ export interface AlertKeyRow {
   alert_id: string;
   is_open: boolean;
   /** The order of the record that opened it, or of the latest that said that it has ended. */
-  record_order: Uint8Array;
+  row_order: Uint8Array;
   /** Unix seconds; absent while the alert is open. */
   ttl?: number;
 }
@@ -250,7 +250,7 @@ export interface Rows {
   /** `ttl`: Unix seconds. */
   hostStatus: UncheckedRow & { ttl?: number };
   /** The latest retirement of a host. */
-  retirement: { record_order: Uint8Array; ttl: number };
+  retirement: { row_order: Uint8Array; ttl: number };
   rumResource: UncheckedRow & { deleted?: boolean };
   rumUsage: UncheckedRow;
   rateCount: RateCountRow;

@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { Deps } from '../../lib/deps.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
-import type { Deps } from '../../lib/shared/deps.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -19,7 +19,7 @@ import { startDynamoDb } from '../local/dynamodb-local.ts';
 export const PAST_CACHE_MS = 120_000;
 
 /** Long enough that even on a busy machine merges move all their alerts and pages have their whole live status. */
-const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
+const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000 };
 
 const ignore = () => undefined;
 
@@ -32,7 +32,6 @@ export const eventOf = ({ method, path }: ListedOperation, appKey: string, body:
   body: JSON.stringify(body),
 });
 
-/** The handlers of the operations over a table. */
 export function benchHandlers(table: Table) {
   let aheadMs = 0;
   const deps: Deps = {

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import { keys, partitions } from '../../lib/table/keys.ts';
 import { listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -93,7 +93,7 @@ const WRITERS: Record<string, (tenant: Account) => Promise<Writer>> = {
     const member = { kind: 'member', account_id: account, name: 'm' };
     const lines = Array.from({ length: MEMBERS }, (_, index) => JSON.stringify({ ...member, member_id: index + 1 }));
     const run = admin('import -', lines.join('\n'));
-    const isWhole = async () => (await storedUnder(table, collections.members(account))).length === MEMBERS;
+    const isWhole = async () => (await storedUnder(table, partitions.member(account))).length === MEMBERS;
     return { run, countEffects: async () => Number(await isWhole()) };
   },
 };

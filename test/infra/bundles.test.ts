@@ -67,18 +67,18 @@ const call = {
 
 /** Kilobytes, rounded up, so that a test fails if a bundle grows. The smallest operation shows what all of them load. */
 const SIZES: Partial<Record<FunctionName, number>> = {
-  'delete-work-item': 280,
-  'send-records': 452,
-  'send-notification': 313,
+  'delete-work-item': 291,
+  'send-records': 460,
+  'send-notification': 325,
   'finish-merges': 238,
   'ingest-records': 430,
   relay: 281,
   'usage-key-authorizer': 230,
-  'fallback-route': 37,
+  'fallback-route': 47,
   'openapi-document': 2 + Math.ceil(JSON.stringify(openapi).length / 1_000),
 };
 /** Of the other operations. */
-const USUAL_SIZE = 303;
+const USUAL_SIZE = 314;
 
 it('each function has a bundle of at most its size', () => {
   for (const name of functions.keys()) {

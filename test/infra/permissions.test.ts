@@ -1,8 +1,8 @@
 /** Who may do what: every role, policy and permission of the template, statement by statement. */
 import { expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
-import { LEADING_KEYS } from '../../infra/table-definition.ts';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
+import { leadingKeysOf } from '../../lib/table/grant.ts';
 import type { Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from './stack.ts';
 import { OLD_STREAM, OLD_TABLE } from './templates.ts';
@@ -74,16 +74,17 @@ const MORE: Partial<Record<FunctionName, string[]>> = {
   ],
 };
 const rolePolicies = FUNCTIONS.map((name) => {
-  const grants = GRANTS[name].map(({ actions, on, attributes }) =>
-    textOf({
+  const grants = GRANTS[name].map((grant) => {
+    const { actions, on, attributes } = grant;
+    return textOf({
       ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`) },
       Resource: on.includes('openAlerts') ? 'Table.Arn/index/open-alerts' : 'Table.Arn',
       Condition: {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
       },
-    }),
-  );
+    });
+  });
   const logs = `Allow logs:CreateLogStream logs:PutLogEvents on ${idOfFunction(name)}Logs.Arn`;
   return [`${idOfFunction(name)}Role`, [logs, ...grants, ...(MORE[name] ?? [])].sort()];
 });

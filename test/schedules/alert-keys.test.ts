@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
@@ -68,7 +69,7 @@ function recordsOf(calls: (typeof cases extends fc.Arbitrary<infer Case> ? Case 
       return alerts.map((alert, index): IngestRecord => {
         const line = JSON.stringify({ kind: 'alert', account_id: account, at_ms: sentMs, ...alert });
         const found = recordOf(line, { sentMs, messageId: `${number}.${attempt}`, line: index + 1 });
-        if (!('record' in found)) throw new Error(`${found.problem}: ${line}`);
+        if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${line}`);
         return found.record;
       });
     }),

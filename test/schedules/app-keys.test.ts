@@ -4,9 +4,8 @@ import { expect } from 'vitest';
 import { createAppKeys } from '../../lib/http/app-keys.ts';
 import type { Caller } from '../../lib/http/operation.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { changeAccount, readAccount } from '../../packages/admin/accounts/accounts.ts';
+import { AccountError, changeAccount, readAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
-  AppKeyError,
   identityOfAppKey,
   putAppKey,
   revokeAppKey,
@@ -79,7 +78,7 @@ onSchedules(
             await COMMANDS[command](table);
             done.add(command);
           } catch (error) {
-            if (!(error instanceof AppKeyError || error instanceof DataError)) throw error;
+            if (!(error instanceof AccountError || error instanceof DataError)) throw error;
           }
           isOver = true;
         }, its);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -111,7 +112,7 @@ function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
     const row = rows.get(name) ?? {};
     if (retired) {
       for (const removed of [name, `host_status ${host_id}`]) rows.delete(removed);
-      rows.set(`retirement ${host_id}`, { record_order: Uint8Array.from(order) });
+      rows.set(`retirement ${host_id}`, { row_order: Uint8Array.from(order) });
     } else if (kind === 'host_status') {
       const has = (names: string[]) => names.some((field) => fields[field] !== undefined);
       const received = has(['observed_at_ms', 'node_count', 'edge_count']) && (fields.received_at_ms ?? atMs);
@@ -185,7 +186,7 @@ onSchedules(
     const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
       const text = JSON.stringify({ account_id: account, at_ms, ...entity });
       const found = recordOf(text, { sentMs, messageId, line: index + 1 });
-      if (!('record' in found)) throw new Error(`${found.problem}: ${text}`);
+      if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${text}`);
       return found.record;
     });
     const model = modelOf(records);

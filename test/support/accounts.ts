@@ -39,3 +39,11 @@ export const RUM_RECORD = {
   'session_measure.free_cnt': 2_000,
   'session_replay.free_cnt': 3_000,
 };
+
+/** A stored row of RUM usage. */
+export const RUM_USAGE = {
+  'session_investigate.used_cnt': 1,
+  'session_measure.used_cnt': 2,
+  'session_replay.used_cnt': 3,
+  session_limit_reached: false,
+};

@@ -9,7 +9,7 @@ import { createFinishMerges, finishMerge } from '../../lib/operations/merge-aler
 import { logHeadOf } from '../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import { keys, partitions } from '../../lib/table/keys.ts';
 import { batchGet } from '../../lib/table/read.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
@@ -70,8 +70,8 @@ export async function newAccount(table: Table) {
     },
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
-    /** The rows that keep the order of its merges. */
-    logHead: () => storedUnder(table, collections.logHead(account)),
+    /** Its log head, as the rows of a partition. */
+    logHead: () => storedUnder(table, partitions.logHead(account)),
     /** Sequences of the merges that are pending. */
     pending: async () => Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
     /** The incident of each alert. */
@@ -83,7 +83,7 @@ export async function newAccount(table: Table) {
     /** Entries of an incident's history, with `pending` if they are. */
     history: async (id: string) =>
       entriesOf(
-        await storedUnder(table, collections.history(account, id)),
+        await storedUnder(table, partitions.historyEntry(account, id)),
         Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),
       ),
     /** Commits a large merge as the first one of the account, and moves no alert: its call has died. */
@@ -103,7 +103,7 @@ export async function newAccount(table: Table) {
     },
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {
-      for (const { large, sequence } of entriesOf(await storedUnder(table, collections.history(account, id))))
+      for (const { large, sequence } of entriesOf(await storedUnder(table, partitions.historyEntry(account, id))))
         if (large) await finishMerge(table, account, { incidentId: id, sequence }, transactionItems);
     },
     event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),

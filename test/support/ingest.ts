@@ -3,6 +3,7 @@ import type { SQSEvent } from 'aws-lambda';
 import type { QueueMessage } from '../../lib/aws/sqs.ts';
 import { createIngestRecords } from '../../lib/ingest/ingest.ts';
 import type { IngestRecord } from '../../lib/ingest/kinds.ts';
+import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
@@ -12,7 +13,7 @@ import { testDeps } from './service.ts';
 /** The record of a line that is the first of its message. */
 export function recordFrom(fields: object, sentMs = Date.now()): IngestRecord {
   const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
-  if (!('record' in found)) throw new Error(found.problem);
+  if (!('record' in found)) throw new Error(reasonOf(found.problems));
   return found.record;
 }
 

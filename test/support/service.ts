@@ -2,11 +2,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Deps } from '../../lib/deps.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
 import { type Handler, type Operation, PERMISSIONS } from '../../lib/http/operation.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
-import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import type { RecordCounts } from '../../lib/shared/log.ts';
 import { readSettings, type Settings, type TimeLimits } from '../../lib/shared/settings.ts';
@@ -39,7 +39,6 @@ export const PATIENT_LIMITS: TimeLimits = {
   authorizerMs: 30_000,
   inventoryMs: 30_000,
   liveStatusMs: 30_000,
-  movesMs: 30_000,
 };
 
 /** A new table at the run's DynamoDB. @param options `stream`: whether it has a stream */
@@ -122,8 +121,8 @@ export function handlersOver(
 export interface EventOptions {
   appKey?: string | string[] | undefined;
   body?: unknown;
-  /** The body as text, in place of `body`. */
-  rawBody?: string | null;
+  /** The body as text, or as bytes in base64, in place of `body`. */
+  rawBody?: string | Buffer | null;
   /** A list gives a header several times. */
   headers?: Record<string, string | string[]>;
 }
@@ -136,6 +135,7 @@ export function eventFor(
   const appKeys = [options.appKey ?? []].flat();
   const last = appKeys.at(-1);
   const body = options.body === undefined ? null : JSON.stringify(options.body);
+  const { rawBody = body } = options;
   const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
     ([name, value]) => [name, [value].flat()] as const,
   );
@@ -150,8 +150,8 @@ export function eventFor(
     pathParameters: null,
     stageVariables: null,
     requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
-    body: options.rawBody === undefined ? body : options.rawBody,
-    isBase64Encoded: false,
+    body: Buffer.isBuffer(rawBody) ? rawBody.toString('base64') : rawBody,
+    isBase64Encoded: Buffer.isBuffer(rawBody),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { OPEN_ALERTS_INDEX } from '../../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../../lib/table/open-alerts.ts';
 import type {
   ActionKind,
   BatchWrite,

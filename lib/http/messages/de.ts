@@ -8,16 +8,29 @@ function range(min: Bound, max: Bound, unit = ''): string {
   return max !== undefined ? `höchstens ${max}${unit}` : '';
 }
 
-function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+const FORMATS: Readonly<Record<string, string>> = {
+  objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
+  'filtered-cursor':
+    'ein search_after_ctx, den dieser Dienst diesem Konto für dieselbe Liste geliefert hat (für die erste Seite weglassen)',
+  cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
+  'date-time': 'eine Zeit nach RFC 3339',
+  'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
+  labels:
+    'ein Objekt mit höchstens 64 Zeichenketten von jeweils höchstens 1024 Zeichen und Namen mit 1 bis 128 Zeichen',
+  scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
+  'undone-deletion':
+    'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',
+};
+
+function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `einer der Werte ${values.join(', ')}`;
-  if (format === 'objectid') return 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern';
-  if (format === 'filtered-cursor')
-    return 'ein search_after_ctx, den dieser Dienst diesem Konto für dieselbe Liste geliefert hat (für die erste Seite weglassen)';
-  if (format === 'cursor')
-    return 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)';
+  const known = FORMATS[format];
+  if (known !== undefined) return known;
   switch (type) {
     case 'boolean':
       return 'true oder false';
+    case 'object':
+      return 'ein JSON-Objekt';
     case 'integer': {
       const max = schema['x-maximum'] ?? maximum;
       if (format === 'int64' && max === undefined)
@@ -41,8 +54,14 @@ function expected({ type, format, enum: values, minimum, maximum, items = {}, ..
   }
 }
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
-  const wanted = `${expected(schema)}${illFormed ? ' in wohlgeformtem Unicode' : ''}`;
+const UNITS = {
+  seconds: (given: string) => `in Millisekunden, nicht in Sekunden wie ${given}`,
+  milliseconds: (given: string) => `in Sekunden, nicht in Millisekunden wie ${given}`,
+} as const;
+
+function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+  const unit = wrongUnit ? `, ${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
+  const wanted = `${expected(schema)}${illFormed ? ' in wohlgeformtem Unicode' : ''}${unit}`;
   if (missing) return `${field} fehlt: erwartet wird ${wanted}`;
   if (item === undefined) return `${field} ist ungültig: erwartet wird ${wanted}`;
   const more = moreItems ? ` (und ${moreItems} weitere)` : '';
@@ -50,6 +69,8 @@ function fieldError({ field, schema, missing, illFormed, item, moreItems }: Fiel
 }
 
 const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as const;
+
+const subject = (field: string | undefined) => (field === undefined ? '' : `${field} `);
 
 const andMore = (more: number) => (more > 0 ? ` und ${more} weitere` : '');
 
@@ -86,7 +107,7 @@ export const catalog: Catalog = {
     bodyWithMark: () =>
       'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Bitte die Bytereihenfolge-Marke (U+FEFF) am Anfang entfernen.',
     bodyEncoded: ({ encoding }) =>
-      `Der Inhalt der Anfrage ist mit Content-Encoding ${encoding} nicht lesbar. Bitte ohne Content-Encoding senden.`,
+      `Der Inhalt der Anfrage ist mit Content-Encoding ${encoding} nicht lesbar. Bitte in gzip oder ohne Content-Encoding senden.`,
     bodyTooDeep: ({ levels }) => `Der Inhalt der Anfrage darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
     bodyTooManyValues: ({ values }) =>
       `Der Inhalt der Anfrage darf höchstens ${values} Werte haben (Objekte, Arrays und alles darin). Bitte weniger auf einmal senden.`,
@@ -101,7 +122,9 @@ export const catalog: Catalog = {
       `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
-    invalidRecords: ({ problems, more }) => `${problems.join('; ')}${andMore(more)}. Kein Datensatz wurde übernommen.`,
+    contentTypeOfItems: () => 'Der Header Content-Type muss application/json oder application/x-ndjson sein.',
+    noItemTaken: ({ reasons, more }) =>
+      `${reasons.join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
     endedAlertsUnnamed: () =>
       'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',
@@ -127,5 +150,30 @@ export const catalog: Catalog = {
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
     methodNotAllowed: ({ allow }) => `Dieser Pfad nimmt nur ${allow} an.`,
+    itemTooLong: ({ maxBytes }) => `darf höchstens ${maxBytes} Bytes groß sein.`,
+    itemNotJson: ({ column }) => `muss gültiges JSON sein: Fehler in Spalte ${column}.`,
+    itemNotObject: () => 'muss ein JSON-Objekt sein.',
+    itemTooDeep: ({ field, levels }) => `${subject(field)}darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
+    itemNamesInvalid: ({ field, maxLength }) =>
+      `${subject(field)}darf keine Feldnamen enthalten, die leer, länger als ${maxLength} Zeichen, __proto__ oder kein wohlgeformtes Unicode sind.`,
+    itemOfSns: () =>
+      'ist der Umschlag einer SNS-Nachricht: Bitte im Abonnement des Topics die Zustellung von Rohnachrichten einschalten.',
+    itemKept: () =>
+      'ist kein Datensatz, sondern was ein Aufrufer gesendet und der Feed abgelehnt hat, zum Ansehen aufbewahrt. Bitte aus dieser Queue löschen.',
+    accountDiffers: ({ accountId }) => `account_id muss ${accountId} sein oder fehlen.`,
+    fieldUnknown: ({ field }) => `${field} ist kein Feld dieser Art.`,
+    fieldReserved: ({ field }) => `${field} ist reserviert: Bitte das Feld umbenennen.`,
+    numberNotStorable: ({ field }) =>
+      `${field} darf keine ganzen Zahlen außerhalb von int64, keine Brüche näher an 0 als 1e-130 und keine Brüche enthalten, die ein Double zu einer ganzen Zahl rundet.`,
+    clockAhead: ({ field, aheadMs }) =>
+      `${field} liegt ${aheadMs} ms nach dem Senden des Datensatzes: Bitte die Uhr stellen, von der es stammt.`,
+    notExactlyOne: ({ fields }) => `genau eines von ${fields.join(' und ')} ist erforderlich.`,
+    alertKeyRequired: ({ field }) => `${field} erfordert einen alert_key anstelle von alert_id.`,
+    incidentIdZero: () =>
+      'incident_id darf nicht nur aus Nullen bestehen: das speichern Zusammenführungen für keinen Incident.',
+    versionNotDeletable: ({ maximum }) =>
+      `version darf höchstens ${maximum} sein, außer das Work Item ist gelöscht: Löschen addiert 1.`,
+    alertWithoutTitle: () => 'muss eine Annotation summary oder description oder ein Label haben.',
+    alertWithoutIdentity: () => 'muss einen fingerprint oder ein Label haben.',
   },
 };

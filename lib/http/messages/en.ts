@@ -8,16 +8,28 @@ function range(min: number | string | bigint | undefined, max: number | string |
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
-function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+const FORMATS: Readonly<Record<string, string>> = {
+  objectid: 'an ObjectID: a string of 24 hexadecimal digits',
+  'filtered-cursor':
+    'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
+  cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
+  'date-time': 'a time of RFC 3339',
+  'http-url': 'an http or https URL of at most 2048 characters',
+  labels: 'an object of at most 64 strings of at most 1024 characters each, with names of 1 to 128 characters',
+  scalars: 'an object of strings, numbers and booleans',
+  'undone-deletion':
+    'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+};
+
+function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `one of ${values.join(', ')}`;
-  if (format === 'objectid') return 'an ObjectID: a string of 24 hexadecimal digits';
-  if (format === 'filtered-cursor')
-    return 'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)';
-  if (format === 'cursor')
-    return 'a next_cursor that this service returned to this account (leave it out for the first page)';
+  const known = FORMATS[format];
+  if (known !== undefined) return known;
   switch (type) {
     case 'boolean':
       return 'true or false';
+    case 'object':
+      return 'a JSON object';
     case 'integer': {
       const max = schema['x-maximum'] ?? maximum;
       if (format === 'int64' && max === undefined)
@@ -43,13 +55,20 @@ function expected({ type, format, enum: values, minimum, maximum, items = {}, ..
   }
 }
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
-  const wanted = `${expected(schema)}${illFormed ? ', in well-formed Unicode' : ''}`;
+const OTHER_UNIT = { seconds: 'milliseconds', milliseconds: 'seconds' } as const;
+
+function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+  const unit = wrongUnit
+    ? `: it is in ${OTHER_UNIT[wrongUnit.unit]}, and ${wrongUnit.given} is in ${wrongUnit.unit}`
+    : '';
+  const wanted = `${expected(schema)}${illFormed ? ', in well-formed Unicode' : ''}${unit}`;
   if (missing) return `${field} is required and must be ${wanted}`;
   if (item === undefined) return `${field} must be ${wanted}`;
   const more = moreItems ? ` (and ${moreItems} more)` : '';
   return `${field}[${item}]${more} must be ${wanted}`;
 }
+
+const subject = (field: string | undefined) => (field === undefined ? '' : `${field} `);
 
 export const catalog: Catalog = {
   language: 'en',
@@ -83,7 +102,7 @@ export const catalog: Catalog = {
     bodyWithMark: () =>
       'The request body must be valid JSON in UTF-8: remove the byte order mark (U+FEFF) at its start.',
     bodyEncoded: ({ encoding }) =>
-      `The request body cannot be read with Content-Encoding ${encoding}. Send it without Content-Encoding.`,
+      `The request body cannot be read with Content-Encoding ${encoding}. Send it in gzip, or without Content-Encoding.`,
     bodyTooDeep: ({ levels }) => `The request body may be nested at most ${levels} levels deep. Reduce the nesting.`,
     bodyTooManyValues: ({ values }) =>
       `The request body may have at most ${values} values (objects, arrays and all that is in them). Send less at once.`,
@@ -98,8 +117,9 @@ export const catalog: Catalog = {
       `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
-    invalidRecords: ({ problems, more }) =>
-      `${problems.join('; ')}${more > 0 ? `; and ${more} more records` : ''}. No record was taken.`,
+    contentTypeOfItems: () => 'The Content-Type header must be application/json or application/x-ndjson.',
+    noItemTaken: ({ reasons, more }) =>
+      `${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
     endedAlertsUnnamed: () =>
       'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',
@@ -125,5 +145,29 @@ export const catalog: Catalog = {
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
     methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
+    itemTooLong: ({ maxBytes }) => `must be at most ${maxBytes} bytes.`,
+    itemNotJson: ({ column }) => `must be valid JSON: it has a syntax error at column ${column}.`,
+    itemNotObject: () => 'must be a JSON object.',
+    itemTooDeep: ({ field, levels }) => `${subject(field)}must not be nested deeper than ${levels} levels.`,
+    itemNamesInvalid: ({ field, maxLength }) =>
+      `${subject(field)}must not contain field names that are empty, longer than ${maxLength} characters, __proto__ or not well-formed Unicode.`,
+    itemOfSns: () =>
+      'is the envelope of an SNS notification: switch on raw message delivery for the subscription of the topic.',
+    itemKept: () =>
+      'is no record, but what a caller sent and the feed refused: it is kept to be looked at. Delete it from this queue.',
+    accountDiffers: ({ accountId }) => `account_id must be ${accountId}, or left out.`,
+    fieldUnknown: ({ field }) => `${field} is not a field of this kind.`,
+    fieldReserved: ({ field }) => `${field} is reserved: rename the field.`,
+    numberNotStorable: ({ field }) =>
+      `${field} must not contain integers beyond the int64 range, fractions closer to 0 than 1e-130, or fractions that a double rounds to an integer.`,
+    clockAhead: ({ field, aheadMs }) =>
+      `${field} is ${aheadMs} ms after the record was sent: set the clock that it is from.`,
+    notExactlyOne: ({ fields }) => `exactly one of ${fields.join(' and ')} is required.`,
+    alertKeyRequired: ({ field }) => `${field} requires an alert_key in place of alert_id.`,
+    incidentIdZero: () => 'incident_id must not be all zeros: merges store that for no incident.',
+    versionNotDeletable: ({ maximum }) =>
+      `version must be at most ${maximum}, unless the work item is deleted: deletion adds 1.`,
+    alertWithoutTitle: () => 'must have an annotation summary or description, or a label.',
+    alertWithoutIdentity: () => 'must have a fingerprint or a label.',
   },
 };

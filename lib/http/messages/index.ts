@@ -1,6 +1,6 @@
 // Imports only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
-import type { ApiError, Catalog } from '../errors.ts';
+import type { Catalog } from '../errors.ts';
 import { catalog as de } from './de.ts';
 import { catalog as en } from './en.ts';
 import { catalog as zhCn } from './zh-cn.ts';
@@ -56,15 +56,4 @@ export function catalogFor(acceptLanguage: string | undefined): Catalog {
     if (found) return found;
   }
   return CATALOGS[0];
-}
-
-/** The message of an error: what is wrong and what to do. */
-export function messageOf(
-  { codes, explain }: Catalog,
-  { code, explanation }: Pick<ApiError, 'code' | 'explanation'>,
-): string {
-  if (!explanation) return codes[code];
-  // The explanation's values are those of its name, which the compiler does not infer.
-  const explainRefusal = explain[explanation.name] as (values: unknown) => string;
-  return explainRefusal(explanation.values);
 }

@@ -14,14 +14,26 @@ function integer(min: Bound, max: Bound): string {
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
-function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+const FORMATS: Readonly<Record<string, string>> = {
+  objectid: 'ObjectID，即 24 位十六进制字符串',
+  'filtered-cursor': '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）',
+  cursor: '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
+  'date-time': 'RFC 3339 格式的时间',
+  'http-url': '至多 2048 个字符的 http 或 https URL',
+  labels: '至多含 64 个字符串的对象，每个字符串至多 1024 个字符，名称为 1 到 128 个字符',
+  scalars: '由字符串、数字和布尔值组成的对象',
+  'undone-deletion': '包含 version（int64）、at_ms（Unix 毫秒）以及可选的 by（至多 256 个字符的字符串）的对象',
+};
+
+function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `以下值之一：${values.join('、')}`;
-  if (format === 'objectid') return 'ObjectID，即 24 位十六进制字符串';
-  if (format === 'filtered-cursor') return '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）';
-  if (format === 'cursor') return '本服务返回给该账户的 next_cursor（查询第一页时请省略）';
+  const known = FORMATS[format];
+  if (known !== undefined) return known;
   switch (type) {
     case 'boolean':
       return 'true 或 false';
+    case 'object':
+      return 'JSON 对象';
     case 'integer': {
       const max = schema['x-maximum'] ?? maximum;
       const minimumField = schema['x-minimum-field'];
@@ -49,12 +61,20 @@ const mustBe = (schema: FieldSchema) =>
     .replace(/^(?=[\w-])/, ' ')
     .replace('） ', '）')}`;
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems }: FieldError): string {
-  const wanted = `${mustBe(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}`;
+const UNITS = {
+  seconds: (given: string) => `单位为毫秒，而 ${given} 的单位是秒`,
+  milliseconds: (given: string) => `单位为秒，而 ${given} 的单位是毫秒`,
+} as const;
+
+function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+  const unit = wrongUnit ? `，${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
+  const wanted = `${mustBe(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}${unit}`;
   if (missing) return `${field} 为必填项，${wanted}`;
   if (item === undefined) return `${field} ${wanted}`;
   return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${wanted}`;
 }
+
+const subject = (field: string | undefined) => (field === undefined ? '' : `${field} 的`);
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
 
@@ -87,7 +107,8 @@ export const catalog: Catalog = {
     malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
     bodyNotUtf8: () => '请求体必须是格式正确的 UTF-8 JSON：它不是 UTF-8。',
     bodyWithMark: () => '请求体必须是格式正确的 UTF-8 JSON：请去掉开头的字节顺序标记（U+FEFF）。',
-    bodyEncoded: ({ encoding }) => `无法按 Content-Encoding ${encoding} 读取请求体，请不要使用 Content-Encoding。`,
+    bodyEncoded: ({ encoding }) =>
+      `无法按 Content-Encoding ${encoding} 读取请求体，请使用 gzip，或不要使用 Content-Encoding。`,
     bodyTooDeep: ({ levels }) => `请求体的嵌套不得超过 ${levels} 层。`,
     bodyTooManyValues: ({ values }) =>
       `请求体最多可含 ${values} 个值（包括对象、数组及其中的所有值）。请减少每次发送的内容。`,
@@ -99,8 +120,9 @@ export const catalog: Catalog = {
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
-    invalidRecords: ({ problems, more }) =>
-      `${problems.join('；')}${more > 0 ? `；另有 ${more} 条记录` : ''}。未接收任何记录。`,
+    contentTypeOfItems: () => 'Content-Type 请求头必须是 application/json 或 application/x-ndjson。',
+    noItemTaken: ({ reasons, more }) =>
+      `${reasons.join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
     endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
@@ -122,5 +144,25 @@ export const catalog: Catalog = {
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
+    itemTooLong: ({ maxBytes }) => `不得超过 ${maxBytes} 字节。`,
+    itemNotJson: ({ column }) => `必须是格式正确的 JSON：第 ${column} 列有误。`,
+    itemNotObject: () => '必须是 JSON 对象（object）。',
+    itemTooDeep: ({ field, levels }) => `${subject(field)}嵌套不得超过 ${levels} 层。`,
+    itemNamesInvalid: ({ field, maxLength }) =>
+      `${subject(field)}字段名不得为空、超过 ${maxLength} 个字符、为 __proto__ 或不是格式正确的 Unicode。`,
+    itemOfSns: () => '这是 SNS 通知的封装消息：请为该主题的订阅启用原始消息传递（raw message delivery）。',
+    itemKept: () => '这不是记录，而是调用方发送后被拒绝的内容，仅供查看。请从此队列中删除。',
+    accountDiffers: ({ accountId }) => `account_id 必须是 ${accountId}，或者省略。`,
+    fieldUnknown: ({ field }) => `${field} 不是此类记录的字段。`,
+    fieldReserved: ({ field }) => `${field} 是保留字段，请重新命名。`,
+    numberNotStorable: ({ field }) =>
+      `${field} 不得包含超出 int64 范围的整数、绝对值小于 1e-130 的小数，或会被双精度浮点数舍入为整数的小数。`,
+    clockAhead: ({ field, aheadMs }) => `${field} 比记录的发送时间晚 ${aheadMs} 毫秒，请校准其来源的时钟。`,
+    notExactlyOne: ({ fields }) => `${fields.join(' 和 ')} 必须且只能提供一个。`,
+    alertKeyRequired: ({ field }) => `${field} 需要使用 alert_key 而不是 alert_id。`,
+    incidentIdZero: () => 'incident_id 不得全为零：合并用它表示不属于任何故障。',
+    versionNotDeletable: ({ maximum }) => `version 不得大于 ${maximum}，除非工作项已删除：删除会使其加 1。`,
+    alertWithoutTitle: () => '必须有注解 summary 或 description，或有标签。',
+    alertWithoutIdentity: () => '必须有 fingerprint 或标签。',
   },
 };

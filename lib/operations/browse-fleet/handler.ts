@@ -1,9 +1,9 @@
+import type { Deps } from '../../deps.ts';
 import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type FleetHost, type FleetStatus, fleetHost, type HostRow, UNREADABLE } from './host.ts';
 import { createHostReader, type HostReader } from './read-hosts.ts';
 import { browseFleet, FLEET_STATUSES } from './schema.ts';
@@ -59,7 +59,6 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
 
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
-  /** Refuses every call while the subsystem is switched off. */
   function checkAvailable(): void {
     if (!settings.serviceMapEnabled)
       throw refusal('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });

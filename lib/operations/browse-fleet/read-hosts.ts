@@ -1,6 +1,6 @@
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
-import { collections, keys } from '../../table/keys.ts';
+import { keys, partitions } from '../../table/keys.ts';
 import { batchGet, queryRange } from '../../table/read.ts';
 import {
   decodeHost,
@@ -73,7 +73,7 @@ export function createHostReader(options: HostReaderOptions) {
 
   async function readHosts(limit: number): Promise<void> {
     const range = { after: lastHost || undefined, limit };
-    const partition = collections.hosts(account);
+    const partition = partitions.host(account);
     const found = await queryRange<RawRow>(withSignal(table, signal), partition, range, 'host_id', HOST_ATTRIBUTES);
     hosts = hosts.concat(found.rows);
     isComplete = found.reached === undefined;
@@ -95,7 +95,7 @@ export function createHostReader(options: HostReaderOptions) {
   async function readNextStatuses(limit: number): Promise<void> {
     if (covered === undefined) return;
     const range = { after: covered || undefined, limit };
-    const partition = collections.hostStatuses(account);
+    const partition = partitions.hostStatus(account);
     await readStatuses(async (liveTable) => {
       const { rows, reached } = await queryRange<RawRow>(liveTable, partition, range, 'host_id', STATUS_ATTRIBUTES);
       covered = reached;

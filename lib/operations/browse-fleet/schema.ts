@@ -156,10 +156,10 @@ export const browseFleet = {
   ],
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
-    { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
-    { actions: ['BatchGetItem'], on: ['hostStatuses'] },
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
+    { actions: ['Query'], on: ['host', 'hostStatus'] },
+    { actions: ['BatchGetItem'], on: ['hostStatus'] },
   ],
   concurrencyShare: 0.2,
   request: {

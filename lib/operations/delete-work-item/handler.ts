@@ -1,7 +1,7 @@
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { type ApiError, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { expression } from '../../table/expression.ts';
@@ -59,7 +59,6 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
   return isInt64(undone?.version) && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
 }
 
-/** Why the deletion was not applied. */
 function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version: Int64): ApiError {
   if (!stored || stored.deleted_at_ms !== undefined) return refusal('workItemNotFound', { workItemId });
   return refusal('versionDiffers', { given: String(version), stored: String(stored.version) });

@@ -10,8 +10,8 @@ export const deleteWorkItem = {
   tag: 'Incidents',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'workItems'] },
-    { actions: ['UpdateItem'], on: ['workItems'] },
+    { actions: ['GetItem'], on: ['appKey', 'workItem'] },
+    { actions: ['UpdateItem'], on: ['workItem'] },
   ],
   writes: true,
   request: {

@@ -1,7 +1,7 @@
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { keys } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';

@@ -11,8 +11,8 @@ export const getAlert = {
   tag: 'Incidents',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'alerts'] },
-    { actions: ['BatchGetItem'], on: ['incidents'] },
+    { actions: ['GetItem'], on: ['appKey', 'alert'] },
+    { actions: ['BatchGetItem'], on: ['incident'] },
   ],
   request: {
     title: 'AlertInfoRequest',

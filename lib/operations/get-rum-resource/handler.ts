@@ -1,12 +1,12 @@
 import QuickLRU from 'quick-lru';
+import type { Deps } from '../../deps.ts';
 import { ageOf, isCurrent, type Moment, momentOf } from '../../http/app-keys.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
-import { collections, keys } from '../../table/keys.ts';
+import { keys, partitions } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
 import { getRumResource, USAGE_FIELDS } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
@@ -57,7 +57,7 @@ function createGetRumResource(deps: Deps) {
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const since = momentOf(deps);
-    const rows = await queryRows(withSignal(table, signal), collections.rum(account));
+    const rows = await queryRows(withSignal(table, signal), partitions.rumResource(account));
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));

@@ -57,8 +57,8 @@ export const getRumResource = {
   tag: 'RUM',
   throttle: THROTTLE,
   grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rum'] },
-    { actions: ['Query'], on: ['rum'] },
+    { actions: ['GetItem'], on: ['appKey', 'rumUsage'] },
+    { actions: ['Query'], on: ['rumResource', 'rumUsage'] },
   ],
   concurrencyShare: 0.1,
   request: {

@@ -1,9 +1,9 @@
+import type { Deps } from '../../deps.ts';
 import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { SEVERITIES } from '../../table/rows.ts';
 import { isNamed, readAlerts, severitiesOf } from './read-alerts.ts';

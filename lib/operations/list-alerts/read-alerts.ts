@@ -2,8 +2,9 @@
 import type { RequestOf } from '../../http/operation.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
-import { keys, openAlerts } from '../../table/keys.ts';
-import { batchGet, queryOpenAlerts } from '../../table/read.ts';
+import { keys } from '../../table/keys.ts';
+import { openAlerts, queryOpenAlerts } from '../../table/open-alerts.ts';
+import { batchGet } from '../../table/read.ts';
 import { type AlertRow, SEVERITIES } from '../../table/rows.ts';
 import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import type { AlertItem } from '../alert-schema.ts';

@@ -17,7 +17,7 @@ export const listAlerts = {
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['Query'], on: ['openAlerts'] },
-    { actions: ['BatchGetItem'], on: ['alerts', 'alertKeys', 'incidents'] },
+    { actions: ['BatchGetItem'], on: ['alert', 'alertKey', 'incident'] },
   ],
   request: {
     title: 'AlertListRequest',

@@ -6,7 +6,7 @@
 import { backoff, CONFLICT, forEach } from '../../shared/concurrency.ts';
 import { type Int64, NO_INCIDENT } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
-import { collections, keys, type Stored } from '../../table/keys.ts';
+import { keys, partitions, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
 import type { HistoryEntry, IncidentChange, IncidentRow, LogPosition } from '../../table/rows.ts';
 
@@ -97,12 +97,12 @@ export async function readEntries(
     entries.push(entry);
   };
   await forEach(ids, read, { signal: table.signal });
-  return inOrder(entries);
+  return bySequence(entries);
 }
 
 /** An incident's history, oldest first. */
 export const readHistory = async (table: Table, account: Int64, incidentId: string): Promise<EntryWithMoves[]> =>
-  (await queryRows(table, collections.history(account, incidentId))).map(entryOf);
+  (await queryRows(table, partitions.historyEntry(account, incidentId))).map(entryOf);
 
 const MAX_READS = 20;
 
@@ -123,7 +123,7 @@ export async function readLog(
   const { sk: from } = keys.logPointer(account, after.last + 1);
   let ids: EntryId[] = [];
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
-    const [pointers, end] = await Promise.all([queryRows(table, collections.log(account), { from }), upTo]);
+    const [pointers, end] = await Promise.all([queryRows(table, partitions.logPointer(account), { from }), upTo]);
     ids = pointers
       .map(({ sk, incident_id }) => ({ incidentId: incident_id, sequence: Number(sk) }))
       .filter(({ sequence }) => sequence <= end.last);
@@ -137,10 +137,10 @@ export async function readLog(
   };
   const wanted = ids.filter(({ sequence }) => sequence < below);
   await forEach(wanted, read, { signal: table.signal });
-  return inOrder(entries);
+  return bySequence(entries);
 }
 
-export const inOrder = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
+export const bySequence = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
   entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
 
 /**

@@ -1,9 +1,9 @@
 import QuickLRU from 'quick-lru';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
-import type { Deps } from '../../shared/deps.ts';
 import { withSignal } from '../../table/client.ts';
 import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
@@ -31,17 +31,15 @@ const READ_BUDGET = {
 
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
-  const { log, metrics, timeLimits } = deps;
+  const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
   const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
-    const { signal } = call;
-    const table = withSignal(deps.table, signal);
+    const table = withSignal(deps.table, call.signal);
     const merged = await commitAndMove(table, {
       prepare: createPreparer({ call, deps, table, knownEntries, readBudget, transactionItems }),
-      moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
       throw refusalOf(error, call.body.incident_id.toLowerCase());

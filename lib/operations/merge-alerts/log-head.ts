@@ -3,7 +3,7 @@
 import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
-import { collections, keys, parseKey, type Stored } from '../../table/keys.ts';
+import { keys, parseKey, partitions, type Stored } from '../../table/keys.ts';
 import { batchGet, getRow, queryRows } from '../../table/read.ts';
 import type { HistoryEntry, LogPosition, Rows } from '../../table/rows.ts';
 import { type Action, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
@@ -85,7 +85,8 @@ export interface PendingEntryId {
 
 /** The pending entries. Costs one read unit for each account. @param only absent: of all accounts */
 export async function listPendingEntryIds(table: Table, only?: Int64): Promise<PendingEntryId[]> {
-  const listed = only === undefined ? await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] }) : [];
+  const listed =
+    only === undefined ? await queryRows(table, partitions.listedAccount(), { attributes: ['pk', 'sk'] }) : [];
   const accounts = only === undefined ? listed.flatMap((row) => parseKey(row)?.account ?? []) : [only];
   const { rows } = await batchGet(table, accounts.map(keys.logHead), { attributes: LOG_HEAD_ATTRIBUTES });
   return accounts.flatMap((account) => {

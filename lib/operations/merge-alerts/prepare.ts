@@ -1,8 +1,8 @@
 /** Prepares the entry of a merge from what it depends on. */
 
+import type { Deps } from '../../deps.ts';
 import { refusal } from '../../http/errors.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
-import type { Deps } from '../../shared/deps.ts';
 import type { Table } from '../../table/client.ts';
 import { type Assignments, resolve } from './alerts.ts';
 import { nextSequence, type PreparedEntry } from './commit.ts';

@@ -7,7 +7,7 @@ import type { Idempotency } from './commit.ts';
 import { mergeAlerts } from './schema.ts';
 
 /** Also made by an operator's command, without a body. */
-export type MergeCall = Omit<Call<RequestOf<typeof mergeAlerts>>, 'bodyBytes'>;
+export type MergeCall = Omit<Call<RequestOf<typeof mergeAlerts>>, 'bodyBytes' | 'catalog'>;
 
 /** A merge, with ids in lower case. An empty title or comment counts as absent. */
 export interface MergeRequest {

@@ -14,12 +14,12 @@ export const mergeAlerts = {
   // Lower than that of other operations, since all merges of an account write one row, the head of its log.
   throttle: { rate: 20, burst: 40 },
   grants: [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'logHead', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'history', 'logHead', 'rate'] },
-    { actions: ['Query'], on: ['log'] },
-    { actions: ['PutItem'], on: ['history', 'log', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['logHead', 'history', 'incidents', 'alerts', 'rate'] },
-    { actions: ['ConditionCheckItem'], on: ['members'] },
+    { actions: ['BatchGetItem'], on: ['alert', 'incident', 'member', 'logHead', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'historyEntry', 'logHead', 'rateCount'] },
+    { actions: ['Query'], on: ['logPointer'] },
+    { actions: ['PutItem'], on: ['historyEntry', 'logPointer', 'idempotency'] },
+    { actions: ['UpdateItem'], on: ['logHead', 'historyEntry', 'incident', 'alert', 'rateCount'] },
+    { actions: ['ConditionCheckItem'], on: ['member'] },
   ],
   concurrencyShare: 0.2,
   idempotent: true,

@@ -1,8 +1,9 @@
 /** Reads what a merge depends on, checks that it exists, and limits what the account's merges read. */
+
+import type { Deps } from '../../deps.ts';
 import { type Explanations, refusal } from '../../http/errors.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import { allInOrder } from '../../shared/concurrency.ts';
-import type { Deps } from '../../shared/deps.ts';
 import type { Table } from '../../table/client.ts';
 import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';
@@ -37,6 +38,8 @@ export interface ReaderOptions {
 const SMALL_UNITS = 125;
 /** Alerts that a large merge reads first. Their units show what the rest costs. */
 const FIRST_READ = 500;
+/** Calls at the same time that read alerts: few, for the reason of `MOVES`. */
+const READ_CONCURRENCY = 5;
 /** Maximum ids that an error message names. */
 const MAX_NAMED = 10;
 
@@ -100,7 +103,7 @@ export function createTargetReader({ request, table, now, readBudget, transactio
   }
 
   async function read(wanted: readonly KeyOf<Kind>[]) {
-    const { rows, batches } = await batchGet(table, wanted, { attributes });
+    const { rows, batches } = await batchGet(table, wanted, { attributes, concurrency: READ_CONCURRENCY });
     return { rows, units: unitsOf(batches) };
   }
 

@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { messageText } from '../../aws/sqs.ts';
-import { ALERT_CONTENT, AT_MS, LABELS } from '../../ingest/alert-fields.ts';
+import { refusal } from '../../http/errors.ts';
+import { ALERT_CONTENT, AT_MS, LABELS, MAX_RECORD_BYTES } from '../../ingest/alert-fields.ts';
 import { labelsWithin } from '../../ingest/labels.ts';
 import { codePoints } from '../../shared/json.ts';
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
 /** A longer identity is replaced by its hash. */
 const MAX_IDENTITY = 128;
-/** Maximum bytes of a record. With account and time it fits a line of the feed. */
-const MAX_RECORD_BYTES = 64_000;
 const SOURCE_URL = new RegExp(ALERT_CONTENT.source_url.pattern, 'u');
 /** By the label `severity`, in lower case. Any other is a warning. */
 const SEVERITIES = new Map([
@@ -21,13 +20,13 @@ type Members = Readonly<Partial<Record<string, unknown>>>;
 /**
  * The record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
  * would refuse.
- * @throws TypeError that says why the alert cannot be read
+ * @throws ApiError that says why the alert cannot be read
  */
 export function recordOfAlert(alert: unknown, arrivedMs: number): object {
-  if (!isObject(alert)) throw new TypeError('an alert must be an object');
+  if (!isObject(alert)) throw refusal('itemNotObject');
   const { status, fingerprint, startsAt, endsAt, generatorURL } = alert;
   const startMs = timeOf(startsAt);
-  if (startMs === undefined) throw new TypeError('startsAt must be a time of RFC 3339');
+  if (startMs === undefined) throw invalid('startsAt', 'date-time', startsAt === undefined);
   const [labels, notes] = [scalarsOf(alert, 'labels'), scalarsOf(alert, 'annotations')];
   const summary = [notes.summary, labels.alertname, notes.description]
     .map((value) => String(value ?? ''))
@@ -35,8 +34,8 @@ export function recordOfAlert(alert: unknown, arrivedMs: number): object {
   const isIdentified = typeof fingerprint === 'string' && fingerprint !== '';
   const pairs = sortedTexts(labels);
   const title = summary ?? titleOf(pairs);
-  if (title === '') throw new TypeError('it has no summary, alertname, description or label');
-  if (!isIdentified && pairs.length === 0) throw new TypeError('it has no fingerprint and no label');
+  if (title === '') throw refusal('alertWithoutTitle');
+  if (!isIdentified && pairs.length === 0) throw refusal('alertWithoutIdentity');
   const identity = isIdentified ? fingerprint.toWellFormed() : JSON.stringify(pairs);
   const isOver = status === 'resolved';
   const description = String(notes.description ?? '');
@@ -67,14 +66,15 @@ function timeOf(value: unknown): number | undefined {
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Labels or annotations; none if they are absent or null. @throws TypeError unless all are scalars */
+/** Labels or annotations; none if they are absent or null. @throws ApiError unless all are scalars */
 function scalarsOf(alert: Members, field: 'labels' | 'annotations'): Members {
   const members = alert[field] ?? {};
-  if (!isObject(members)) throw new TypeError(`${field} must be an object`);
-  for (const name in members)
-    if (!isScalar(members[name])) throw new TypeError(`${field} must be strings, numbers or booleans`);
+  if (!isObject(members) || !Object.values(members).every(isScalar)) throw invalid(field, 'scalars');
   return members;
 }
+
+const invalid = (field: string, format: string, missing = false) =>
+  refusal('invalidFields', { fieldErrors: [{ field, schema: { format }, ...(missing && { missing }) }] });
 
 /** A number that is not finite was beyond a double, or a fraction that a double would round to an integer. */
 const isScalar = (value: unknown) =>

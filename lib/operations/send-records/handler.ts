@@ -1,46 +1,24 @@
-import { messageText } from '../../aws/sqs.ts';
+import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
-import { ApiError, refusal } from '../../http/errors.ts';
-import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import { type IngestQueue, messagesOf } from '../../ingest/queues.ts';
-import { problemOf } from '../../ingest/records.ts';
-import type { Deps } from '../../shared/deps.ts';
-import { type Int64, isInt64 } from '../../shared/json.ts';
+import type { Call, Handler } from '../../http/operation.ts';
+import type { IngestQueue } from '../../ingest/queues.ts';
+import { lineOf } from '../../ingest/records.ts';
+import { createTakeItems } from '../feed-items.ts';
 import { sendRecords } from './schema.ts';
 import { validate } from './validate-send-records.ts';
 
-/** How many problems of a call are told. */
-const TOLD = 10;
-
-/** Checks records as the feed does, and sends them to it in one message. */
-const createSendRecords =
-  (ingestQueue: IngestQueue) =>
-  async ({ body, caller, requestId, arrivedMs: sentMs, signal, admitted }: Call<RequestOf<typeof sendRecords>>) => {
-    await admitted;
-    const lines: string[] = [];
-    const problems: string[] = [];
-    for (const [index, given] of body.records.entries()) {
-      const record = { account_id: caller.accountId, at_ms: sentMs, ...given };
-      const line = messageText(record);
-      const problem = problemOf(record, line, { sentMs, messageId: requestId, line: index + 1 });
-      if (problem !== undefined) problems.push(`records[${index}]: ${problem}`);
-      else if (!isOf(caller.accountId, given.account_id))
-        problems.push(`records[${index}]: account_id must be ${caller.accountId}, or left out`);
-      lines.push(line);
-    }
-    if (problems.length > 0)
-      throw refusal('invalidRecords', {
-        problems: problems.slice(0, TOLD),
-        more: Math.max(0, problems.length - TOLD),
-      });
-    // Exact numbers may take more characters than they came with: 1e18.
-    if (messagesOf(lines).length > 1) throw new ApiError('EntityTooLarge');
-    await ingestQueue.send(lines, { accountId: caller.accountId, requestId, sentMs, signal });
-    return { data: { accepted: lines.length } };
+/** Sends records to the feed, each as it came. */
+function createSendRecords(deps: Deps, ingestQueue: IngestQueue) {
+  const takeItems = createTakeItems(sendRecords, 'records', deps, ingestQueue);
+  return async (call: Call<{ records: readonly string[] }>) => {
+    await call.admitted;
+    const sender = { accountId: call.caller.accountId, sentMs: call.arrivedMs };
+    return takeItems(call, call.body.records, {
+      lineOf: (text) => lineOf(text, sender),
+      textOf: (text) => text,
+    });
   };
-
-const isOf = (accountId: Int64, given: unknown) =>
-  given === undefined || (isInt64(given) && BigInt(given) === BigInt(accountId));
+}
 
 export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
-  createOperationHandler(sendRecords, { validate, operate: createSendRecords(ingestQueue) }, deps);
+  createOperationHandler(sendRecords, { validate, operate: createSendRecords(deps, ingestQueue) }, deps);

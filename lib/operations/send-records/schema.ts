@@ -1,6 +1,8 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
+import { FEED_OPERATION } from '../feed-items.ts';
 
 export const sendRecords = {
+  ...FEED_OPERATION,
   name: 'send-records',
   method: 'POST',
   path: '/feed/records',
@@ -8,20 +10,14 @@ export const sendRecords = {
   description:
     'Requires the permission Feed Write (`feed`).\n\n' +
     'The records of feed.schema.json, of this account: `account_id` may be left out, and `at_ms` is by default the arrival of the call. ' +
-    'All are taken or none; `InvalidParameter` names the first that cannot be. Once taken, they are applied within seconds. ' +
+    'The body may also be the array alone or, with `Content-Type: application/x-ndjson`, have a record a line. A record has at most 64,000 bytes. ' +
+    'The records that can be taken are taken; the others are kept for the operator, and the response names the first ten. ' +
+    'If none can be taken, the response is `InvalidParameter`. Once taken, they are applied within seconds. ' +
     'After a 503, which may come although they are taken, send them again with the same `at_ms`: then repeated records change nothing. ' +
     'Without `at_ms` each call makes them newer, so that a repetition may undo records that came between. ' +
     'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
-  tag: 'Feed',
-  permission: 'feed',
   budgeted: 'records',
-  throttle: THROTTLE,
-  grants: [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
-  ],
-  sendsTo: ['ingest'],
-  concurrencyShare: 0.05,
+  itemTexts: 'records',
   request: {
     title: 'SendRecordsRequest',
     type: 'object',
@@ -31,17 +27,11 @@ export const sendRecords = {
         type: 'array',
         minItems: 1,
         maxItems: 1000,
+        // openapi.json has the schemas of records. The function checks each by itself.
         items: { type: 'object' },
         description: '1 to 1000 records',
       },
     },
-  },
-  response: {
-    title: 'SendRecordsResult',
-    type: 'object',
-    required: ['accepted'],
-    properties: { accepted: { type: 'integer', minimum: 0, description: 'How many records the feed has taken' } },
-    additionalProperties: false,
   },
   example: {
     request: {
@@ -52,17 +42,13 @@ export const sendRecords = {
     data: { accepted: 1 },
   },
   refusals: [
+    ...FEED_OPERATION.refusals,
     {
-      summary: 'The account lacks the permission Feed Write',
-      explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
-    },
-    {
-      summary: 'More records and alerts than the account may send',
-      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
-    },
-    {
-      summary: 'A record has no title',
-      explanation: { name: 'invalidRecords', values: { problems: ['records[0]: title is required'], more: 0 } },
+      summary: 'The only record has no title',
+      explanation: {
+        name: 'noItemTaken',
+        values: { reasons: ['records[0]: title is required and must be a string of 1 to 512 characters'], more: 0 },
+      },
     },
   ],
 } as const satisfies Operation;

@@ -20,22 +20,14 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
           const err2 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/minItems", keyword: "minItems", params: { limit: 1 } };
           vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
         }
-        const len0 = data0.length;
-        for (let i0 = 0; i0 < len0; i0++) {
-          let data1 = data0[i0];
-          if (!(data1 && typeof data1 == "object" && !Array.isArray(data1))) {
-            const err3 = { instancePath: instancePath + "/records/" + i0, schemaPath: "#/properties/records/items/type", keyword: "type", params: { type: "object" } };
-            vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
-          }
-        }
       } else {
-        const err4 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/type", keyword: "type", params: { type: "array" } };
-        vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
+        const err3 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/type", keyword: "type", params: { type: "array" } };
+        vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
       }
     }
   } else {
-    const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
-    vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
+    const err4 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
   }
   return validate10.errors = vErrors, errors === 0;
 }

@@ -4,11 +4,10 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { all, type Expression, expression, is, set } from '../../../lib/table/expression.ts';
-import { collections, keys, parseKey } from '../../../lib/table/keys.ts';
+import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
 import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
-import { CliError } from '../cli/io.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -18,6 +17,11 @@ export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: num
   return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
 }
 
+/** An account or one of its keys cannot be stored or changed. The message says why, in lower case and without a full stop. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
+}
+
 const SECRET_BYTES = 32;
 
 export const readAccount = (table: Table, account: Int64): Promise<AccountRow | undefined> =>
@@ -25,7 +29,7 @@ export const readAccount = (table: Table, account: Int64): Promise<AccountRow | 
 
 /** The ids of all accounts, ascending. */
 export async function listAccounts(table: Table): Promise<Int64[]> {
-  const rows = await queryRows(table, collections.accounts());
+  const rows = await queryRows(table, partitions.listedAccount());
   return rows.map((row) => parseKey(row)?.account as Int64);
 }
 
@@ -34,7 +38,7 @@ export async function listAccounts(table: Table): Promise<Int64[]> {
  * @returns `next`: the value of `after` for the next page; undefined after the last
  */
 export async function readAccounts(table: Table, options: { limit: number; after?: string | undefined }) {
-  const { rows: listed, next } = await queryPage(table, collections.accounts(), options);
+  const { rows: listed, next } = await queryPage(table, partitions.listedAccount(), options);
   const wanted = listed.map((row) => keys.account(parseKey(row)?.account ?? 0));
   const { rows } = await batchGet(table, wanted);
   return { accounts: wanted.flatMap((key) => rows.of(key) ?? []), next };
@@ -94,7 +98,7 @@ export async function changeAccount(
   let row = await writeAccount(table, account, changeOf, (update) => [update, ...started]);
   for (; row; row = await copyToAppKeys(table, account)) {
     if (wanted !== undefined && (row.suspended !== wanted || !row.untold))
-      throw new CliError(`Account ${account} has just been changed: check it and try again.`);
+      throw new AccountError(`account ${account} has just been changed: check it and try again`);
     const isCopied = all(is('revision', row.revision), is('untold', true));
     const told =
       wanted === undefined ? [] : [updateAction(keys.account(account), set({ untold: undefined }), isCopied)];

@@ -8,7 +8,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
 import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
-import { copiedFields, readAccount } from './accounts.ts';
+import { AccountError, copiedFields, readAccount } from './accounts.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
@@ -24,11 +24,6 @@ export interface AppKeyIdentity {
 /** When a key was made, until when it is valid, and its note. */
 export type AppKeyDetails = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
 
-/** A key cannot be stored or changed. The message says why, in lower case and without a full stop. */
-export class AppKeyError extends Error {
-  override readonly name = 'AppKeyError';
-}
-
 export const newAppKey = () => randomBytes(KEY_BYTES).toString('base64url');
 
 export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
@@ -41,7 +36,7 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
  * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation,
  * and its expiry can only become earlier.
  * @param extraActions written in the same transaction
- * @throws AppKeyError if the key belongs to another account, or the account has too many keys
+ * @throws AccountError if the key belongs to another account, or the account has too many keys
  */
 export async function putAppKey(
   table: Table,
@@ -53,17 +48,17 @@ export async function putAppKey(
   for (let row: AccountRow | undefined = account; row; row = await readAccount(table, account.account_id)) {
     const stored = await getRow(table, keys.appKey(identity.hash));
     if (stored && stored.account_id !== row.account_id)
-      throw new AppKeyError('the key belongs to another account: issue a new one');
+      throw new AccountError('the key belongs to another account: issue a new one');
     if ((row.app_keys?.size ?? 0) >= MAX_KEYS && !row.app_keys?.has(identity.hash))
-      throw new AppKeyError(`account ${row.account_id} has ${MAX_KEYS} app keys, which is the maximum`);
+      throw new AccountError(`account ${row.account_id} has ${MAX_KEYS} app keys, which is the maximum`);
     const actions = [listAction(row, identity.hash), keyAction(row, identity, details, stored), ...extraActions];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
     // Action 0 or 1 fails if the account or the row of the key has changed: read both and try again. The caller's own
     // actions follow: if one of them fails, since a key to rotate is revoked, for example, give up.
-    if (failed >= 2) throw new AppKeyError('the key has just been changed: check it and try again');
+    if (failed >= 2) throw new AccountError('the key has just been changed: check it and try again');
   }
-  throw new AppKeyError(`account ${account.account_id} no longer exists`);
+  throw new AccountError(`account ${account.account_id} no longer exists`);
 }
 
 /** Adds the key to its account's list, if the account is unchanged since it was read. */
@@ -98,7 +93,7 @@ function keyAction(
 /**
  * Revokes a key. It is revoked if `revoked_at` is present, whatever the time in it; a second revocation writes nothing.
  * @param extraActions written in the same transaction
- * @throws AppKeyError if the account has no such key
+ * @throws AccountError if the account has no such key
  */
 export async function revokeAppKey(
   table: Table,
@@ -111,14 +106,14 @@ export async function revokeAppKey(
   const revoked = updateAction(keys.appKey(hash), set({ revoked_at: nowSeconds }), isValid);
   if ((await transact(table, [revoked, ...extraActions])) === undefined) return;
   const stored = await getRow(table, keys.appKey(hash), ['account_id']);
-  if (stored?.account_id !== account) throw new AppKeyError(`account ${account} has no such key`);
+  if (stored?.account_id !== account) throw new AccountError(`account ${account} has no such key`);
 }
 
 /**
  * Adds a new key and sets the expiry of the old one, in one transaction.
  * @param expiresAt new expiry of the old key, in Unix seconds; an earlier one is kept
  * @param extraActions written in the same transaction
- * @throws AppKeyError if the old key was revoked meanwhile
+ * @throws AccountError if the old key was revoked meanwhile
  */
 export async function rotateAppKey(
   table: Table,

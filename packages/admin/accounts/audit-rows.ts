@@ -2,7 +2,7 @@
 
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../lib/table/keys.ts';
 import { queryRows } from '../../../lib/table/read.ts';
 import type { AuditEntry } from '../../../lib/table/rows.ts';
 import { type Action, putAction } from '../../../lib/table/write.ts';
@@ -15,11 +15,10 @@ export const auditRow = (account: Int64, entry: AuditEntry) => ({
   ttl: Math.floor(entry.at_ms / 1000) + KEPT_SECONDS,
 });
 
-/** Writes an entry in the transaction of the change that it records. */
 export const auditAction = (account: Int64, entry: AuditEntry): Action => putAction(auditRow(account, entry));
 
 /** The entries of an account since a time in Unix milliseconds, oldest first. */
 export async function readAudit(table: Table, account: Int64, sinceMs: number): Promise<AuditEntry[]> {
-  const rows = await queryRows(table, collections.audit(account), { from: keys.audit(account, sinceMs, '').sk });
+  const rows = await queryRows(table, partitions.audit(account), { from: keys.audit(account, sinceMs, '').sk });
   return rows.map(({ pk: _pk, sk: _sk, ttl: _ttl, ...entry }) => entry);
 }

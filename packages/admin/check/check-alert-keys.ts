@@ -38,9 +38,9 @@ export function* checkAlertKeys({ account, alerts, alertKeys }: MergeRows): Gene
     // DynamoDB removes the row of a key 400 days after its alert has ended.
     if (last ? (stored?.alert_id === last.id && stored.is_open === last.isOpen) || !(stored || last.isOpen) : !stored)
       continue;
-    const isAsStored = is('record_order', stored?.record_order);
+    const isAsStored = is('row_order', stored?.row_order);
     const key = keys.alertKey(account, alertKey);
-    const state = last && { alert_id: last.id, is_open: last.isOpen, record_order: last.order };
+    const state = last && { alert_id: last.id, is_open: last.isOpen, row_order: last.order };
     yield finding(
       'alert_key_outdated',
       { alert_id: (last?.id ?? stored?.alert_id) as string },

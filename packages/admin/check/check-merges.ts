@@ -4,7 +4,7 @@
  * of the last transactions before that time. An entry that a history has counts as committed, any other as never made.
  */
 
-import { type EntryWithMoves, entryRow, inOrder, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
+import { bySequence, type EntryWithMoves, entryRow, type Move } from '../../../lib/operations/merge-alerts/entry.ts';
 import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../../../lib/table/expression.ts';
@@ -22,7 +22,7 @@ const OVERDUE_MS = 5 * 60_000;
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, idempotencyKeys } = rows;
   const finding = findingsOf(account);
-  const entries = inOrder(rows.entries);
+  const entries = bySequence(rows.entries);
   const incidentOf = new Map(entries.map(({ entry }) => [entry.sequence, entry.incident_id]));
   const forgotten = idempotencyKeys.filter(
     ({ incident_id, sequence }) => sequence !== undefined && incidentOf.get(sequence) !== incident_id,
@@ -32,7 +32,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
     ...checkAlerts(rows, entries),
     ...checkAlertKeys(rows),
     ...checkIncidents(rows, entries),
-    ...checkOrder(rows, entries, nowMs),
+    ...checkHead(rows, entries, nowMs),
     ...checkLog(rows, entries),
     ...forgotten.map((row) => {
       const { incident_id, sequence } = row;
@@ -105,7 +105,7 @@ function* checkAlerts({ account, alerts, head }: MergeRows, entries: readonly En
 }
 
 /** Checks that the log head has the latest sequences, and that all its pending entries exist and are not overdue. */
-function* checkOrder(
+function* checkHead(
   { account, head }: MergeRows,
   entries: readonly EntryWithMoves[],
   nowMs: number,

@@ -7,7 +7,16 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { expression, expressionsOf } from '../../../lib/table/expression.ts';
-import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
+import {
+  type Key,
+  keys,
+  ofKind,
+  parseKey,
+  partitions,
+  type RowKind,
+  type Stored,
+  shardsOf,
+} from '../../../lib/table/keys.ts';
 import { batchGet, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
@@ -24,17 +33,17 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const add = (read: readonly MergeRow[]) => {
     for (const row of read) rows.push(row); // not with a spread, which has too many arguments for large accounts
   };
-  add(await queryRows(table, collections.logHead(account)));
-  await forEach(collections.alertShards(account), async (shard) =>
+  add(await queryRows(table, partitions.logHead(account)));
+  await forEach(shardsOf(partitions.alert, account), async (shard) =>
     add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
   );
-  await forEach(collections.alertKeyShards(account), async (shard) => add(await queryRows(table, shard)));
-  const incidents = await queryRows(table, collections.incidents(account));
+  await forEach(shardsOf(partitions.alertKey, account), async (shard) => add(await queryRows(table, shard)));
+  const incidents = await queryRows(table, partitions.incident(account));
   add(incidents);
-  await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.history(account, sk))));
-  add(await queryRows(table, collections.members(account)));
-  add(await queryRows(table, collections.log(account)));
-  add(await queryRows(table, collections.idempotency(account)));
+  await forEach(incidents, async ({ sk }) => add(await queryRows(table, partitions.historyEntry(account, sk))));
+  add(await queryRows(table, partitions.member(account)));
+  add(await queryRows(table, partitions.logPointer(account)));
+  add(await queryRows(table, partitions.idempotency(account)));
   return mergeRowsOf(account, rows);
 }
 
@@ -67,6 +76,8 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
 }
 
 const SEGMENTS = 8;
+/** Sort keys of these rows, of whatever account. */
+const [ACCOUNT, LOG_HEAD, APP_KEY] = [keys.account(0).sk, keys.logHead(0).sk, keys.appKey('').sk];
 
 /** Reads all accounts and app keys by a scan of the table. */
 export async function readAccountRows(table: Table): Promise<AccountRows> {
@@ -82,7 +93,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
         ...expressionsOf({
-          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR sk = ${'HEAD'} OR begins_with(pk, ${'APP_KEY#'})`,
+          FilterExpression: expression`pk = ${partitions.listedAccount()} OR sk = ${ACCOUNT} OR sk = ${LOG_HEAD} OR sk = ${APP_KEY}`,
         }),
       },
       optionsOf(table.signal),

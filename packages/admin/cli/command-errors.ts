@@ -1,15 +1,15 @@
 import { CommanderError } from 'commander';
-import { ApiError } from '../../../lib/http/errors.ts';
+import { ApiError, messageOf } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
-import { messageOf } from '../../../lib/http/messages/index.ts';
 import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { isRowTooLarge } from '../../../lib/table/write.ts';
-import { AppKeyError } from '../accounts/app-key-admin.ts';
+import { AccountError } from '../accounts/accounts.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
 import { NoAnswerError } from '../local-service/answer-timeout.ts';
+import { LetterError } from '../relay/replay-dead-letters.ts';
 import { countText, printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 
@@ -47,7 +47,8 @@ export function sentenceOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const firstLine = message.split('\n')[0] ?? '';
   if (error instanceof NoAnswerError) return `${firstLine}. Then run the same command again.`;
-  if (error instanceof AppKeyError) return `${firstLine[0]?.toUpperCase()}${firstLine.slice(1)}.`;
+  if (error instanceof AccountError || error instanceof LetterError)
+    return `${firstLine[0]?.toUpperCase()}${firstLine.slice(1)}.`;
   if (error instanceof AlertsTooLargeError)
     return `DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run \`merge finish\`. All other alerts have been moved.`;
   if (error instanceof EntryMissingError) return `The ${firstLine}: run \`check\`, which finds what is missing.`;

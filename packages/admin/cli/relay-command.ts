@@ -1,6 +1,7 @@
 import { replayRelay } from '../relay/replay-dead-letters.ts';
 import { line } from '../text/printable.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
+import { sentenceOf } from './command-errors.ts';
 
 export function addRelayCommands(program: AdminCommand): void {
   program
@@ -17,12 +18,13 @@ export function addRelayCommands(program: AdminCommand): void {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: [] },
         };
-      const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit);
+      const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit.around);
+      const stay = left.map(({ message_id, error }) => ({ message_id, reason: sentenceOf(error) }));
       const relayed = letters - left.length;
       return {
         text: `${relayed} of ${letters} dead letters ${dryRun ? 'would be relayed' : 'relayed'}.`,
-        lines: left.map(({ message_id, reason }) => line`Message ${message_id} stays: ${reason}`),
-        json: { relayed, left },
+        lines: stay.map(({ message_id, reason }) => line`Message ${message_id} stays: ${reason}`),
+        json: { relayed, left: stay },
       };
     });
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { operations } from '../../../lib/operations/index.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, queryPage } from '../../../lib/table/read.ts';
 import type { AuditEntry } from '../../../lib/table/rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
@@ -30,7 +30,7 @@ export async function accountPage(view: View): Promise<Html> {
   const [appKeys, rum, audit, windows] = await Promise.all([
     listAppKeys(table, account),
     batchGet(table, [keys.rumResource(id), keys.rumUsage(id)]),
-    queryPage(table, collections.audit(id), { limit: AUDIT_ROWS, after: query.audit, descending: true }),
+    queryPage(table, partitions.audit(id), { limit: AUDIT_ROWS, after: query.audit, descending: true }),
     rateWindows(view),
   ]);
   return html`

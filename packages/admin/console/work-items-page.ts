@@ -1,5 +1,5 @@
 /** The page of work items, with who deleted them. */
-import { collections } from '../../../lib/table/keys.ts';
+import { partitions } from '../../../lib/table/keys.ts';
 import { queryPage } from '../../../lib/table/read.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { copyable, facts, type Html, href, html, moreLink, tableOf, when } from './html.ts';
@@ -14,7 +14,7 @@ export async function workItemsPage(view: View): Promise<Html> {
   const { from, after = from } = query;
   const [linkedItem, { rows: others, next }, callerOf] = await Promise.all([
     from === undefined ? undefined : readWorkItem(table, id, from),
-    queryPage(table, collections.workItems(id), { limit: ITEMS_LISTED, after }),
+    queryPage(table, partitions.workItem(id), { limit: ITEMS_LISTED, after }),
     nameCallers(view),
   ]);
   const rows = linkedItem ? [linkedItem, ...others] : others;

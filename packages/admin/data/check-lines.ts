@@ -8,6 +8,7 @@ import {
   type Kind,
 } from '../../../lib/ingest/kinds.ts';
 import type { Orders } from '../../../lib/ingest/order.ts';
+import { textOf } from '../../../lib/ingest/problems.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -55,12 +56,12 @@ const isIngestEntity = (entity: Entity): entity is Entity<IngestKind> =>
 
 /** The entity of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; entity?: Entity; orders?: Orders } {
-  const { problems, line } = parseLine(text, MAX_EXPORTED_LINE_BYTES);
-  if (problems.length > 0) return { problems };
-  const taken = takeOrders(line);
+  const parsed = parseLine(text, MAX_EXPORTED_LINE_BYTES);
+  if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
+  const taken = takeOrders(parsed.line);
   if (!taken.orders && Buffer.byteLength(text) > MAX_LINE_BYTES)
-    return { problems: [`is longer than ${MAX_LINE_BYTES} bytes`] };
-  problems.push(...problemsOf(taken.line, KINDS), ...taken.problems);
+    return { problems: [textOf({ name: 'itemTooLong', values: { maxBytes: MAX_LINE_BYTES } })] };
+  const problems = [...problemsOf(taken.line, KINDS).map(textOf), ...taken.problems];
   if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
     problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
   if (problems.length > 0) return { problems };

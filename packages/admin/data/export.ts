@@ -4,7 +4,7 @@ import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
 import { laterOrder, type Orders, timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, parseKey, type RowKind, type Stored } from '../../../lib/table/keys.ts';
+import { parseKey, partitions, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { queryAll } from '../../../lib/table/read.ts';
 import type { AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
@@ -12,11 +12,11 @@ import { readSnapshot } from '../incidents/snapshot.ts';
 import { orderFields, ordersIn } from './exported-orders.ts';
 
 const PARTITIONS = [
-  collections.members,
-  collections.hosts,
-  collections.hostStatuses,
-  collections.rum,
-  collections.workItems,
+  partitions.member,
+  partitions.host,
+  partitions.hostStatus,
+  partitions.rumResource,
+  partitions.workItem,
 ];
 
 /** The kind of entity that a row of this kind holds, such as `host_status` for `hostStatus`. */
@@ -38,8 +38,8 @@ function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const row = stored as Readonly<Record<string, unknown>>;
   const orders = { ...ordersIn(kind, row), ...(kind === 'alert' && incidentOrderOf(row)) };
-  const { record_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
-  const written = [record_order, title_order, owner_order, snapshot_order, health_order];
+  const { row_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
+  const written = [row_order, title_order, owner_order, snapshot_order, health_order];
   const [earliest] = written.filter((order) => order !== undefined).sort(Buffer.compare);
   // Otherwise they would be a report of no snapshot.
   const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];

@@ -8,19 +8,19 @@ import { type Order, type Orders, timeOf } from '../../../lib/ingest/order.ts';
 
 type OrderName = keyof Orders;
 
-const ONE: readonly OrderName[] = ['record_order'];
+const ONE: readonly OrderName[] = ['row_order'];
 /** The orders of each kind's row. A work item may have fields of its own with the other names. */
 const ORDERS_OF: Readonly<Record<Kind, readonly OrderName[]>> = {
   account: [],
   app_key: [],
   member: ONE,
   host: ONE,
-  host_status: ['record_order', 'snapshot_order', 'health_order'],
+  host_status: ['row_order', 'snapshot_order', 'health_order'],
   rum_resource: ONE,
   rum_usage: ONE,
-  work_item: ['record_order', 'deletion_order'],
+  work_item: ['row_order', 'deletion_order'],
   incident: ['title_order', 'owner_order'],
-  alert: ['record_order', 'incident_order', 'key_order'],
+  alert: ['row_order', 'incident_order', 'key_order'],
 };
 
 /** The orders in a row of a kind. */

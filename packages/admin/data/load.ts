@@ -65,7 +65,6 @@ export const countsText = (counts: Partial<Record<Kind, number>>) =>
     .map(([kind, count]) => countText(count, nounOf(kind)))
     .join(', ') || 'nothing';
 
-/** How many lines there are of each kind. */
 export function countKinds(lines: readonly CheckedLine[]): Partial<Record<Kind, number>> {
   const counts: Partial<Record<Kind, number>> = {};
   for (const { entity } of lines) counts[entity.kind] = (counts[entity.kind] ?? 0) + 1;
@@ -111,8 +110,7 @@ export async function writeData(
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING =
-  /^((record|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
+const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
 
 /** The rows that a line is written to, without what only tells when they were written. */
 async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object[]> {

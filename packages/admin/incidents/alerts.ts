@@ -4,8 +4,9 @@ import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { readAlerts } from '../../../lib/operations/list-alerts/read-alerts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { keys, openAlerts } from '../../../lib/table/keys.ts';
-import { getRow, queryOpenAlerts } from '../../../lib/table/read.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { openAlerts, queryOpenAlerts } from '../../../lib/table/open-alerts.ts';
+import { getRow } from '../../../lib/table/read.ts';
 import { type AlertRow, SEVERITIES, type Severity } from '../../../lib/table/rows.ts';
 
 export const OBJECT_ID = /^[0-9a-f]{24}$/i;

@@ -12,7 +12,7 @@ import { isPending, type LogHead, readLogHead } from '../../../lib/operations/me
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
@@ -51,7 +51,7 @@ async function listed(
 
 /** All incidents, in the order of their ids, with the numbers of their alerts and history entries. */
 export async function listIncidents(table: Table, account: Int64) {
-  const rows = await queryRows(table, collections.incidents(account));
+  const rows = await queryRows(table, partitions.incident(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
   const incidents = rows.map(({ incident_id, title, owner_id }) => ({
     incident_id,
@@ -61,7 +61,7 @@ export async function listIncidents(table: Table, account: Int64) {
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
-    const history = collections.history(account, incident.incident_id);
+    const history = partitions.historyEntry(account, incident.incident_id);
     incident.entries = (await queryRows(table, history, { attributes: ['sk'] })).length;
   });
   return incidents;
@@ -73,7 +73,7 @@ type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;
 /** Reads all alerts of an account. @returns false if it has more than `limit` */
 async function eachAlert(table: Table, account: Int64, limit: number, visit: (alert: PlacedAlert) => void) {
   let total = 0;
-  await forEach(collections.alertShards(account), async (shard) => {
+  await forEach(shardsOf(partitions.alert, account), async (shard) => {
     for await (const alert of queryAll(table, shard, { attributes: PLACE })) {
       total += 1;
       if (total > limit) return;
@@ -130,7 +130,7 @@ export async function listLatestMerges(
     extraIncidents = [],
   }: { incidents: number; before?: string | undefined; extraIncidents?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: ListedMerge[]; next: string | undefined }> {
-  const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
+  const page = await queryPage(table, partitions.incident(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items = await listed(table, account, async () => {
     const entries: EntryWithMoves[] = [];

@@ -6,7 +6,7 @@ import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, type Stored } from '../../../lib/table/keys.ts';
+import { partitions, type Stored, shardsOf } from '../../../lib/table/keys.ts';
 import { queryAll, queryRows } from '../../../lib/table/read.ts';
 
 /** All incidents and alerts as they are after the latest merge that was committed when the last of them was read. */
@@ -16,9 +16,9 @@ export async function readSnapshot(
 ): Promise<{ incidents: Stored<'incident'>[]; alerts: Stored<'alert'>[] }> {
   const headBefore = await readLogHead(table, account);
   const entries = await readEntries(table, account, headBefore.pending);
-  const incidents = await queryRows(table, collections.incidents(account));
+  const incidents = await queryRows(table, partitions.incident(account));
   const alerts: Stored<'alert'>[] = [];
-  for (const shard of collections.alertShards(account))
+  for (const shard of shardsOf(partitions.alert, account))
     for await (const alert of queryAll(table, shard)) alerts.push(alert);
   entries.push(...(await readLog(table, account, headBefore, await readLogHead(table, account))));
 

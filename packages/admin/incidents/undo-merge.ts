@@ -1,3 +1,4 @@
+import type { Deps } from '../../../lib/deps.ts';
 import { type MergeLimits, readAssignments, resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/operations/merge-alerts/commit.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type LogHead, readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
-import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';

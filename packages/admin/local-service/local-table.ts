@@ -2,7 +2,7 @@ import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk
 import { TABLE } from '../../../infra/table-definition.ts';
 import { PATIENT } from '../../../lib/aws/http-handler.ts';
 import { clientConfig } from '../../../lib/table/client.ts';
-import { OPEN_ALERTS_INDEX } from '../../../lib/table/keys.ts';
+import { OPEN_ALERTS_INDEX } from '../../../lib/table/open-alerts.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';

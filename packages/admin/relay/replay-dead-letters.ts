@@ -11,9 +11,6 @@ import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey } from '../../../lib/table/keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import type { Audit } from '../cli/audit-trail.ts';
-import { sentenceOf } from '../cli/command-errors.ts';
-import { CliError } from '../cli/io.ts';
 import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
 
@@ -47,17 +44,23 @@ interface BatchInfo {
 /** A letter that stays in the queue. */
 export interface LeftLetter {
   readonly message_id: string;
-  readonly reason: string;
+  /** Why it stays. */
+  readonly error: unknown;
+}
+
+/** Why a letter cannot be relayed. The message is in lower case and without a full stop. */
+export class LetterError extends Error {
+  override readonly name = 'LetterError';
 }
 
 /**
  * Relays each letter and deletes it; one that fails stays, and the others go on.
- * @param audit writes the audit rows of the accounts that the letters belong to; absent: nothing is relayed, the letters are only read
+ * @param audited runs the replay, with audit rows of the accounts that the letters belong to; absent: nothing is relayed, the letters are only read
  */
 export async function replayRelay(
   table: Table,
   { region, eventsUrl, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
-  audit?: Pick<Audit, 'around'>,
+  audited?: (accounts: readonly Int64[], target: string, replay: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<{ letters: number; left: LeftLetter[] }> {
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
@@ -80,13 +83,13 @@ export async function replayRelay(
       try {
         results.push(await step(item));
       } catch (error) {
-        left.push({ message_id: item.MessageId ?? '', reason: sentenceOf(error) });
+        left.push({ message_id: item.MessageId ?? '', error });
       }
     return results;
   }
 
   try {
-    const messages = await receiveAll(queues, QueueUrl, audit ? RELAY_SECONDS : COUNT_SECONDS);
+    const messages = await receiveAll(queues, QueueUrl, audited ? RELAY_SECONDS : COUNT_SECONDS);
     const available = await forEachLetter(messages, async (message) => {
       const { records, events } = await contentOf(streams, message.Body ?? '');
       const rows = records.flatMap((record) => writtenRowOf(table, record) ?? []);
@@ -94,11 +97,11 @@ export async function replayRelay(
       return { ...message, records, events, accounts: [...accounts, ...events.map(({ detail }) => detail.account_id)] };
     });
     const accounts = new Set(available.flatMap((letter) => letter.accounts as Int64[]));
-    await audit?.around([...accounts], `${available.length} dead letters`, () =>
+    await audited?.([...accounts], `${available.length} dead letters`, () =>
       forEachLetter(available, async ({ ReceiptHandle, records, events }) => {
         const { batchItemFailures } = await relay({ Records: records });
         const sent = await sendEvents(events);
-        if (batchItemFailures.length > 0 || sent.includes(false)) throw new CliError('Relaying failed again.');
+        if (batchItemFailures.length > 0 || sent.includes(false)) throw new LetterError('relaying failed again');
         await queues.deleteMessage({ QueueUrl, ReceiptHandle });
       }),
     );
@@ -122,7 +125,7 @@ async function receiveAll(queues: SQS, QueueUrl: string, VisibilityTimeout: numb
   }
 }
 
-/** What to relay of a letter. @throws CliError if the message has none, or the stream no longer has its records */
+/** What to relay of a letter. @throws LetterError if the message has none, or the stream no longer has its records */
 async function contentOf(streams: DynamoDBStreams, body: string) {
   let letter: Letter;
   try {
@@ -131,13 +134,13 @@ async function contentOf(streams: DynamoDBStreams, body: string) {
     if ('Records' in letter) return { records: [...letter.Records], events: [] };
     if (!('DDBStreamBatchInfo' in letter)) throw new Error('has none of the fields');
   } catch {
-    throw new CliError('It is no dead letter of relay.');
+    throw new LetterError('it is no dead letter of relay');
   }
   const records = await readStream(streams, letter.DDBStreamBatchInfo).catch((error: Error) => {
     if (GONE.has(error.name)) return [];
     throw error;
   });
-  if (records.length === 0) throw new CliError('Its changes are no longer in the stream.');
+  if (records.length === 0) throw new LetterError('its changes are no longer in the stream');
   return { records, events: [] };
 }
 

@@ -5,6 +5,7 @@ import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
   type FleetPage,
+  type IngestRecord,
   type MergeAlertsRequest,
   PATHS,
   type PlainMethods,
@@ -86,7 +87,7 @@ function withTimes(request: SendRecordsRequest): SendRecordsRequest {
   const { records } = request;
   if (!Array.isArray(records)) return request; // which the service refuses
   const atMs = Date.now();
-  const withTime = (record: { at_ms?: unknown }) =>
+  const withTime = (record: IngestRecord): IngestRecord =>
     typeof record === 'object' && record !== null && !Array.isArray(record) && record.at_ms === undefined
       ? { ...record, at_ms: atMs }
       : record;

@@ -48,6 +48,16 @@ export type ErrorCode =
   | 'RequestTooFrequently'
   | 'InternalError'
   | 'ServiceUnavailable';
+export type IngestRecord =
+  | MemberRecord
+  | HostRecord
+  | HostStatusRecord
+  | RumResourceRecord
+  | RumUsageRecord
+  | WorkItemRecord
+  | IncidentRecord
+  | AlertRecord
+  | RetiredHostRecord;
 /**
  * Overall collection status of a host.
  * - `active`: a fresh snapshot without degradation
@@ -65,6 +75,284 @@ export type CaptureMode = 'ebpf' | 'polling' | 'unknown';
  */
 export type FreshnessStatus = 'fresh' | 'stale' | 'unknown';
 
+/**
+ * A record of kind member
+ */
+export interface MemberRecord {
+  kind: 'member';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  member_id: number | bigint;
+  name: string;
+}
+/**
+ * A record of kind host
+ */
+export interface HostRecord {
+  kind: 'host';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  host_id: string;
+  agent_version: string;
+  edge_cluster: string;
+  enabled: boolean;
+  capability_status?: string;
+  capture_mode?: 'ebpf' | 'polling';
+  /**
+   * from 1 to 604800000
+   */
+  report_interval_ms?: number | bigint;
+  snapshot_ready: boolean;
+  reason_codes?: string[];
+  retired?: false;
+}
+/**
+ * A record of kind host_status
+ */
+export interface HostStatusRecord {
+  kind: 'host_status';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  host_id: string;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  received_at_ms?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  observed_at_ms?: number | bigint;
+  node_count?: number | bigint;
+  edge_count?: number | bigint;
+  authoritative?: boolean;
+  graph_available?: boolean;
+  snapshot_truncated?: boolean;
+  snapshot_degraded?: boolean;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  health_at_ms?: number | bigint;
+  reason_codes?: string[];
+}
+/**
+ * A record of kind rum_resource
+ */
+export interface RumResourceRecord {
+  kind: 'rum_resource';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  /**
+   * Currently always rum
+   */
+  product: string;
+  /**
+   * Plan version, such as free or professional
+   */
+  version: string;
+  /**
+   * Whether the plan is in force, such as enabled or disabled
+   */
+  status: string;
+  /**
+   * The offering that was ordered
+   */
+  offering_id: number | bigint;
+  /**
+   * The order
+   */
+  order_id: string;
+  /**
+   * Identifier of the record
+   */
+  resource_id: string;
+  /**
+   * Name of the record, for people
+   */
+  resource_name: string;
+  /**
+   * from 0 to 99999999999
+   */
+  created_at: number | bigint;
+  /**
+   * from 0 to 99999999999
+   */
+  updated_at: number | bigint;
+  /**
+   * from 0 to 99999999999
+   */
+  window_start_time: number | bigint;
+  /**
+   * from 0 to 99999999999
+   */
+  window_end_time: number | bigint;
+  /**
+   * Days that actions are kept
+   */
+  'action.days': number | bigint;
+  /**
+   * Days that errors are kept
+   */
+  'error.days': number | bigint;
+  /**
+   * Days that long tasks are kept
+   */
+  'long_task.days': number | bigint;
+  /**
+   * Days that resources are kept
+   */
+  'resource.days': number | bigint;
+  /**
+   * Days that sessions are kept
+   */
+  'session.days': number | bigint;
+  /**
+   * Days that views are kept
+   */
+  'view.days': number | bigint;
+  /**
+   * Free quota of investigated sessions in the window
+   */
+  'session_investigate.free_cnt': number | bigint;
+  /**
+   * Free quota of measured sessions in the window
+   */
+  'session_measure.free_cnt': number | bigint;
+  /**
+   * Free quota of replayed sessions in the window
+   */
+  'session_replay.free_cnt': number | bigint;
+  deleted?: boolean;
+}
+/**
+ * A record of kind rum_usage
+ */
+export interface RumUsageRecord {
+  kind: 'rum_usage';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  /**
+   * A session quota of the window is used up; false if nothing was used yet
+   */
+  session_limit_reached: boolean;
+  /**
+   * Investigated sessions used in the window so far; 0 when none
+   */
+  'session_investigate.used_cnt': number | bigint;
+  /**
+   * Measured sessions used in the window so far; 0 when none
+   */
+  'session_measure.used_cnt': number | bigint;
+  /**
+   * Replayed sessions used in the window so far; 0 when none
+   */
+  'session_replay.used_cnt': number | bigint;
+}
+/**
+ * A record of kind work_item
+ */
+export interface WorkItemRecord {
+  kind: 'work_item';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  work_item_id: string;
+  version: number | bigint;
+  title: string;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  deleted_at_ms?: number | bigint;
+  deleted_by?: string;
+  [k: string]: unknown;
+}
+/**
+ * A record of kind incident
+ */
+export interface IncidentRecord {
+  kind: 'incident';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  incident_id: string;
+  title: string;
+  owner_id?: number | bigint;
+}
+/**
+ * A record of kind alert
+ */
+export interface AlertRecord {
+  kind: 'alert';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  alert_id?: string;
+  alert_key?: string;
+  title: string;
+  description?: string;
+  labels?: {
+    [k: string]: string;
+  };
+  source_url?: string;
+  alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  started_at_ms?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  ended_at_ms?: number | bigint;
+  incident_id?: string;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  incident_at_ms?: number | bigint;
+}
+/**
+ * A record of kind host
+ */
+export interface RetiredHostRecord {
+  kind: 'host';
+  account_id?: number | bigint;
+  /**
+   * from 1000000000000 to 9999999999999
+   */
+  at_ms?: number | bigint;
+  host_id: string;
+  agent_version?: string;
+  edge_cluster?: string;
+  enabled?: boolean;
+  capability_status?: string;
+  capture_mode?: 'ebpf' | 'polling';
+  /**
+   * from 1 to 604800000
+   */
+  report_interval_ms?: number | bigint;
+  snapshot_ready?: boolean;
+  reason_codes?: string[];
+  retired: true;
+}
 export interface GetRumResourceRequest {
   /**
    * Bypass the short-lived cache and read the record (plan, quotas, status) from its source; does not refresh the usage counts, which are read on every call
@@ -193,13 +481,31 @@ export interface SendRecordsRequest {
    * @minItems 1
    * @maxItems 1000
    */
-  records: {}[];
+  records: IngestRecord[];
 }
-export interface SendRecordsResult {
+export interface RefusedItem {
   /**
-   * How many records the feed has taken
+   * Its place among the items of the call, from 0
+   */
+  index: number;
+  /**
+   * What it must be, in the language of the Accept-Language header
+   */
+  reason: string;
+}
+export interface FeedResult {
+  /**
+   * How many items the feed has taken
    */
   accepted: number;
+  /**
+   * The first ten of the items that were refused; absent if there are none
+   */
+  refused?: RefusedItem[];
+  /**
+   * How many items were refused; absent if there are none
+   */
+  refused_count?: number;
 }
 export interface SendNotificationRequest {
   /**
@@ -208,30 +514,6 @@ export interface SendNotificationRequest {
    * @maxItems 25000
    */
   alerts: unknown[];
-}
-export interface RefusedAlert {
-  /**
-   * Its place in alerts, from 0
-   */
-  index: number;
-  /**
-   * What is wrong with it
-   */
-  reason: string;
-}
-export interface SendNotificationResult {
-  /**
-   * How many alerts the feed has taken
-   */
-  accepted: number;
-  /**
-   * The first ten of the alerts that could not be read; absent if there are none
-   */
-  refused?: RefusedAlert[];
-  /**
-   * How many alerts could not be read; absent if there are none
-   */
-  refused_count?: number;
 }
 export interface AlertListRequest {
   /**
@@ -308,7 +590,9 @@ export interface AlertItem {
   /**
    * Labels, by their names
    */
-  labels: {};
+  labels: {
+    [k: string]: string;
+  };
   /**
    * Where the sender shows the alert: an http or https URL
    */
@@ -588,9 +872,9 @@ export interface PlainMethods {
   /** Soft-delete a work item. */
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
   /** Send records to the feed. */
-  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<SendRecordsResult>;
+  sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<FeedResult>;
   /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
-  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<SendNotificationResult>;
+  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<FeedResult>;
   /** List open alerts. */
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
   /** Read an alert by its id. */

@@ -19,13 +19,13 @@ export interface OperationContract {
 
 export const MAX_BODY_BYTES = 256 * 1_024;
 
-export const text = { type: 'string' };
+const text = { type: 'string' };
 const flag = { type: 'boolean' };
 /** Exact over the whole int64 range. */
 const integer = { int64: {} };
-export const natural = { int64: { minimum: 0 } };
+const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-export const listOf = (items: object) => ({ type: 'array', items });
+const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
 export const object = (required: Fields, optional: Fields = {}) => ({
   type: 'object',
@@ -33,6 +33,12 @@ export const object = (required: Fields, optional: Fields = {}) => ({
   properties: { ...required, ...optional },
   additionalProperties: false,
 });
+
+/** What the operations of the feed answer. */
+export const FEED_RESULT = object(
+  { accepted: natural },
+  { refused: listOf(object({ index: natural, reason: text })), refused_count: natural },
+);
 
 export const STATUSES = ['active', 'degraded', 'stale', 'initializing', 'disabled', 'unsupported', 'no_data'];
 

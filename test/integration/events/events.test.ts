@@ -6,7 +6,7 @@ import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { collections, keys } from '../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../lib/table/keys.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
@@ -120,7 +120,7 @@ it("events are published for deletions and operators' commands, and not for what
     callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
-  const { pk: _pk, sk: _sk, record_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
+  const { pk: _pk, sk: _sk, row_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
   await run(`work-item restore w --account ${account}`);
   for (const command of ['suspend', 'unsuspend']) await run(`account ${command} ${account}`);
   await run(`account grant ${account} monit`);
@@ -190,7 +190,7 @@ it('a write that only repeats what a row said before tells nothing', async () =>
   await run(`account suspend ${account}`);
   const before = await eventsOf(account);
   expect(before.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted', 'AccountSuspended']);
-  const [suspension] = await storedUnder(table, collections.audit(account));
+  const [suspension] = await storedUnder(table, partitions.audit(account));
   for (const key of [keys.logHead(account), { pk: suspension.pk, sk: suspension.sk }])
     await put(table, key, { ...(await stored(table, key)), more: 1 });
   expect(await eventsOf(account)).toEqual(before);
@@ -205,8 +205,8 @@ it('relay logs an entry of the audit that replaces a finished one, which no comm
   const loggedBy = async () =>
     (await relayed(table, await recordsForRelay(table, account))).log.lines.filter(({ level }) => level === 'error');
   expect(await loggedBy()).toEqual([]);
-  const [suspension] = await storedUnder(table, collections.audit(account));
-  const key = { pk: collections.audit(account), sk: String(suspension?.sk) };
+  const [suspension] = await storedUnder(table, partitions.audit(account));
+  const key = { pk: partitions.audit(account), sk: String(suspension?.sk) };
   await put(table, key, { ...suspension, by: 'nobody', command: 'audit' });
   const [was, is] = [suspension, { by: 'nobody', command: 'audit' }].map(({ by, command }) => ({ by, command }));
   const fields = { account_id: account, id: suspension.id, was: expect.objectContaining(was), is };

@@ -1,5 +1,6 @@
 /** Checks, refusals, failures and log lines that all operations share. The contract has the order of the checks and the rules of bodies. */
 import { createServer } from 'node:net';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { hashAppKey } from '../../../lib/http/app-keys.ts';
 import { createFallbackRoute } from '../../../lib/http/fallback-route.ts';
@@ -157,19 +158,64 @@ it('the refusal of a call that is for no operation goes by the resource, not by 
 
 /** A body of this many bytes, made mostly of two-byte characters. */
 const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;
-const encoded = (rawBody: string, ...codings: string[]) =>
+const encoded = (rawBody: string | Buffer, ...codings: string[]) =>
   codings.map((coding) => ({ headers: { 'Content-Encoding': coding }, rawBody }));
+const zipped = (text: string) => gzipSync(text);
+const MAX = 1_024;
 
 it.each<[what: string, code: string | undefined, named: string, requests: EventOptions[]]>([
-  ['of the largest size that the setting allows', undefined, '', [{ rawBody: ofSize(1_024) }]],
-  ['of a byte more', 'EntityTooLarge', '1024', [{ rawBody: ofSize(1_025) }]],
-  ['that is JSON whatever its Content-Encoding says', undefined, '', encoded('{}', 'gzip')],
+  ['of the largest size that the setting allows', undefined, '', [{ rawBody: ofSize(MAX) }]],
+  ['of a byte more', 'EntityTooLarge', '1024', [{ rawBody: ofSize(MAX + 1) }]],
+  ['in gzip, small or large', undefined, '', encoded(zipped('{}'), 'gzip', ' GZIP ', 'x-gzip')],
+  ['in gzip, of the largest size', undefined, '', encoded(zipped(ofSize(MAX)), 'gzip')],
+  ['in gzip, of a byte more', 'EntityTooLarge', '1024', encoded(zipped(ofSize(MAX + 1)), 'gzip')],
+  [
+    'in gzip that is not whole',
+    'InvalidParameter',
+    'Content-Encoding gzip',
+    encoded(zipped('{}').subarray(0, 15), 'gzip'),
+  ],
+  ['in gzip, of malformed JSON', 'InvalidParameter', 'line 1, column 2', encoded(zipped('{'), 'gzip')],
+  [
+    'that API Gateway has decompressed',
+    undefined,
+    '',
+    [...encoded('{}', 'gzip', 'br'), ...encoded(Buffer.from('{}'), 'gzip')],
+  ],
+  [
+    'that API Gateway has decompressed, of malformed JSON',
+    'InvalidParameter',
+    'line 1, column 2',
+    encoded('{', 'gzip'),
+  ],
+  ['in another encoding', 'InvalidParameter', 'Content-Encoding br', encoded(Buffer.from([0xc3, 0x28]), 'br')],
+  [
+    'in deflate, which API Gateway leaves if it is small',
+    'InvalidParameter',
+    'deflate',
+    encoded(deflateSync('{}'), 'deflate'),
+  ],
   ['that is no JSON, in no encoding', 'InvalidParameter', 'JSON', encoded('{', '', 'identity', 'Identity')],
 ])('a body %s: %s', async (_what, code, named, requests) => {
-  const { read } = await newService({ settings: { maxBodyBytes: 1_024 } });
+  const { read } = await newService({ settings: { maxBodyBytes: MAX } });
   for (const options of requests) {
     const { error } = (await read(options)).body;
     expect(error?.code).toBe(code);
     expect(error?.message ?? '').toContain(named);
   }
+});
+
+it('the body of each operation may be in gzip, and a bomb is EntityTooLarge before it takes memory', async () => {
+  const { handlers, appKey } = await newService();
+  const bomb = Buffer.concat(Array(32).fill(gzipSync(Buffer.alloc(16 * 2 ** 20)))); // of 512 MiB
+  const kilobytes = () => process.resourceUsage().maxRSS;
+  const before = kilobytes();
+  for (const operation of operations) {
+    const send = (rawBody: Buffer) =>
+      callAlone(handlers, operation, { appKey, headers: { 'Content-Encoding': 'gzip' }, rawBody });
+    const plain = await callAlone(handlers, operation, { appKey, rawBody: '{"limit":"x"}' });
+    expect((await send(zipped('{"limit":"x"}'))).body.error).toEqual(plain.body.error);
+    expectEnvelope(await send(bomb), 413, 'EntityTooLarge');
+  }
+  expect(kilobytes() - before).toBeLessThan(256 * 1_024);
 });

@@ -1,9 +1,9 @@
 /** The function ingest-records in a process of its own. It answers each batch of messages with what the batch cost. */
 
 import type { SQSEvent } from 'aws-lambda';
+import { createDeps } from '../../../lib/deps.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
 import { connectQueues } from '../../../lib/ingest/queues.ts';
-import { createDeps } from '../../../lib/shared/deps.ts';
 import type { RecordCounts } from '../../../lib/shared/log.ts';
 
 /** What a batch came to. */

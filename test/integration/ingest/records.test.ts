@@ -86,7 +86,7 @@ describe('a work item', () => {
 });
 
 const [alert_id, incident_id] = ['a'.repeat(24), 'b'.repeat(24)];
-const RESERVED = ['ttl', 'pk', 'sk', 'record_order'];
+const RESERVED = ['ttl', 'pk', 'sk', 'row_order'];
 it.each<[kind: string, record: object, reserved: string[]]>([
   ['host', { host_id: 'h', agent_version: '1', edge_cluster: 'e', enabled: true, snapshot_ready: true }, []],
   ['host_status', { host_id: 'h', health_at_ms: NOW }, ['snapshot_order', 'health_order']],

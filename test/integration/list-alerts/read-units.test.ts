@@ -6,7 +6,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
-import { type Key, keys, openAlerts } from '../../../lib/table/keys.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
+import { openAlerts } from '../../../lib/table/open-alerts.ts';
 import { rowName } from '../../../lib/table/read.ts';
 import { SEVERITIES } from '../../../lib/table/rows.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';

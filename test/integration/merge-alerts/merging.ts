@@ -1,7 +1,7 @@
 /** Merges on a table in memory, by processes whose calls to the table a test can disturb, and what must be true of their entries. */
 import { expect } from 'vitest';
 import type { MergeLimits } from '../../../lib/operations/merge-alerts/alerts.ts';
-import { type EntryWithMoves, inOrder, isMoved, readHistory } from '../../../lib/operations/merge-alerts/entry.ts';
+import { bySequence, type EntryWithMoves, isMoved, readHistory } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
@@ -70,7 +70,7 @@ export function mergesOf(table: Table, { account, appKey }: Account, incidents: 
         await finishMerge(through, account, entryId, LIMITS.transactionItems);
     },
     entries: async (): Promise<EntryWithMoves[]> =>
-      inOrder((await Promise.all(incidents.map((id) => readHistory(table, account, id)))).flat()),
+      bySequence((await Promise.all(incidents.map((id) => readHistory(table, account, id)))).flat()),
   };
 }
 

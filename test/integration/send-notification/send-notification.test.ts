@@ -24,7 +24,7 @@ const ALERT = {
 let windows = 0;
 
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object | string, failing?: keyof IngestQueue) {
+async function notify(body: object | string, failing?: keyof IngestQueue, headers: Record<string, string> = {}) {
   const sent: string[] = [];
   const refused: ShownRefusal[] = [];
   const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
@@ -38,7 +38,7 @@ async function notify(body: object | string, failing?: keyof IngestQueue) {
   const startedMs = NOW + 1_500 + 60_000 * windows++;
   const deps = testDeps(table, { now: () => startedMs });
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
-  const event = eventFor(sendNotification, { appKey, rawBody });
+  const event = eventFor(sendNotification, { appKey, rawBody, headers });
   event.requestContext.requestTimeEpoch = NOW;
   const answer = await invokeAlone(handlersOver(deps, { ingestQueue }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
@@ -102,7 +102,7 @@ it('a start or end of a resolved alert is that of the sender, if the feed takes 
   for (const startsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 600_000).toISOString()])
     expect(await recordOf({ startsAt })).not.toHaveProperty('started_at_ms');
   for (const startsAt of ['2025-02-30T00:00:00Z', '2025-06-15T24:00:00Z', '2025-06-15T14:30:00', 1_750_000_000])
-    expect((await notify({ alerts: [{ ...ALERT, startsAt }] })).answer.body.data).toMatchObject({ accepted: 0 });
+    expect((await notify({ alerts: [{ ...ALERT, startsAt }, ALERT] })).answer.body.data).toMatchObject({ accepted: 1 });
 });
 
 it('what is too long or too much is cut or left out, and the feed takes the rest', async () => {
@@ -165,7 +165,7 @@ it.each<[what: string, fields: object, title: string]>([
 );
 
 it('alerts that cannot be read are kept in one message that is no record, and their neighbours are taken', async () => {
-  const unreadable = [null, { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
+  const unreadable = ['\ud800', { ...ALERT, startsAt: 'yesterday' }, { ...ALERT, startsAt: '2025-06-15' }, ALERT];
   const more = Array(8).fill({ ...ALERT, fingerprint: '', labels: {} });
   const { answer, records, refused, counts } = await notify({ alerts: [...unreadable, ...more] });
   const indexes = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -193,7 +193,7 @@ it.each<[what: string, alerts: string]>([
   'what is kept of %s is no longer than it came, fits a line of the feed, is no record, and shows that it is cut',
   async (_what, alerts) => {
     const { answer, refused } = await notify(`{"alerts":[${alerts}]}`);
-    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([200, true, 1]);
+    expect([answer.status, answer.text.length < 2_000, refused.length]).toEqual([400, true, 1]);
     const [{ body = '' } = {}] = refused;
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_LINE_BYTES);
     const { text } = JSON.parse(body);
@@ -204,20 +204,40 @@ it.each<[what: string, alerts: string]>([
 );
 
 it.each<[what: string, fields: object, reason: string]>([
-  ['a label that is a list', { labels: { a: [] } }, 'labels must be strings, numbers or booleans'],
+  ['a label that is a list', { labels: { a: [] } }, 'labels must be an object of strings, numbers and booleans'],
   [
     'an annotation that is an object',
     { annotations: { a: { toString: 1 } } },
-    'annotations must be strings, numbers or booleans',
+    'annotations must be an object of strings, numbers and booleans',
   ],
-  ['labels that are a list', { labels: ['a'] }, 'labels must be an object'],
-  ['annotations that are a text', { annotations: 'a' }, 'annotations must be an object'],
+  ['labels that are a list', { labels: ['a'] }, 'labels must be an object of strings, numbers and booleans'],
+  [
+    'annotations that are a text',
+    { annotations: 'a' },
+    'annotations must be an object of strings, numbers and booleans',
+  ],
   ['a time that is a list', { startsAt: ['2025-06-15T14:30:00Z'] }, 'startsAt must be a time of RFC 3339'],
+  ['no time', { startsAt: undefined }, 'startsAt is required and must be a time of RFC 3339'],
+  ['no title', { labels: {}, annotations: {} }, 'must have an annotation summary or description, or a label'],
+  ['no identity', { labels: {}, fingerprint: '' }, 'must have a fingerprint or a label'],
 ])('an alert cannot be read with %s', async (_what, fields, reason) =>
-  expect((await notify({ alerts: [{ ...ALERT, ...fields }] })).answer.body.data).toEqual({
-    ...{ accepted: 0, refused: [{ index: 0, reason }], refused_count: 1 },
+  expect((await notify({ alerts: [ALERT, { ...ALERT, ...fields }] })).answer.body.data).toEqual({
+    ...{ accepted: 1, refused: [{ index: 1, reason }], refused_count: 1 },
   }),
 );
+
+it('a notification of which no alert can be read is InvalidParameter, in the language of its sender', async () => {
+  const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, undefined, { 'Accept-Language': 'de' });
+  expect([answer.status, answer.body.error]).toEqual([
+    400,
+    {
+      code: 'InvalidParameter',
+      message:
+        'alerts[0]: muss ein JSON-Objekt sein; alerts[1]: muss ein JSON-Objekt sein. Von dieser Anfrage wurde nichts übernommen.',
+    },
+  ]);
+  expect([records, refused.length, counts]).toEqual([[], 1, [expect.objectContaining({ refused: 2 })]]);
+});
 
 it('labels may be numbers, booleans and null', async () => {
   const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };

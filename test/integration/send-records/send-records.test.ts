@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import type { IngestQueue } from '../../../lib/ingest/queues.ts';
+import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { ingestOver } from '../../support/ingest.ts';
+import { ingestOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/ingest.ts';
 import { callAlone, handlersOver, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
@@ -13,57 +14,231 @@ const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: BIG });
 const workItem = { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' };
 const alert = { kind: 'alert', alert_key: 's', title: 'Disk full' };
+const NDJSON = { 'Content-Type': 'application/x-ndjson; charset=utf-8' };
 
-/** Sends records to a feed that keeps its lines, or fails. A text that begins with `raw ` is sent as a number. */
-async function send(records: readonly unknown[], { fails = false } = {}) {
+/** Sends a body to queues that keep what they get, or to one that fails. */
+async function sendBody(rawBody: string, headers: Record<string, string> = {}, failing?: keyof IngestQueue) {
   const sent: string[] = [];
-  const ingestQueue: IngestQueue = {
-    async send(lines) {
-      if (fails) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
-      sent.push(...lines);
-    },
-    refuse: () => expect.unreachable(),
+  const refused: ShownRefusal[] = [];
+  const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
+    if (name === failing) throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': '1' });
+    queue.push(...items);
   };
-  const handlers = handlersOver(testDeps(table, { now: () => NOW }), { ingestQueue });
-  const rawBody = stringifyJson({ records }).replaceAll(/"raw ([^"]+)"/g, '$1');
-  const { status, headers, body } = await callAlone(handlers, sendRecords, { appKey, rawBody });
-  return { status, headers, data: body.data, code: body.error?.code, message: body.error?.message, sent };
+  const ingestQueue: IngestQueue = {
+    send: async (lines) => take('send', sent, lines),
+    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
+  };
+  const deps = testDeps(table, { now: () => NOW, settings: { maxBodyBytes: 384 * 1_024 } });
+  const handlers = handlersOver(deps, { ingestQueue });
+  const answer = await callAlone(handlers, sendRecords, { appKey, rawBody, headers });
+  const { data, error } = answer.body;
+  const { status } = answer;
+  return { status, headers: answer.headers, data, code: error?.code, message: error?.message, sent, refused, deps };
 }
 
-it('the feed gets records exactly, each with account and time written into it', async () => {
-  const member = { kind: 'member', member_id: BIG, name: 'n\ufffe', account_id: account, at_ms: NOW - 5 };
-  expect(await send([alert, member])).toMatchObject({
+/** Sends records. A text that begins with `raw ` is sent as a number. */
+const send = (records: readonly unknown[], failing?: keyof IngestQueue) =>
+  sendBody(stringifyJson({ records }).replaceAll(/"raw ([^"]+)"/g, '$1'), {}, failing);
+
+/** What the feed gets of one record: its line, without the account and time of the call. */
+async function lineOf(text: string): Promise<string | undefined> {
+  const { sent } = await sendBody(`[${text}]`);
+  return sent[0]?.replace(/^{"account_id":\d+,"at_ms":\d+,/, '{');
+}
+
+it('the feed gets each record as it came, with account and time at its beginning where it has none', async () => {
+  const member = `{ "kind":"member","member_id":9007199254740993, "name":"n\\u00e9\ufffe\\n", "account_id" : ${BIG}.0e0 }`;
+  const item =
+    '{"kind":"work_item",\n\t"at_ms":1e12,"work_item_id":"w","version":10e-1,"title":"t","x":[1e18,-0,1.50]}';
+  expect(await sendBody(`{"records":[${member} ,\n${item}],"more":1}`)).toMatchObject({
     data: { accepted: 2 },
+    refused: [],
     sent: [
-      `{"account_id":${BIG},"at_ms":${NOW},"kind":"alert","alert_key":"s","title":"Disk full"}`,
-      `{"account_id":${BIG},"at_ms":${NOW - 5},"kind":"member","member_id":${BIG},"name":"n\\ufffe"}`,
+      `{"at_ms":${NOW}, "kind":"member","member_id":9007199254740993, "name":"n\\u00e9\\ufffe\\n", "account_id" : ${BIG}.0e0 }`,
+      `{"account_id":${BIG},${item.slice(1).replace('\n', ' ')}`,
     ],
   });
+  for (const line of [member, item]) expect(await lineOf(line)).toBeDefined();
+});
+
+it.each<[form: string, body: string, headers?: Record<string, string>]>([
+  ['an object with records', ` {"x":{"records":[1]}, "records":[0],"\\u0072ecords" : [ A , B ], "y":"\\"],"} `],
+  ['an array', '\r\n[A,\n\tB]'],
+  ['a record a line', '\ufeffA\r\n\n \nB\n', NDJSON],
+  ['one of application/x-ndjson, however it is written', 'A\nB', { 'Content-Type': 'Application/X-NDJSON' }],
+])('the body may be %s', async (_form, body, headers) => {
+  const [a, b] = [alert, { ...alert, title: '[{"records":[' }].map((record) => JSON.stringify(record));
+  const { data, sent } = await sendBody(body.replace('A', `${a}`).replace('B', `${b}`), headers);
+  expect(data).toEqual({ accepted: 2 });
+  expect(sent.map((line) => JSON.parse(line).title)).toEqual(['Disk full', '[{"records":[']);
+});
+
+it('a record that cannot be taken takes no other with it, and all that are refused are kept in one message', async () => {
+  const bad = [
+    ['5', 'must be a JSON object'],
+    ['"\\ud800"', 'must be a JSON object'],
+    [
+      `{"kind":"alert","alert_key":"s","title":"\\ud800"}`,
+      'title must be a string of 1 to 512 characters, in well-formed Unicode',
+    ],
+    [`{"kind":"alert","alert_key":"s"}`, 'title is required and must be a string of 1 to 512 characters'],
+    [
+      `{"kind":"alert","__proto__":1,"alert_key":"s","title":"t"}`,
+      /^must not contain field names that are .*__proto__/,
+    ],
+    [stringifyJson({ ...alert, account_id: 7 }), `account_id must be ${BIG}, or left out`],
+    [
+      stringifyJson({ ...alert, at_ms: 1_795_000_000 }),
+      /at_ms must be an integer .*: it is in milliseconds, and 1795000000 is in seconds$/,
+    ],
+  ] as const;
+  const good = JSON.stringify(alert);
+  const body = bad.map(([text]) => `${good},${text}`).join();
+  const { data, sent, refused, deps } = await sendBody(`{"records":[${body}]}`);
+  expect(data).toEqual({
+    accepted: bad.length,
+    refused: bad.map(([, reason], index) => ({
+      index: 2 * index + 1,
+      reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
+    })),
+    refused_count: bad.length,
+  });
+  expect(sent).toHaveLength(bad.length);
+  const [{ body: kept = '', reason = '', group } = {}, ...others] = refused;
+  expect([group, others, deps.metrics.recordCounts]).toEqual([`${BIG}`, [], [expect.objectContaining({ refused: 7 })]]);
+  expect(reason).toMatch(/^records\[1\]: must be a JSON object; records\[3\]: .*records\[13\]: /);
+  expect(kept).toBe(
+    `{"account_id":${BIG},"from":"/feed/records","text":${JSON.stringify(bad.map(([text]) => text).join('\n'))}}`,
+  );
+  expect(() => recordFrom({ ...JSON.parse(kept), account_id: 1 }, NOW)).toThrow(/^is no record/);
+});
+
+it('lines that are no JSON are refused by themselves', async () => {
+  const good = JSON.stringify(alert);
+  const { data, sent } = await sendBody(
+    [good, '{"kind":"alert', good, '[', '{'.repeat(900), `"${good}`].join('\n'),
+    NDJSON,
+  );
+  expect(data).toMatchObject({ accepted: 2, refused_count: 4 });
+  expect(data.refused[0]).toEqual({ index: 1, reason: 'must be valid JSON: it has a syntax error at column 15' });
+  expect(sent).toHaveLength(2);
 });
 
 it.each<[what: string, records: unknown[], problem: RegExp]>([
-  ['a record of another account', [alert, { ...alert, account_id: 7 }], /^records\[1\]: account_id .*9007199254740993/],
   ['the account as a text', [{ ...alert, account_id: String(BIG) }], /account_id/],
-  ['a kind that gives access', [{ kind: 'account', name: 'n', permissions: ['feed'] }], /kind/],
+  [
+    'a kind that gives access',
+    [{ kind: 'account', name: 'n', permissions: ['feed'] }],
+    /^records\[0\]: kind must be one of/,
+  ],
   ['a fraction that a double rounds', [{ ...workItem, x: 'raw 4503599627370497.5' }], /x must not/],
-  ['a clock that is ahead', [{ ...alert, at_ms: NOW + 600_000 }], /at_ms/],
-  ['13 records: the first ten are named', Array(13).fill({ kind: 'alert' }), /^(?!.*\[10\]).*\[9\].*and 3 more/],
-  ['too many records', Array(1_001).fill(alert), /records/],
-  ['a record that is no object', ['alert'], /records/],
-])('a call is refused as a whole: %s', async (_what, records, problem) =>
+  ['a clock that is ahead', [{ ...alert, at_ms: NOW * 2 }], /at_ms/],
+  [
+    'the envelope of SNS',
+    [{ Type: 'Notification', MessageId: 'm', TopicArn: 'arn:aws:sns:eu-west-1:1:t', Message: '{}' }],
+    /SNS.*raw message delivery/,
+  ],
+  [
+    '13 records: the first ten are named',
+    Array(13).fill({ kind: 'alert' }),
+    /^(?!.*\[10\]).*\[9\].*and 3 more\. Nothing/,
+  ],
+])('a call of which nothing can be taken is InvalidParameter, and kept: %s', async (_what, records, problem) =>
   expect(await send(records)).toMatchObject({
-    ...{ status: 400, code: 'InvalidParameter', sent: [] },
+    ...{ status: 400, code: 'InvalidParameter', sent: [], refused: [{ group: `${BIG}` }] },
     message: expect.stringMatching(problem),
   }),
 );
+
+it.each<[what: string, body: string, headers: Record<string, string>, code: string, message: RegExp]>([
+  [
+    'too many records',
+    `[${Array(1_001).fill('{}')}]`,
+    {},
+    'InvalidParameter',
+    /^records must be an array of 1 to 1000 items, each a JSON object\.$/,
+  ],
+  ['too many lines', '{}\n'.repeat(1_001), NDJSON, 'InvalidParameter', /^records must be an array/],
+  ['no record', '[ ]', {}, 'InvalidParameter', /^records must be an array/],
+  ['no line', '\n \n', NDJSON, 'InvalidParameter', /^records must be an array/],
+  ['no records', '{"Records":[]}', {}, 'InvalidParameter', /^records is required/],
+  ['an object in place of records', '{"records":{"0":1}}', {}, 'InvalidParameter', /^records must be an array/],
+  ['a text', '"records"', {}, 'InvalidParameter', /must be a JSON object/],
+  [
+    'a syntax error',
+    `{"records":[${JSON.stringify(alert)},]}`,
+    {},
+    'InvalidParameter',
+    /syntax error at line 1, column 66/,
+  ],
+  ['a byte order mark', '\ufeff[]', {}, 'InvalidParameter', /byte order mark/],
+  ['more than 1,000 levels', `[${'['.repeat(1_000)}${']'.repeat(1_000)}]`, {}, 'InvalidParameter', /1000 levels/],
+  [
+    'more values than a body may have',
+    `[${Array(15_000).fill('0')}]\n`.repeat(10),
+    NDJSON,
+    'InvalidParameter',
+    /150000 values/,
+  ],
+  [
+    'lines of another type',
+    '{}',
+    { 'Content-Type': 'text/plain' },
+    'InvalidContentType',
+    /application\/json or application\/x-ndjson/,
+  ],
+])('a body that is refused as a whole leaves nothing: %s', async (_what, body, headers, code, message) =>
+  expect(await sendBody(body, headers)).toMatchObject({
+    code,
+    message: expect.stringMatching(message),
+    sent: [],
+    refused: [],
+  }),
+);
+
+it('reasons are in the language of the caller, and what is kept has them in English', async () => {
+  const body = JSON.stringify({ records: [alert, { kind: 'alert', alert_key: 's' }] });
+  for (const [language, reason] of [
+    ['de', 'title fehlt: erwartet wird eine Zeichenkette mit 1 bis 512 Zeichen'],
+    ['zh-CN', 'title 为必填项，必须是 1 到 512 个字符的字符串'],
+  ] as const) {
+    const { data, refused } = await sendBody(body, { 'Accept-Language': language });
+    expect(data.refused).toEqual([{ index: 1, reason }]);
+    expect(refused[0]?.reason).toBe('records[1]: title is required and must be a string of 1 to 512 characters');
+  }
+  const { message } = await sendBody('[7]', { 'Accept-Language': 'de' });
+  expect(message).toBe('records[0]: muss ein JSON-Objekt sein. Von dieser Anfrage wurde nichts übernommen.');
+});
+
+it('a record has at most 64,000 bytes as it came, and then fits a line of the feed', async () => {
+  const textOf = (bytes: number, unit: string) => {
+    const [start, end] = ['{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":"', '"}'];
+    const left = bytes - Buffer.byteLength(start + end);
+    return start + unit.repeat(left / Buffer.byteLength(unit)) + ' '.repeat(left % Buffer.byteLength(unit)) + end;
+  };
+  for (const unit of ['x', 'é', '😀', '\\u0041']) {
+    const sent = await sendBody(`[${textOf(64_000, unit)}, ${textOf(64_001, unit)}]`);
+    expect(sent.data).toEqual({
+      accepted: 1,
+      refused: [{ index: 1, reason: 'must be at most 64000 bytes' }],
+      refused_count: 1,
+    });
+    expect(Buffer.byteLength(sent.sent[0] ?? '')).toBeLessThanOrEqual(65_536);
+  }
+  const numbers = `{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":[${Array(12_000).fill('1e18')}]}`;
+  expect((await sendBody(`[${Array(6).fill(numbers)}]`)).data).toEqual({ accepted: 6 });
+  // Characters that SQS refuses take more bytes in the line.
+  expect((await sendBody(`[${textOf(60_000, '\uffff')}]`)).message).toMatch(/must be at most 65536 bytes/);
+});
 
 it('what is taken is not refused by the queue, whose clock may be up to a minute behind', async () => {
   const status = { kind: 'host_status', host_id: 'h', health_at_ms: NOW };
   for (const record of [
     { ...alert, at_ms: NOW + 240_001 },
     { ...status, health_at_ms: NOW + 240_001 },
-  ])
+  ]) {
     expect((await send([record])).message).toMatch(/ is 240001 ms after the record was sent: set the clock /);
+  }
   const { sent } = await send([
     { ...alert, at_ms: NOW + 240_000 },
     { ...status, health_at_ms: NOW + 240_000 },
@@ -74,10 +249,8 @@ it('what is taken is not refused by the queue, whose clock may be up to a minute
   expect([ingest.refused, ingest.counts()]).toMatchObject([[], { records: 2 }]);
 });
 
-it('records that exact numbers make longer than a message are EntityTooLarge', async () => {
-  const records = Array(17).fill({ ...workItem, x: Array(3_060).fill('raw 1e18') });
-  expect(await send(records)).toMatchObject({ code: 'EntityTooLarge', sent: [] });
-});
-
-it('a queue that does not take records makes the call 503 with Retry-After', async () =>
-  expect(await send([alert], { fails: true })).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } }));
+it.each<keyof IngestQueue>(['send', 'refuse'])(
+  'a queue whose %s fails makes the call 503 with Retry-After',
+  async (failing) =>
+    expect(await send([alert, 5], failing)).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } }),
+);

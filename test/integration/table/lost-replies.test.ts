@@ -10,7 +10,7 @@ import { connectAgain, newTable, put } from '../../support/service.ts';
 const table = await newTable();
 /** Attributes of each type that rows have, the bytes as orders are made: of another class than those that are read. */
 const row = (sk: string) => ({
-  ...{ ...keys.host(1, sk), record_order: Buffer.from('00ff80', 'hex'), reason_codes: ['a', 'é'], enabled: true },
+  ...{ ...keys.host(1, sk), row_order: Buffer.from('00ff80', 'hex'), reason_codes: ['a', 'é'], enabled: true },
   ...{ report_interval_ms: 2n ** 60n, more: { nested: [1.5, null] }, absent: undefined },
 });
 
@@ -26,7 +26,7 @@ it('a transaction that DynamoDB reports as conflicting, and applies later, is no
   });
   expect(await transact(conflicting, [putAction(row('h'), IS_NEW)])).toBeUndefined();
   // A row of somebody else is not taken for it.
-  await put(table, keys.host(1, 'i'), { ...row('i'), record_order: Buffer.from('00ff81', 'hex') });
+  await put(table, keys.host(1, 'i'), { ...row('i'), row_order: Buffer.from('00ff81', 'hex') });
   expect(await transact(table, [putAction(row('i'), IS_NEW)])).toBe(0);
 });
 

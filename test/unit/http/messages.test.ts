@@ -6,8 +6,9 @@ import {
   type Explanations,
   type FieldError,
   type FieldSchema,
+  messageOf,
 } from '../../../lib/http/errors.ts';
-import { CATALOGS, catalogFor, messageOf } from '../../../lib/http/messages/index.ts';
+import { CATALOGS, catalogFor } from '../../../lib/http/messages/index.ts';
 import { CODES } from '../../../packages/conformance/src/contract.ts';
 
 const VALUES: Explanations = {
@@ -25,7 +26,8 @@ const VALUES: Explanations = {
   workItemNotFound: { workItemId: 'wi-1' },
   workItemTooLarge: { workItemId: 'wi-1' },
   versionDiffers: { given: '3', stored: '9007199254740993' },
-  invalidRecords: { problems: ['records[17]: kind'], more: 7 },
+  contentTypeOfItems: undefined,
+  noItemTaken: { reasons: ['records[17]: kind'], more: 7 },
   alertNotFound: { alertId: 'abc' },
   endedAlertsUnnamed: undefined,
   rumResourceNotFound: undefined,
@@ -40,6 +42,24 @@ const VALUES: Explanations = {
   writesFrozen: undefined,
   serviceMapDisabled: undefined,
   methodNotAllowed: { allow: 'POST' },
+  itemTooLong: { maxBytes: 64_000 },
+  itemNotJson: { column: 23 },
+  itemNotObject: undefined,
+  itemTooDeep: { field: 'notes', levels: 31 },
+  itemNamesInvalid: { field: 'notes', maxLength: 128 },
+  itemOfSns: undefined,
+  itemKept: undefined,
+  accountDiffers: { accountId: '9007199254740993' },
+  fieldUnknown: { field: 'source_id' },
+  fieldReserved: { field: 'ttl' },
+  numberNotStorable: { field: 'notes' },
+  clockAhead: { field: 'at_ms', aheadMs: 300_001 },
+  notExactlyOne: { fields: ['alert_id', 'alert_key'] },
+  alertKeyRequired: { field: 'alert_status' },
+  incidentIdZero: undefined,
+  versionNotDeletable: { maximum: '9223372036854775806' },
+  alertWithoutTitle: undefined,
+  alertWithoutIdentity: undefined,
 };
 
 /** The texts and numbers in the values of an explanation, but what messages translate: kinds of entities, and schemas. */
@@ -72,6 +92,18 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
 const FORMS: [schema: FieldSchema, english: string][] = [
   [{}, 'a JSON value'],
   [{ type: 'boolean' }, 'true or false'],
+  [{ type: 'object' }, 'a JSON object'],
+  [{ format: 'date-time' }, 'a time of RFC 3339'],
+  [{ format: 'http-url' }, 'an http or https URL of at most 2048 characters'],
+  [
+    { format: 'labels' },
+    'an object of at most 64 strings of at most 1024 characters each, with names of 1 to 128 characters',
+  ],
+  [{ format: 'scalars' }, 'an object of strings, numbers and booleans'],
+  [
+    { format: 'undone-deletion' },
+    'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+  ],
   [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b'],
   [{ type: 'integer', minimum: 0 }, 'an integer of at least 0'],
   [{ type: 'integer', maximum: 5 }, 'an integer of at most 5'],

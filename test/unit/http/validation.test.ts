@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { validateMiddleware } from '../../../lib/http/body.ts';
-import type { ApiError } from '../../../lib/http/errors.ts';
-import { catalogFor, messageOf } from '../../../lib/http/messages/index.ts';
+import { type ApiError, messageOf } from '../../../lib/http/errors.ts';
+import { catalogFor } from '../../../lib/http/messages/index.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
 import { checkScanLimit } from '../../../lib/operations/browse-fleet/handler.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';

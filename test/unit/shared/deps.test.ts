@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createDeps } from '../../../lib/shared/deps.ts';
+import { createDeps } from '../../../lib/deps.ts';
 import { createLog, inRepository } from '../../../lib/shared/log.ts';
 import { serve } from '../../support/serve.ts';
 

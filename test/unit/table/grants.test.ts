@@ -3,7 +3,6 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../../infra/grants.ts';
-import { LEADING_KEYS } from '../../../infra/table-definition.ts';
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
@@ -13,10 +12,11 @@ import { type ListedOperation, operations } from '../../../lib/operations/index.
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { LEADING_KEYS } from '../../../lib/table/grant.ts';
+import { type Key, keys, parseKey } from '../../../lib/table/keys.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
-import { RUM_RECORD } from '../../support/accounts.ts';
+import { RUM_RECORD, RUM_USAGE } from '../../support/accounts.ts';
 import { relayed } from '../../support/events.ts';
 import { connectionLost } from '../../support/faults.ts';
 import { hostId, inventory, live, newFleet } from '../../support/fleet.ts';
@@ -34,19 +34,22 @@ const LIMITS = { transactionItems: 50 };
 
 /** The permissions that a request requires, such as `GetItem on appKey`. */
 function requiredBy({ name, input }: Request): string[] {
-  const kindOf = (pk: string) =>
-    Object.entries(LEADING_KEYS).find(([, pattern]) => RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk))?.[0];
-  const permission = (verb: string, pk: string) => `${verb === 'Query' ? verb : `${verb}Item`} on ${kindOf(pk)}`;
+  const permission = (verb: string, key: Key) => `${verb}Item on ${parseKey(key)?.kind}`;
   const verb = name.replace('Command', '');
+  if (verb === 'Query') {
+    const pk = input.ExpressionAttributeValues[partitionPlaceholder(input)];
+    const kinds = Object.entries(LEADING_KEYS).filter(([, pattern]) => matches(pattern, pk));
+    return kinds.map(([kind]) => `Query on ${kind}`);
+  }
   if (verb === 'TransactWrite')
     return (input.TransactItems as Request['input'][]).flatMap((action) =>
-      Object.entries<Request['input']>(action).map(([verb, { Key, Item }]) => permission(verb, (Key ?? Item).pk)),
+      Object.entries<Request['input']>(action).map(([verb, { Key, Item }]) => permission(verb, Key ?? Item)),
     );
-  const pks = input.RequestItems?.double.Keys.map(({ pk }: { pk: string }) => pk) ?? [
-    verb === 'Query' ? input.ExpressionAttributeValues[partitionPlaceholder(input)] : (input.Key ?? input.Item).pk,
-  ];
-  return pks.map((pk: string) => permission(verb, pk));
+  const asked: Key[] = input.RequestItems?.double.Keys ?? [input.Key ?? input.Item];
+  return asked.map((key) => permission(verb, key));
 }
+
+const matches = (pattern: string, pk: string) => RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk);
 
 /** Runs around a request. */
 type Around = (request: Request, send: () => unknown) => unknown;
@@ -219,6 +222,7 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
       record('alert', { alert_id: '2'.repeat(24), title: 't' }),
       record('alert', { alert_key: 'k', title: 't' }),
       record('rum_resource', RUM_RECORD),
+      record('rum_usage', RUM_USAGE),
     );
     await ingest.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
     expect(ingest.refused).toEqual([]);

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest';
-import { type Key, keys, ofKind, parseKey, type RowKind } from '../../../lib/table/keys.ts';
+import {
+  type Key,
+  keys,
+  ofKind,
+  parseKey,
+  partitions,
+  patterns,
+  type RowKind,
+  shardsOf,
+} from '../../../lib/table/keys.ts';
 
 const ACCOUNT = -(2n ** 63n);
 const A = `ACCOUNT#${ACCOUNT}`;
@@ -20,6 +29,7 @@ it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
   ['workItem', [TEXT], `${A}#WORK_ITEMS`, TEXT],
   ['incident', [ID], `${A}#INCIDENTS`, ID],
   ['alert', [ID], `${A}#ALERTS#a`, ID],
+  ['alertKey', [TEXT], `${A}#ALERT_KEYS#f`, TEXT],
   ['historyEntry', [ID, 10], `${A}#HISTORY#${ID}`, '000000000000010'],
   ['logPointer', [10], `${A}#LOG`, '000000000000010'],
   ['logHead', [], `${A}#LOG_HEAD`, 'HEAD'],
@@ -31,6 +41,21 @@ it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
     { pk, sk },
     { kind, account: ACCOUNT, parts },
   ]);
+});
+
+it('the pattern of a kind has `*` for what its partition keys differ in, and no two accounts share one of its partitions', () => {
+  const shapes = (Object.keys(patterns) as RowKind[]).map((kind) => {
+    const partition = partitions[kind] as (...values: unknown[]) => string;
+    return [
+      patterns[kind],
+      partition(7, 'x')
+        .replace('#7', '#*')
+        .replace(/#[7x]$/, '#*'),
+    ];
+  });
+  for (const [pattern, shape] of shapes) expect(shape).toBe(pattern);
+  expect(shardsOf(partitions.alert, 7)).toContain(keys.alert(7, ID).pk);
+  expect(new Set(shardsOf(partitions.alertKey, 7))).toHaveLength(16);
 });
 
 it('app keys and the list of accounts have partitions of no account', () => {

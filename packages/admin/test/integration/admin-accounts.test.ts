@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { PERMISSIONS } from '../../../../lib/http/operation.ts';
-import { collections, keys } from '../../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../../lib/table/keys.ts';
 import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -174,7 +174,7 @@ const now = () => {
   return last;
 };
 const ordered = (args: string, options?: AdminOptions) => admin(args, { now, ...options });
-const rowsOf = (account: number): Promise<AuditEntry[]> => storedUnder(table, collections.audit(account));
+const rowsOf = (account: number): Promise<AuditEntry[]> => storedUnder(table, partitions.audit(account));
 /** An account with a key that a command has issued. @returns its id, and that of the key */
 async function audited() {
   const id = await newAccount();
@@ -194,8 +194,8 @@ it('the audit is shown since a given time, oldest first, as text and as JSON', a
 
 it('the audit shows that an entry was replaced by something that is none', async () => {
   const { id } = await audited();
-  const [{ sk }] = await storedUnder(table, collections.audit(id));
-  await put(table, { pk: collections.audit(id), sk }, {});
+  const [{ sk }] = await storedUnder(table, partitions.audit(id));
+  await put(table, { pk: partitions.audit(id), sk }, {});
   const { out } = await ordered(`audit --account ${id} --since 30d`);
   expect(out).toMatch(/^time +by .*\nnot a time \(undefined\) +not an entry *\n$/);
 });

@@ -5,7 +5,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import type { Table } from '../../../../lib/table/client.ts';
-import { collections, keys } from '../../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
@@ -119,7 +119,7 @@ it('an import can be repeated, and an export of it imported elsewhere: the rows 
     {
       ...itemLine(id, deletion),
       ...{ odd, constructor: 'top', at_ms: nowMs },
-      ...{ record_order: expect.any(String), deletion_order: expect.any(String) },
+      ...{ row_order: expect.any(String), deletion_order: expect.any(String) },
     },
   ]);
   await adminOf(to)(['import', exported], { now: () => nowMs });
@@ -155,7 +155,7 @@ it.each([
   const result = await adminOf(table, proxy.endpoint)('import -', { stdin, signal: stop.signal });
   await proxy.close();
   expect(result).toMatchObject(expected);
-  const written = async () => (await storedUnder(table, collections.members(id))).length;
+  const written = async () => (await storedUnder(table, partitions.member(id))).length;
   expect(await written()).toBeLessThan(50);
   expect((await admin('import -', { stdin })).exitCode).toBe(0);
   expect(await written()).toBe(50);

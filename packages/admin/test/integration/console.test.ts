@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
-import { collections, keys, openAlerts } from '../../../../lib/table/keys.ts';
+import { keys, partitions } from '../../../../lib/table/keys.ts';
+import { openAlerts } from '../../../../lib/table/open-alerts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
@@ -125,7 +126,7 @@ describe('text that others have written', () => {
     ] as const)
       await put(table, key, row);
     await putAll(table, [auditRow(account, { id: 'a', at_ms: NOW, result: 'failed', ...command })]);
-    await put(table, { pk: collections.audit(account), sk: 'z' }, {}); // in place of an entry
+    await put(table, { pk: partitions.audit(account), sk: 'z' }, {}); // in place of an entry
     const merge = { alert_ids: [alert], incident_id: incident, comment: HOSTILE, title: HOSTILE };
     expect((await tenant.merge(handlers.mergeAlerts, merge)).status).toBe(200);
     const encoded = encodeURIComponent(HOSTILE);

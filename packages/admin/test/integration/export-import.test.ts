@@ -5,7 +5,7 @@ import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/sche
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { RUM_RECORD } from '../../../../test/support/accounts.ts';
+import { RUM_RECORD, RUM_USAGE } from '../../../../test/support/accounts.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
@@ -15,12 +15,6 @@ import { adminOf } from '../support/run-admin.ts';
 const NOW = 1_795_000_000_000;
 const HOUR_MS = 3_600_000;
 const ID = (digit: string) => digit.repeat(24);
-const USAGE = {
-  'session_investigate.used_cnt': 1,
-  'session_measure.used_cnt': 2,
-  'session_replay.used_cnt': 3,
-  session_limit_reached: false,
-};
 /** For each kind, a record, and another one of the same row. */
 const PAIRS: [what: string, first: object, second: object][] = [
   ['member', { member_id: 1, name: 'a' }, { member_id: 1, name: 'b' }],
@@ -31,7 +25,7 @@ const PAIRS: [what: string, first: object, second: object][] = [
     { host_id: 'h', node_count: 2, health_at_ms: NOW - 1 },
   ],
   ['rum_resource', RUM_RECORD, { ...RUM_RECORD, resource_name: 'b' }],
-  ['rum_usage', USAGE, { ...USAGE, 'session_replay.used_cnt': 4 }],
+  ['rum_usage', RUM_USAGE, { ...RUM_USAGE, 'session_replay.used_cnt': 4 }],
   ['work_item', { work_item_id: 'w', version: 1, title: 'a' }, { work_item_id: 'w', version: 1, title: 'b' }],
   [
     'work_item, deleted',
@@ -136,6 +130,6 @@ describe('an export', () => {
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
     const ingest = ingestOver(to, () => NOW);
     await ingest.deliver(text.split('\n').filter((each) => each.includes('work_item')));
-    expect(ingest.refused).toMatchObject([{ reason: 'is longer than 65536 bytes' }]);
+    expect(ingest.refused).toMatchObject([{ reason: 'must be at most 65536 bytes' }]);
   });
 });

@@ -152,14 +152,14 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
 
 it('show host shows the status, the reason and the rows, also of a host without inventory', async () => {
   const { account } = await newAccount(table);
-  await put(table, keys.host(account, 'h'), { ...HOST, record_order: Uint8Array.of(1, 255) });
+  await put(table, keys.host(account, 'h'), { ...HOST, row_order: Uint8Array.of(1, 255) });
   await put(table, keys.hostStatus(account, 'orphan'), LIVE);
   const status = { status: 'no_data', rule: 6, why: expect.any(String), inventory: HOST, live_status: null };
   const shown = await jsonOf(`show host h --account ${account}`);
-  expect(shown).toMatchObject({ ...status, inventory: { ...HOST, record_order: '01ff' } });
+  expect(shown).toMatchObject({ ...status, inventory: { ...HOST, row_order: '01ff' } });
   const { out } = await admin(`show host h --account ${account}`);
   expect(out).toMatch(/^h is no_data \(rule 6\)\.\nNeither.*\n\nInventory\n {2}host_id.*\n\nLive status\n {2}none\n$/s);
-  expect(out).toMatch(/^ {2}record_order +01ff$/m);
+  expect(out).toMatch(/^ {2}row_order +01ff$/m);
   const orphan = (await admin(`show host orphan --account ${account}`)).out;
   expect(orphan).toMatch(/^orphan has no status\.\nIt is not in the inventory.*Inventory\n {2}none\n\nLive status\n/s);
   expect(orphan).toMatch(/received_at_ms +\d+ \(2027-01-15 07:59:55 UTC\)$/m);

@@ -41,7 +41,7 @@ const incident = { kind: 'incident', incident_id: 'a'.repeat(24), title: 't' };
 const ORDER = Buffer.from(orderOf(NOW, { sentMs: NOW, messageId: randomUUID(), line: 1 })).toString('hex');
 
 it('the data format takes any time, and the orders that an export writes', async () => {
-  const future = item({ at_ms: NOW + 300_001, record_order: ORDER, deletion_order: ORDER, snapshot_order: 'its own' });
+  const future = item({ at_ms: NOW + 300_001, row_order: ORDER, deletion_order: ORDER, snapshot_order: 'its own' });
   const orders = { title_order: ORDER.slice(0, 12), owner_order: ORDER };
   expect(await problemsOf([future, { ...incident, ...orders }])).toEqual([]);
 });
@@ -61,15 +61,12 @@ it.each<[line: object, problem: string]>([
   [{ ...key, app_key_hash: 'short' }, 'app_key_hash must'],
   [{ ...key, app_key: APP_KEY, expires_at: NOW }, 'expires_at must be an integer from 0 to 99999999999: it is in sec'],
   ...['', 5, 'ff', '00'.repeat(24), 'g'.repeat(48), ORDER.slice(0, 12), `${ORDER}00`, ORDER.toUpperCase()].map(
-    (record_order): [object, string] => [
-      item({ record_order }),
-      'record_order must be as export writes it, or left out',
-    ],
+    (row_order): [object, string] => [item({ row_order }), 'row_order must be as export writes it, or left out'],
   ),
   [{ ...incident, incident_id: '0'.repeat(24) }, 'incident_id must not be all zeros'],
   [{ kind: 'alert', alert_id: 'a'.repeat(24), title: 't', incident_id: '0'.repeat(24) }, 'incident_id must not be all'],
   [{ ...incident, title_order: 'ff' }, 'title_order must be as export writes it, or left out'],
-  [{ ...incident, record_order: ORDER }, 'record_order is not a field of this kind'],
+  [{ ...incident, row_order: ORDER }, 'row_order is not a field of this kind'],
   [item({ ttl: 1 }), 'ttl is reserved: rename the field'],
 ])('the data format refuses %j', async (line, problem) => {
   expect(await problemsOf([host, line, host])).toEqual([expect.stringContaining(`2: ${problem}`)]);
@@ -104,10 +101,10 @@ it('a line has at most 64 KB, that of an export 512 KB, and no more is kept', as
   const bytes = Buffer.byteLength(JSON.stringify({ account_id: 1, ...item({ notes: '' }) }));
   const notes = `${'é'.repeat(30_000)}${'x'.repeat(65_536 - bytes - 60_000)}`;
   expect(await problemsOf([item({ notes })])).toEqual([]);
-  expect(await problemsOf([item({ notes: `${notes}x` })])).toEqual(['1: is longer than 65536 bytes']);
-  expect(await problemsOf([item({ notes: notes.repeat(7), record_order: ORDER })])).toEqual([]);
-  expect(await problemsOf([item({ notes: notes.repeat(9), record_order: ORDER })])).toEqual([
-    '1: is longer than 524288 bytes',
+  expect(await problemsOf([item({ notes: `${notes}x` })])).toEqual(['1: must be at most 65536 bytes']);
+  expect(await problemsOf([item({ notes: notes.repeat(7), row_order: ORDER })])).toEqual([]);
+  expect(await problemsOf([item({ notes: notes.repeat(9), row_order: ORDER })])).toEqual([
+    '1: must be at most 524288 bytes',
   ]);
 });
 

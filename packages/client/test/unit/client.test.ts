@@ -13,6 +13,7 @@ import {
   createClient,
   explainStatus,
   InexactNumberError,
+  type IngestRecord,
   RequestTooFrequentlyError,
   ServiceError,
   TimeoutError,
@@ -316,7 +317,8 @@ describe('the client', () => {
       () => ok({ accepted: 3 }),
     );
     const { client, bodies } = clientOver(answers);
-    const records = [{ kind: 'a' }, { kind: 'b', at_ms: 5 }, { kind: 'c', at_ms: undefined }];
+    const member: IngestRecord = { kind: 'member', member_id: 7, name: 'Ann' };
+    const records: IngestRecord[] = [member, { ...member, at_ms: 5 }, { ...member, at_ms: undefined as never }];
     const before = Date.now();
     expect(await client.sendRecords({ records })).toEqual({ accepted: 3 });
     const after = Date.now();
@@ -325,12 +327,12 @@ describe('the client', () => {
     const at_ms = expect.toSatisfy((time: number) => before <= time && time <= after);
     expect(first).toEqual({
       records: [
-        { kind: 'a', at_ms },
-        { kind: 'b', at_ms: 5 },
-        { kind: 'c', at_ms },
+        { ...member, at_ms },
+        { ...member, at_ms: 5 },
+        { ...member, at_ms },
       ],
     });
-    expect(records).toEqual([{ kind: 'a' }, { kind: 'b', at_ms: 5 }, { kind: 'c' }]);
+    expect(records).toEqual([member, { ...member, at_ms: 5 }, member]);
   });
 
   it('leaves it to the service to refuse records that are none', async () => {
@@ -391,8 +393,9 @@ describe('the client', () => {
     const sent = clientOver(() => ok({}));
     await sent.client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n });
     expect(sent.bodies).toEqual(['{"work_item_id":"w","version":9007199254740993}']);
-    await expect(sent.client.sendRecords({ records: [{ owner_id: 2 ** 53 }] })).rejects.toMatchObject({
-      field: 'records.0.owner_id',
+    const record: IngestRecord = { kind: 'member', member_id: 2 ** 53, name: 'Ann' };
+    await expect(sent.client.sendRecords({ records: [record] })).rejects.toMatchObject({
+      field: 'records.0.member_id',
     });
     expect(sent.bodies).toHaveLength(1);
   });

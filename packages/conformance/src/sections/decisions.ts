@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { data, invalid, refused } from '../answers.ts';
 import { type ApiClient, DELETE, FLEET, RUM } from '../api-client.ts';
@@ -105,6 +106,21 @@ export const decisions = {
     invalid(await api.call(RUM, undefined, ofSize(256 * 1_024)), 'no_cache');
     for (const bytes of [256 * 1_024 + 2, 1_000_000])
       refused(await api.call(RUM, undefined, ofSize(bytes)), 'EntityTooLarge');
+  },
+  'A body may be in gzip, small or large; in another encoding it is refused, and named': async (api) => {
+    const zipped = (text: string) => ({
+      raw: new Uint8Array(gzipSync(text)),
+      headers: { 'Content-Encoding': 'gzip' },
+    });
+    for (const space of [0, 100_000])
+      invalid(await api.call(RUM, undefined, zipped(`{"no_cache":0${' '.repeat(space)}}`)), 'no_cache');
+    refused(await api.call(RUM, undefined, zipped(' '.repeat(1_000_000))), 'EntityTooLarge');
+    const headers = { 'Content-Encoding': 'deflate' };
+    refused(
+      await api.call(RUM, undefined, { raw: new Uint8Array(deflateSync('{}')), headers }),
+      'InvalidParameter',
+      'deflate',
+    );
   },
   'A body is read exactly: unknown fields are ignored whatever their names, the last of equal fields counts': async (
     api,

@@ -91,8 +91,9 @@ describe("the feed's queue", () => {
     const sent = await callService(url, '/feed/records', appKey, { records: [host] });
     expect(sent.body).toMatchObject({ data: { accepted: 1 } });
     await expect.poll(() => hostIds(), SOON).toEqual(['over-https']);
-    const notified = await callService(url, '/feed/alertmanager', appKey, { alerts: ['unreadable'] });
-    expect(notified.body).toMatchObject({ data: { refused: [{ index: 0 }], refused_count: 1 } });
+    const alerts = ['unreadable', { labels: { alertname: 'A' }, startsAt: '2026-11-20T08:30:00Z' }];
+    const notified = await callService(url, '/feed/alertmanager', appKey, { alerts });
+    expect(notified.body).toMatchObject({ data: { accepted: 1, refused: [{ index: 0 }], refused_count: 1 } });
     const { Messages } = await sqs.receiveMessage({ QueueUrl: RefusedUrl, MessageAttributeNames: ['All'] });
     const reason = { StringValue: expect.stringMatching(/^alerts\[0\]: /) };
     const Body = JSON.stringify({ account_id: account, from: '/feed/alertmanager', text: '"unreadable"' });
@@ -188,7 +189,7 @@ describe('a refused record', () => {
       ...Array(2_000).fill(hostRecord('many')),
     ];
     const { body } = await callService(url, '/feed/alertmanager', key, { alerts });
-    expect(body.data).toMatchObject({ accepted: 0, refused_count: alerts.length });
+    expect(body.error).toMatchObject({ code: 'InvalidParameter', message: expect.stringContaining('1994 more') });
     await redrive();
     await send(bodyOf({ ...hostRecord('later'), account_id: other }));
     await expect.poll(() => hostIds(other), SOON).toContain('later');

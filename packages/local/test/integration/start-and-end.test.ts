@@ -44,7 +44,7 @@ it.concurrent.each<[args: string[], exitCode: number, message: RegExp]>([
   [
     ['--port', '0', '--data', wrong],
     1,
-    /\.ndjson:2: account_id is required.*\.ndjson:3: is not valid JSON \(column 1\)\n[^\n]*\n$/s,
+    /\.ndjson:2: account_id is required.*\.ndjson:3: must be valid JSON: it has a syntax error at column 1\n[^\n]*\n$/s,
   ],
 ])('npm start %j prints what is wrong, and ends', async (args, exitCode, message) => {
   const { ended, errors, output } = await start(args, SHARED_DYNAMODB);

@@ -57,7 +57,6 @@ export const rumRecord = {
   'Unit of the timestamps, meaning of .days and _cnt, values of status and version': todo(NOT_SPECIFIED),
 } satisfies Requirements;
 
-/** Stores the record with changes. */
 const change = (account: LocalAccount, changes: Partial<typeof RUM_RECORD>) =>
   store(account, rumLines(account.account, Date.now(), changes));
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { data } from '../../answers.ts';
-import { listOf, natural, object, text } from '../../contract.ts';
+import { data, invalid } from '../../answers.ts';
+import { FEED_RESULT } from '../../contract.ts';
 import { type OperationSection, withData } from '../../requirement.ts';
 import { INTERNAL_ERROR, needsKey, needsPermission, RATE_LIMITED, refuses } from '../common.ts';
 
@@ -12,13 +12,19 @@ export const section: OperationSection = {
   path: PATH,
   permission: 'feed',
   maxBodyBytes: 4 * 2 ** 20,
-  data: object({ accepted: natural }, { refused: listOf(object({ index: natural, reason: text })) }),
+  data: FEED_RESULT,
   requirements: {
     'POST /feed/alertmanager takes the alerts of a notification, and says how many': withData(async (api) =>
       expect(data(await api.call(PATH, { alerts: [ALERT] }))).toEqual({ accepted: 1 }),
     ),
     'Needs the permission Feed Write (feed)': needsPermission,
     'alerts: required array': refuses(PATH, 'alerts', [undefined, null, 'x', {}]),
+    'Alerts that can be read are taken, and the others named': withData(async (api) =>
+      expect(data(await api.call(PATH, { alerts: [ALERT, 7] }))).toMatchObject({
+        ...{ accepted: 1, refused: [{ index: 1 }], refused_count: 1 },
+      }),
+    ),
+    'If none can be read, each is named': async (api) => invalid(await api.call(PATH, { alerts: [7] }), 'alerts[0]'),
     'Other members of a notification are ignored': withData(async (api) =>
       expect(data(await api.call(PATH, { alerts: [ALERT], version: '4', truncatedAlerts: 0 }))).toEqual({
         accepted: 1,

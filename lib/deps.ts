@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENT } from '../aws/http-handler.ts';
-import { connectTable, type Table } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
-import { getRow } from '../table/read.ts';
-import { createLog, createMetrics, type Log, type MetricsSink, originalFrames } from './log.ts';
-import { type Environment, readSettings, type Settings, TIME_LIMITS, type TimeLimits } from './settings.ts';
+import { PATIENT } from './aws/http-handler.ts';
+import { createLog, createMetrics, type Log, type MetricsSink, originalFrames } from './shared/log.ts';
+import { type Environment, readSettings, type Settings, TIME_LIMITS, type TimeLimits } from './shared/settings.ts';
+import { connectTable, type Table } from './table/client.ts';
+import { keys } from './table/keys.ts';
+import { getRow } from './table/read.ts';
 
 /** What a function depends on. Tests replace parts of it. */
 export interface Deps {

@@ -1,0 +1,115 @@
+/** What the operations of the feed share: they take the items that can be taken, and keep the others in the queue of refused records. */
+
+import type { Deps } from '../deps.ts';
+import { refusal } from '../http/errors.ts';
+import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
+import { type Problem, reasonOf } from '../ingest/problems.ts';
+import type { IngestQueue } from '../ingest/queues.ts';
+import type { TypeOf } from '../shared/json.ts';
+
+/** How many refused items are named. */
+const TOLD = 10;
+
+export const FEED_OPERATION = {
+  tag: 'Feed',
+  permission: 'feed',
+  throttle: THROTTLE,
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
+    { actions: ['UpdateItem'], on: ['rateCount'] },
+  ],
+  sendsTo: ['ingest', 'refused'],
+  concurrencyShare: 0.05,
+  response: {
+    title: 'FeedResult',
+    type: 'object',
+    required: ['accepted'],
+    properties: {
+      accepted: { type: 'integer', minimum: 0, description: 'How many items the feed has taken' },
+      refused: {
+        type: 'array',
+        description: 'The first ten of the items that were refused; absent if there are none',
+        items: {
+          title: 'RefusedItem',
+          type: 'object',
+          required: ['index', 'reason'],
+          properties: {
+            index: { type: 'integer', minimum: 0, description: 'Its place among the items of the call, from 0' },
+            reason: { type: 'string', description: 'What it must be, in the language of the Accept-Language header' },
+          },
+          additionalProperties: false,
+        },
+      },
+      refused_count: {
+        type: 'integer',
+        minimum: 1,
+        description: 'How many items were refused; absent if there are none',
+      },
+    },
+    additionalProperties: false,
+  },
+  refusals: [
+    {
+      summary: 'The account lacks the permission Feed Write',
+      explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
+    },
+    {
+      summary: 'More records and alerts than the account may send',
+      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
+    },
+  ],
+} as const satisfies Partial<Operation>;
+
+/** How an operation reads its items. */
+export interface ItemReader<Item> {
+  /** An item as a line of the feed; or why it is refused. */
+  lineOf(item: Item): { line: string } | { problems: readonly Problem[] };
+  /** What is kept of a refused item. */
+  textOf(item: Item): string;
+}
+
+/** Sends the items of calls to the feed. @throws ApiError from the promise if none can be taken, or a queue does not take them */
+export const createTakeItems =
+  ({ path }: Operation, list: string, { metrics }: Pick<Deps, 'metrics'>, ingestQueue: IngestQueue) =>
+  async <Item>(
+    call: Call<unknown>,
+    items: readonly Item[],
+    { lineOf, textOf }: ItemReader<Item>,
+  ): Promise<Reply<TypeOf<typeof FEED_OPERATION.response>>> => {
+    const { bodyBytes, caller, requestId, arrivedMs: sentMs, signal } = call;
+    const lines: string[] = [];
+    const refused: { index: number; item: Item; problems: readonly Problem[] }[] = [];
+    for (const [index, item] of items.entries()) {
+      const read = lineOf(item);
+      if ('line' in read) lines.push(read.line);
+      else refused.push({ index, item, problems: read.problems });
+    }
+    const sender = { accountId: caller.accountId, requestId, sentMs, signal };
+    const accepted = lines.length;
+    if (refused.length === 0) {
+      await ingestQueue.send(lines, sender);
+      return { data: { accepted } };
+    }
+    const named = refused.slice(0, TOLD);
+    const more = refused.length - named.length;
+    // The refused first: nobody sends them again after a success.
+    await ingestQueue.refuse(
+      {
+        from: path,
+        texts: refused.values().map(({ item }) => textOf(item)),
+        bodyBytes,
+        reason: [
+          ...named.map(({ index, problems }) => `${list}[${index}]: ${reasonOf(problems)}`),
+          ...(more > 0 ? [`and ${more} more`] : []),
+        ].join('; '),
+      },
+      sender,
+    );
+    metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
+    const catalog = await call.catalog();
+    const told = named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
+    if (accepted === 0)
+      throw refusal('noItemTaken', { reasons: told.map(({ index, reason }) => `${list}[${index}]: ${reason}`), more });
+    await ingestQueue.send(lines, sender);
+    return { data: { accepted, refused: told, refused_count: refused.length } };
+  };
