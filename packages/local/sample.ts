@@ -171,15 +171,26 @@ const INCIDENTS = [
 ] as const;
 const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
 
-/** Statuses of the first alerts, which have keys. */
-const STATUSES = ['Critical', 'Warning', 'Info', 'Ok'] as const;
+/** The statuses of those alerts that have keys, by their indexes. */
+const STATUSES: Readonly<Record<number, 'Critical' | 'Warning' | 'Info' | 'Ok'>> = {
+  ...{ 0: 'Critical', 1: 'Warning', 2: 'Info', 3: 'Ok' },
+  ...{ 12: 'Warning', 13: 'Critical', 14: 'Warning', 15: 'Info' },
+};
+
+/** The first alert is one that the README's notification sends again. */
+const NOTIFIED = {
+  alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
+  title: 'Disk 7 is full',
+  labels: { alertname: 'DiskFull', instance: 'db-7', severity: 'critical' },
+  source_url: undefined,
+};
 
 /** What an alert with a key has. With its order, as in an export, it keeps the id of the sample. */
 function keyedFields(index: number, title: string, nowMs: number): object {
   const status = STATUSES[index];
   if (status === undefined) return {};
   const started_at_ms = nowMs - (index + 1) * 480_000;
-  const cluster = CLUSTERS[index];
+  const cluster = CLUSTERS[index % CLUSTERS.length];
   const order = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
   return {
     alert_key: title,
@@ -189,6 +200,7 @@ function keyedFields(index: number, title: string, nowMs: number): object {
     source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
     started_at_ms,
     ...(status === 'Ok' && { alert_severity: 'Warning', ended_at_ms: nowMs - 60_000 }),
+    ...(index === 0 && NOTIFIED),
   };
 }
 
