@@ -1,9 +1,9 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
- * each; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md.
+ * each; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md, is restarted, and sends its end.
  */
 import { strict as assert } from 'node:assert';
-import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../packages/local/dynamodb-local.ts';
@@ -66,20 +66,27 @@ async function sendMergeAndUndo(): Promise<void> {
 
 interface AlertItem {
   alert_id: string;
+  alert_key?: string;
   title: string;
   end_time?: number;
 }
 
-/** The last alert of an alert of Alertmanager, by its key in docs/feed.md. */
-async function alertOf({ fingerprint }: { fingerprint: string }): Promise<AlertItem | undefined> {
+async function listAlerts(body: object): Promise<AlertItem[]> {
   const response = await fetch(`${service.url}/alert/list?app_key=${DEMO_KEYS.demo}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ alert_keys: [`alertmanager ${fingerprint}`] }),
+    body: JSON.stringify(body),
   });
-  const { data } = (await response.json()) as { data: { items: AlertItem[] } };
-  return data.items[0];
+  const { data } = (await response.json()) as { data: { items: AlertItem[]; has_next_page: boolean } };
+  assert.equal(data.has_next_page, false);
+  return data.items;
 }
+
+/** The key of an alert of Alertmanager, as in docs/feed.md. */
+const keyOf = ({ fingerprint }: { fingerprint: string }) => `alertmanager ${fingerprint}`;
+
+/** The last alert of an alert of Alertmanager. */
+const alertOf = async (alert: { fingerprint: string }) => (await listAlerts({ alert_keys: [keyOf(alert)] }))[0];
 
 /** Waits until the alert has come. */
 async function alertmanagerId(alert: { fingerprint: string }): Promise<string> {
@@ -91,15 +98,19 @@ async function alertmanagerId(alert: { fingerprint: string }): Promise<string> {
   return found?.alert_id ?? '';
 }
 
-/** @returns the address of its API */
-async function startAlertmanager() {
+async function downloadAlertmanager(): Promise<void> {
   const download = 'apt-get download prometheus-alertmanager';
   await shell(`cd '${folder}' && { ${download} || { apt-get update && ${download}; }; } && dpkg-deb -x *.deb .`);
-  const receivers = shown('docs/feed.md', /```yaml\n(receivers:.*?)```/s)
+  const configuration = shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
     .replace('https://ADDRESS', service.url)
-    .replace('KEY', DEMO_KEYS.demo);
-  const route = 'route: { receiver: incidents, group_wait: 0s, group_interval: 1s }';
-  writeFileSync(join(folder, 'config.yml'), `${route}\n${receivers}`);
+    .replace('KEY', DEMO_KEYS.demo)
+    .replace('route:', 'route:\n  group_wait: 0s\n  group_interval: 1s');
+  writeFileSync(join(folder, 'config.yml'), configuration);
+}
+
+/** Starts Alertmanager as one that has lost what it had stored. @returns the address of its API */
+async function startAlertmanager() {
+  rmSync(join(folder, 'data'), { recursive: true, force: true });
   const address = `127.0.0.1:${await freePort()}`;
   const options = `--config.file=config.yml --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
   // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
@@ -117,20 +128,35 @@ async function startAlertmanager() {
   return { ...server, url: `http://${address}/api/v2/alerts` };
 }
 
+/** Sends an alert to Alertmanager, as Prometheus does. @returns it as Alertmanager shows it */
+async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
+  const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
+  assert.equal(response.status, 200, await response.text());
+  const [shownAlert] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
+  return shownAlert ?? assert.fail('Alertmanager shows no alert');
+}
+
 async function receiveFromAlertmanager(): Promise<void> {
+  await downloadAlertmanager();
+  const labels = { alertname: 'DiskFull', instance: 'db-9' };
+  const diskFull = { labels, annotations: { summary: 'Disk 9 is full' } };
+  let id: string;
+  {
+    await using alertmanager = await startAlertmanager();
+    id = await alertmanagerId(await fire(alertmanager.url, diskFull));
+    await expectFound(id, 'Disk 9 is full; in no incident');
+  }
   await using alertmanager = await startAlertmanager();
-  const alert = { labels: { alertname: 'DiskFull', instance: 'db-9' }, annotations: { summary: 'Disk 9 is full' } };
-  const post = async (times: object) => {
-    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
-    const response = await fetch(alertmanager.url, { ...request, body: JSON.stringify([{ ...alert, ...times }]) });
-    assert.equal(response.status, 200, await response.text());
-  };
-  await post({});
-  const [fired] = (await (await fetch(alertmanager.url)).json()) as [{ fingerprint: string; startsAt: string }];
-  await expectFound(await alertmanagerId(fired), 'Disk 9 is full; in no incident');
-  await post({ startsAt: fired.startsAt, endsAt: new Date().toISOString() });
-  await until('the alert has ended', async () => Number((await alertOf(fired))?.end_time) > 0);
-  reportDone('an alert of Alertmanager arrives and is resolved');
+  // Without a start of its own, the alert starts anew.
+  const again = await fire(alertmanager.url, { labels, annotations: { summary: 'Disk 9 is still full' } });
+  await until('the alert is sent again', async () => (await alertOf(again))?.title === 'Disk 9 is still full');
+  assert.equal((await alertOf(again))?.alert_id, id);
+  await fire(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
+  await until('the alert has ended', async () => Number((await alertOf(again))?.end_time) > 0);
+  const open = await listAlerts({ limit: 100 });
+  assert.ok(!open.some(({ alert_key }) => alert_key === keyOf(again)), JSON.stringify(open));
+  reportDone('an alert of Alertmanager arrives, survives its restart, and is resolved');
 }
 
 await sendMergeAndUndo();

@@ -1,7 +1,8 @@
 /**
  * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls from
- * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and by the commands of their README, calls
- * the service with a generated client in Python, and starts the MCP server on Node 20. Installs only what lock files name.
+ * a bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), sends records with the types of openapi-typescript, runs the examples on
+ * Node 20 and by the commands of their README, calls the service with a generated client in Python, and starts the MCP server on Node 20.
+ * Installs only what lock files name.
  */
 import { strict as assert } from 'node:assert';
 import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -55,6 +56,14 @@ async function callInChromium(): Promise<void> {
     await browser.close();
   }
   reportDone('a bundle makes the calls in Chromium');
+}
+
+/** Sends records by a program whose types openapi-typescript has made. */
+async function sendTypedRecords(): Promise<void> {
+  await inFolder('npx esbuild records.ts --bundle --format=esm --outfile=records.mjs');
+  const program = `import('./records.mjs').then(({ send }) => send(process.env.BASE_URL, process.env.APP_KEY)).then(console.log)`;
+  assert.equal(await inFolder(`${NODE_20} -e "${program}"`), '7\n');
+  reportDone('openapi-typescript: a program in strict TypeScript sends records');
 }
 
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
@@ -131,7 +140,9 @@ cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true });
 cpSync(join(root, 'examples/node'), folder, { recursive: true });
 await inFolder('npm ci --no-audit --no-fund --ignore-scripts');
 await install(client);
+await inFolder(`npx openapi-typescript '${root}openapi.json' --output openapi.d.ts`);
 await compile();
+await sendTypedRecords();
 await callInChromium();
 await callFromPython(await runExamples());
 assert.equal(JSON.parse(await inFolder('npx incident-monitoring-rum-client get-rum-resource --json')).product, 'rum');

@@ -140,6 +140,7 @@ export interface Page extends Titled {
 /** The tabs of an account. */
 const TABS = {
   fleet: 'Fleet',
+  alerts: 'Alerts',
   incidents: 'Incidents',
   'work-items': 'Work items',
   account: 'Account',

@@ -58,11 +58,10 @@ describe('npm run certify', () => {
     // Its fixed wait, which is longer than a test needs and too short on a busy machine.
     const sleep = `sleep() { until [ -e '${applied}' ]; do command sleep 0.2; done; }`;
     const env = { ...process.env, APP_KEY, URL: service.url, RUN: 'pipeline' };
-    const certified = promisify(execFile)('bash', ['-e', '-c', `${sleep}\n${step}`], { env, timeout: 115_000 });
+    const certified = promisify(execFile)('bash', ['-e', '-c', `${sleep}\n${step}`], { env, timeout: 100_000 });
     const { alerts, incidents } = entitiesOf('pipeline');
-    const arrived = () => countAlerts(table, 7001, alerts.length).then((counts) => counts?.get(incidents.source));
-    // A thousand rows, by a service, a database and a certificate that share two cores.
-    await expect.poll(arrived, { timeout: 90_000 }).toBe(alerts.length);
+    const arrived = () => countAlerts(table, 7001, 100).then((counts) => counts?.get(incidents.source));
+    await expect.poll(arrived).toBe(alerts.length);
     writeFileSync(applied, '');
     const { stdout } = await certified;
     expect(stdout.match(/"accepted":\d+/g)).toEqual(['"accepted":1000', expect.stringMatching(/:[1-9]\d+$/)]);
